@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One dialect for every target: Swift 6 mode, explicit existentials, explicit imports, warnings as errors.
+let dialect: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A library target of this package, in the order of the arrows: a module imports only what stands above it.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: dialect)
+}
+
+/// A test target; every one may use `TestSupport`.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"],
+        resources: name == "PushModelTests" || name == "BrokerTests" ? [.copy("Fixtures")] : [],
+        swiftSettings: dialect)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+
+let package = Package(
+    name: "martlet",
+    products: [.executable(name: "martlet", targets: ["martlet"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
+    ],
+    targets: [
+        // What Glibc's module hides, and the three C libraries: each imported by its one bridge only.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
+
+        module("EventLoop", ["CLinux", heap]),
+        module("TLS", ["COpenSSL"]),
+        module("HTTP2", ["CNGHTTP2"]),
+        module("RabbitMQ", ["CRabbitMQ", "EventLoop"]),
+        module("PushModel"),
+        module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
+        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle]),
+        module(
+            "PushWorker",
+            [
+                "EventLoop", "TLS", "RabbitMQ", "PushModel", "APNSClient", collections, logging, metrics, lifecycle,
+                hummingbird, yams,
+            ]),
+        module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
+        .executableTarget(
+            name: "martlet",
+            dependencies: [
+                "EventLoop", "TLS", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack", argumentParser,
+                logging, lifecycle, histogram,
+            ],
+            swiftSettings: dialect),
+
+        .target(
+            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
+            path: "Tests/TestSupport", swiftSettings: dialect),
+        tests("EventLoopTests", ["EventLoop"]),
+        tests("TLSTests", ["TLS"]),
+        tests("HTTP2Tests", ["HTTP2"]),
+        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
+        tests("PushModelTests", ["PushModel"]),
+        tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
+        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
+        tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
+        tests("CommandTests", ["martlet", "PushModel", "LocalStack"]),
+        tests(
+            "BrokerTests",
+            ["PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS", logging]),
+    ]
+)
