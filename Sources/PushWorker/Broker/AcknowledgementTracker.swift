@@ -71,6 +71,18 @@ package struct AcknowledgementTracker {
         }
     }
 
+    /// Records that a delivery was given back or rejected: it needs no acknowledgement any more.
+    ///
+    /// Our own misuse (a tag that is unknown, or settled before) traps, as in `done(_:now:)`.
+    package mutating func handedBack(_ tag: UInt64, now: UInt64) {
+        done(tag, now: now)
+        let position = head + Int(tag - acknowledgedPrefix - 1)
+        states[position] = .acknowledged
+        unacknowledged -= 1
+        if position >= head + finishedPrefix { stragglers -= 1 }
+        if unacknowledged == 0 || (finishedPrefix == 0 && stragglers == 0) { waitingSince = nil }
+    }
+
     /// The acknowledgement of the finished prefix, when it is due or `flush` is set.
     package mutating func takePrefix(now: UInt64, flush: Bool = false) -> Acknowledgement? {
         guard finishedPrefix > 0 else { return nil }

@@ -1,0 +1,125 @@
+internal import EventLoop
+internal import PushModel
+internal import RabbitMQ
+
+// From a delivery to a job, or to a result that says what is wrong with it. Whatever arrives, nothing else happens.
+extension Route {
+    /// Takes one delivery of the route's channel.
+    ///
+    /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
+    func delivered(_ delivery: consuming Delivery, wallClock: Int64) -> Bool {
+        guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
+        surroundings.counters.received(redelivered: delivery.redelivered)
+        let tag = delivery.deliveryTag
+        let properties = delivery.properties
+        let size = delivery.body.count
+        switch read(delivery, wallClock: wallClock) {
+        case .success(let job):
+            credit.arrived(notifications: job.notificationCount, bytes: size)
+            waiting.append(
+                JobInFlight(
+                    job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
+                    receivedAt: wallClock))
+        case .failure(let defect):
+            credit.arrived(notifications: 1, bytes: size)
+            let job = JobInFlight(
+                job: defect.job, refusal: defect.report, deliveryTag: tag, generation: consumer.generation,
+                properties: properties, receivedAt: wallClock)
+            // The body was never buffered, so only the broker can write a dead letter with it.
+            job.isRejected = defect.reason == .bodyTooLarge
+            report(Notification(job: job, index: 0), defect.report, wallClock: wallClock)
+        }
+        return true
+    }
+
+    /// Reads a delivery as a job and checks that it belongs to this route.
+    private func read(_ delivery: consuming Delivery, wallClock: Int64) -> Result<Job, JobDefect> {
+        let isTruncated = delivery.isTruncated
+        let size = delivery.bodySize
+        var message: JobMessage
+        do throws(AMQPError) {
+            message = try Self.message(from: delivery)
+        } catch {
+            let bare = JobMessage(
+                bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
+                redelivered: delivery.redelivered)
+            return .failure(
+                decoder.refuse(bare, .badHeaders, error.message, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        if isTruncated {
+            let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
+            return .failure(
+                decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        guard let claim else {
+            let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
+            return .failure(
+                decoder.refuse(message, .noRoute, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        let decoded = decoder.decode(message, now: wallClock, random: { UInt64.random(in: 0 ... .max) })
+        guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
+        return .failure(
+            job.refused(
+                .routingMismatch,
+                "environment and topic belong to another route than \(name), whose queue delivered the job"))
+    }
+
+    /// The delivery as the decoder wants it: the same buffer, and where its properties and headers are.
+    private static func message(from delivery: consuming Delivery) throws(AMQPError) -> JobMessage {
+        let properties = try MessagePropertyReader(delivery.bytes, delivery.properties)
+        var headers = JobHeaders()
+        if let table = properties.headers {
+            var reader = FieldTableReader(table)
+            while let field = try reader.next(in: delivery.bytes) {
+                let value: HeaderValue
+                switch field.value {
+                case .text(let range): value = .text(range)
+                case .bytes(let range): value = .bytes(range)
+                case .integer(let number): value = .integer(number)
+                case .void: continue
+                default: value = .other
+                }
+                headers.take(name: field.name, value: value, in: delivery.bytes)
+            }
+        }
+        return JobMessage(
+            bytes: delivery.bytes, routingKey: delivery.routingKey, contentType: properties.contentType,
+            contentEncoding: properties.contentEncoding, messageID: properties.messageID,
+            correlationID: properties.correlationID, replyTo: properties.replyTo, timestamp: properties.timestamp,
+            body: delivery.body, redelivered: delivery.redelivered, headers: headers)
+    }
+}
+
+/// The (environment, topic) pairs that one route answers for.
+package struct RouteClaim: Sendable {
+    /// The environment of all its topics.
+    package let environment: APNSEnvironment
+    /// Its topics with and without each suffix, as UTF-8.
+    private let topics: [[UInt8]]
+
+    /// Claims the topics, each with every suffix that belongs to it.
+    package init(environment: APNSEnvironment, topics: [String]) {
+        self.environment = environment
+        self.topics = topics.map { Array($0.utf8) }
+    }
+
+    /// Whether a job's environment and topic belong to the route.
+    func covers(_ job: borrowing Job) -> Bool {
+        guard job.environment == environment else { return false }
+        let topic = job.bytes.span.extracting(job.topic)
+        for own in topics where topic.count >= own.count {
+            guard topic.extracting(0..<own.count).isEqual(to: own.span) else { continue }
+            if topic.count == own.count || Topic.isSuffix(topic.extracting(own.count..<topic.count)) { return true }
+        }
+        return false
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether both spans hold the same bytes.
+    func isEqual(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for position in 0..<count where self[position] != other[position] { return false }
+        return true
+    }
+}
