@@ -124,12 +124,11 @@ struct JobReader {
     /// What happened to the job before: its age, and what a retry copy carries.
     private mutating func readHistory() {
         if let value = headers.enqueuedAt {
-            job.enqueuedAt = number(value) ?? nil
+            job.enqueuedAt = time(value)
             if job.enqueuedAt == nil {
                 fail(.badHeaders, "the header \(HeaderName.enqueuedAt) must be milliseconds since 1970")
             }
-        } else if let timestamp, timestamp <= 253_402_300_799 {
-            // Up to the year 9999; anything later is no time of sending.
+        } else if let timestamp, timestamp <= Self.endOfTime / 1_000 {
             job.enqueuedAt = Int64(timestamp) * 1_000
         }
         if let value = headers.replay { job.replay = headerText(value, HeaderName.replay, .badHeaders) }
@@ -143,7 +142,7 @@ struct JobReader {
             }
         }
         if let value = headers.firstAttemptAt {
-            job.firstAttemptAt = self.number(value)
+            job.firstAttemptAt = time(value)
             if job.firstAttemptAt == nil {
                 fail(.badHeaders, "the header \(HeaderName.firstAttemptAt) must be milliseconds since 1970")
             }
@@ -196,6 +195,14 @@ extension JobReader {
         case .text(let range), .bytes(let range): job.bytes.span.extracting(range).wholeNumber()
         case .other: nil
         }
+    }
+
+    /// The last millisecond of the year 9999: what lies beyond is no time, and could overflow a difference.
+    private static let endOfTime: Int64 = 253_402_300_799_999
+
+    /// A time in a header, in milliseconds since 1970.
+    private func time(_ value: HeaderValue) -> Int64? {
+        number(value).flatMap { $0 >= 0 && $0 <= Self.endOfTime ? $0 : nil }
     }
 
     /// Text in a header, a number as its digits; fails with a reason on other kinds and on bytes that are not UTF-8.
