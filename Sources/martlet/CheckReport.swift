@@ -27,7 +27,7 @@ struct CheckReport {
     /// The steps in the order in which they were tried.
     private(set) var steps: [Step] = []
     /// What the first failure means for the exit status.
-    private(set) var status = ExitStatus.ok
+    private(set) var status = CommandStatus.ok
 
     /// Adds a step that went well.
     mutating func good(_ name: String, _ detail: String) {
@@ -45,7 +45,7 @@ struct CheckReport {
     ///   - detail: What was found.
     ///   - remedy: What to do about it.
     ///   - failure: The exit status; that of the first failure counts.
-    mutating func fail(_ name: String, _ detail: String, remedy: String?, _ failure: ExitStatus) {
+    mutating func fail(_ name: String, _ detail: String, remedy: String?, _ failure: CommandStatus) {
         steps.append(Step(name: name, verdict: .failed, detail: detail, remedy: remedy))
         if status == .ok { status = failure }
     }

@@ -59,7 +59,8 @@ struct DeadCommand: ParsableCommand {
             }
             Console.flush()
             let more = looked.left > 0 ? "; \(TimeText.count(looked.left)) more were not looked at (--limit)" : ""
-            Console.talk("\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
+            Console.talk(
+                "\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
         }
     }
 

@@ -1,4 +1,3 @@
-import EventLoop
 import PushModel
 
 /// Ids of new jobs.

@@ -32,7 +32,8 @@ struct JobLine {
     /// - Throws: A `badInput` failure without place; the caller knows the line's number.
     func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
         guard line.count <= OutgoingJob.bodyLimit else {
-            throw CommandFailure(.badInput, "the job has \(line.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+            throw CommandFailure(
+                .badInput, "the job has \(line.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
         }
         let envelope: Envelope
         do {

@@ -16,7 +16,7 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            PushCommand.self, ResultsCommand.self, DeadCommand.self, TopologyCommand.self, CheckCommand.self,
+            PushCommand.self, ResultsCommand.self, DeadCommand.self,
         ])
 
     /// Runs the command that the arguments name.
@@ -33,7 +33,7 @@ struct Martlet: AsyncParsableCommand {
             Console.flush()
             Console.talk("martlet: \(failure)")
             Glibc.exit(failure.status.rawValue)
-        } catch let status as ExitStatus {
+        } catch let status as CommandStatus {
             Console.flush()
             Glibc.exit(status.rawValue)
         } catch {
@@ -42,6 +42,3 @@ struct Martlet: AsyncParsableCommand {
         }
     }
 }
-
-/// Lets a command that has said all there is to say leave with a status.
-extension ExitStatus: Error {}

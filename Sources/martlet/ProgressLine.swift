@@ -1,5 +1,4 @@
 import Glibc
-import PushWorker
 
 /// A line that is drawn over itself, on a terminal only.
 struct ProgressLine {

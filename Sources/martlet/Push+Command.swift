@@ -23,7 +23,9 @@ struct PushCommand: ParsableCommand {
     @OptionGroup(title: "What to push") var content: PushContentOptions
     @OptionGroup(title: "How to push it") var delivery: PushDeliveryOptions
 
-    @Option(help: ArgumentHelp("Publish one enveloped job per line of this file; - reads standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Publish one enveloped job per line of this file; - reads standard input.", valueName: "file"))
     var jobs: String?
 
     @Option(help: ArgumentHelp("Publish at most this many jobs per second.", valueName: "jobs/s"))
@@ -52,7 +54,8 @@ struct PushCommand: ParsableCommand {
                 throw ValidationError("Nothing to push: give --alert, another part of the alert, or --payload.")
             }
         } else if !tokens.isEmpty || content.payload != nil || !content.shape.isEmpty || delivery.describesOneJob {
-            throw ValidationError("--jobs brings tokens and payloads with it; only --topic, --environment and --class go along.")
+            throw ValidationError(
+                "--jobs brings tokens and payloads with it; only --topic, --environment and --class go along.")
         }
         if let rate, !(rate > 0 && rate <= 1_000_000) { throw ValidationError("--rate must be above 0.") }
         if let limit = delivery.priority, ![1, 5, 10].contains(limit) {
@@ -76,7 +79,9 @@ struct PushCommand: ParsableCommand {
     /// Where the jobs come from.
     private func jobSource() throws -> JobSource {
         if let jobs {
-            if jobs == "-" && isatty(STDIN_FILENO) == 1 { Console.talk("Reading jobs from the terminal, one per line; end with Ctrl-D.") }
+            if jobs == "-" && isatty(STDIN_FILENO) == 1 {
+                Console.talk("Reading jobs from the terminal, one per line; end with Ctrl-D.")
+            }
             let line = JobLine(
                 defaultTopic: delivery.topic, defaultEnvironment: delivery.environment, jobClass: delivery.jobClass)
             return .lines(try LineReader(path: jobs), line)

@@ -183,7 +183,8 @@ struct PushDraft {
         members.append(("payload", .verbatim(payload)))
         let body = JSONValue.object(members).bytes
         guard body.count <= OutgoingJob.bodyLimit else {
-            throw CommandFailure(.badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+            throw CommandFailure(
+                .badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
         }
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,

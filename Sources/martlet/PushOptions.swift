@@ -26,7 +26,10 @@ struct PushContentOptions: ParsableArguments {
 struct PushDeliveryOptions: ParsableArguments {
     @Option(help: "The APNs topic: the bundle identifier, with a suffix such as .voip where the push type needs one.")
     var topic: String?
-    @Option(help: "Which APNs the tokens belong to: production or development.\n(default: development; with --jobs each line's own)")
+    @Option(
+        help:
+            "Which APNs the tokens belong to: production or development.\n(default: development; with --jobs each line's own)"
+    )
     var environment: EnvironmentName?
     @Option(name: .customLong("class"), help: "high for jobs that wait for nobody, else normal.")
     var jobClass: JobClass = .normal

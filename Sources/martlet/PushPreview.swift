@@ -20,7 +20,7 @@ enum PushPreview {
                     bad += 1
                 }
             }
-            if bad > 0 { throw good > 0 ? ExitStatus.someFailed : .badInput }
+            if bad > 0 { throw good > 0 ? CommandStatus.someFailed : .badInput }
         }
         Console.talk("Nothing was published.")
     }

@@ -1,3 +1,5 @@
+import PushWorker
+
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {
     /// What became of the jobs so far.
@@ -61,7 +63,7 @@ struct PushRun {
                 guard !bytes.isEmpty else { continue }
                 do throws(CommandFailure) {
                     try send(try line.job(bytes, newID: JobIdentifier.new))
-                } catch where error.status == .badInput {
+                } catch  where error.status == .badInput {
                     counts.unreadable += 1
                     progress.interrupt("\(reader.name):\(reader.lineNumber): \(error.message)")
                 }
@@ -118,7 +120,11 @@ struct PushRun {
             try link.acknowledge(message, upToHere: false)
             guard let record = ResultRecord.parse(message.body), ledger.receive(record) else { continue }
             summary.add(record)
-            if format == .json { Console.data(message.body) } else if quiet || record.outcome != "accepted" { Console.data(record.line) }
+            if format == .json {
+                Console.data(message.body)
+            } else if quiet || record.outcome != "accepted" {
+                Console.data(record.line)
+            }
             progress.show("  \(TimeText.count(ledger.received)) results, \(TimeText.count(ledger.outstanding)) to come")
         }
         progress.clear()
@@ -126,14 +132,16 @@ struct PushRun {
 
     /// Says how it went.
     /// - Returns: The exit status.
-    mutating func finish() -> ExitStatus {
+    mutating func finish() -> CommandStatus {
         let waited = replyQueue != nil
         if !quiet {
             let length = max(1, (ContinuousClock.now - began).wholeMilliseconds)
             Console.talk("\(Self.describe(counts)) in \(TimeText.length(length))")
             if waited { summary.lines.forEach(Console.talk) }
         }
-        for job in ledger.jobsWaitedFor.prefix(10) { Console.talk("\(job): no result yet; look with: martlet results --follow") }
+        for job in ledger.jobsWaitedFor.prefix(10) {
+            Console.talk("\(job): no result yet; look with: martlet results --follow")
+        }
         let status = Self.status(
             counts, missingResults: waited ? ledger.outstanding : 0,
             failedResults: waited ? summary.total - summary.count("accepted") : 0)
@@ -163,7 +171,7 @@ struct PushRun {
     ///   - counts: What became of the jobs.
     ///   - missingResults: Results that did not come in time.
     ///   - failedResults: Results that are not `accepted`.
-    static func status(_ counts: Counts, missingResults: Int, failedResults: Int) -> ExitStatus {
+    static func status(_ counts: Counts, missingResults: Int, failedResults: Int) -> CommandStatus {
         if counts.published == 0 && counts.unreadable > 0 { return .badInput }
         if counts.published > 0 && counts.confirmed == 0 { return counts.refused > 0 ? .gaveUp : .refused }
         if !counts.isClean || failedResults > 0 { return .someFailed }

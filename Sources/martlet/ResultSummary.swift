@@ -48,12 +48,13 @@ struct ResultSummary {
     /// The summary as a table for people.
     var lines: [String] {
         guard total > 0 else { return ["no results"] }
-        var lines = ["outcome      count      share  reason"]
+        var lines = ["outcome      count    share  reason"]
         for (kind, count) in sortedKinds {
             let share = "\(count * 1000 / total / 10).\(count * 1000 / total % 10) %"
             let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")
             lines.append(
-                "\(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 7))  \(share.aligned(to: 7))  \(why)")
+                "\(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 7))  \(share.aligned(to: 7))  \(why)"
+            )
         }
         lines.append("\("total".padded(to: 10))  \(TimeText.count(total).aligned(to: 7))")
         if redelivered > 0 { lines.append("redelivered \(TimeText.count(redelivered).aligned(to: 7))") }

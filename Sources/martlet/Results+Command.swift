@@ -129,7 +129,8 @@ struct ResultReader {
         try link.consume(queue, prefetch: filter.isEmpty ? 1000 : 0)
         var excluded: [BrokerMessage] = []
         while left > 0 && !Interrupt.isRequested && !isComplete {
-            guard let wait = Self.patience(until: deadline), let message = try link.next(timeout: max(wait, .seconds(2)))
+            guard let wait = Self.patience(until: deadline),
+                let message = try link.next(timeout: max(wait, .seconds(2)))
             else { break }
             left -= 1
             guard let record = ResultRecord.parse(message.body), filter.passes(record) else {

@@ -39,7 +39,9 @@ struct Moment: ExpressibleByArgument, Equatable {
     init?(argument: String) {
         if argument.hasPrefix("+"), let span = DurationText.parse(String(argument.dropFirst())) {
             kind = .relative(span)
-        } else if let seconds = Int64(argument), seconds >= 0, seconds < 1 << 40 {
+        } else if argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(argument),
+            seconds < 1 << 40
+        {
             kind = .absolute(seconds * 1000)
         } else if let date = try? Date(argument, strategy: .iso8601) {
             kind = .absolute(Int64((date.timeIntervalSince1970 * 1000).rounded()))

@@ -38,7 +38,8 @@ struct PushDraftTests {
         #expect(
             String(decoding: job.body, as: UTF8.self).contains(
                 #""push_type":"alert","priority":5,"expiration":0,"collapse_id":"c","apns_id":"u","#
-                    + #""deadline":"2026-11-21T12:00:00.000Z","on_unknown":"report","reference":"say \"hi\"","payload""#))
+                    + #""deadline":"2026-11-21T12:00:00.000Z","on_unknown":"report","reference":"say \"hi\"","payload""#
+            ))
     }
 
     @Test("Several tokens make one multicast job")
@@ -113,7 +114,8 @@ struct JobLineTests {
 
     @Test("A line is published byte for byte under the id it names")
     func line() throws {
-        let line = bytes(#"{"id":"j","device_token":"a1","topic":"com.a","environment":"production","x":1, "payload":{}}"#)
+        let line = bytes(
+            #"{"id":"j","device_token":"a1","topic":"com.a","environment":"production","x":1, "payload":{}}"#)
         let job = try reader.job(line) { "new" }
         #expect(job.body == line)
         #expect(job.messageID == "j")

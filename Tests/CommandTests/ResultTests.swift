@@ -71,8 +71,8 @@ struct ResultTests {
         #expect(summary.count("accepted") == 100)
         #expect(
             summary.lines == [
-                "outcome      count      share  reason", "accepted        100     99.0 %  ",
-                "rejected          1      0.9 %  BadTopic", "total           101",
+                "outcome      count    share  reason", "accepted        100   99.0 %  ",
+                "rejected          1    0.9 %  BadTopic", "total           101",
                 "answer of APNs: p50 49 ms, p90 89 ms, p99 98 ms, p99.9 99 ms, most 99 ms",
                 "finished within 990 ms: 102/s",
             ])
@@ -92,8 +92,8 @@ struct ResultTests {
         ledger.expect(job: "j", notifications: 2)
         ledger.expect(job: "k", notifications: 1)
         #expect(ledger.outstanding == 3)
-        #expect(ledger.receive(record("accepted")))
-        #expect(!ledger.receive(record("accepted")))
+        let receptions = [ledger.receive(record("accepted")), ledger.receive(record("accepted"))]
+        #expect(receptions == [true, false])
         ledger.forget(job: "k")
         #expect(ledger.outstanding == 1)
         #expect(ledger.jobsWaitedFor == ["j"])
@@ -108,24 +108,29 @@ struct ResultTests {
             (PushRun.Counts(published: 2, confirmed: 2), 1, 1, .someFailed),
             (PushRun.Counts(published: 2, confirmed: 1, returned: 1), 0, 0, .someFailed),
             (PushRun.Counts(published: 2, confirmed: 2, unreadable: 1), 0, 0, .someFailed),
-            (PushRun.Counts(unreadable: 3), 0, 0, .badInput), (PushRun.Counts(published: 1, returned: 1), 0, 0, .refused),
+            (PushRun.Counts(unreadable: 3), 0, 0, .badInput),
+            (PushRun.Counts(published: 1, returned: 1), 0, 0, .refused),
             (PushRun.Counts(published: 1, refused: 1), 0, 0, .gaveUp), (PushRun.Counts(), 0, 0, .ok),
-        ] as [(PushRun.Counts, Int, Int, ExitStatus)])
-    func status(counts: PushRun.Counts, missing: Int, failed: Int, expected: ExitStatus) {
+        ] as [(PushRun.Counts, Int, Int, CommandStatus)])
+    func status(counts: PushRun.Counts, missing: Int, failed: Int, expected: CommandStatus) {
         #expect(PushRun.status(counts, missingResults: missing, failedResults: failed) == expected)
     }
 
     @Test("Numbers and lengths of time read well")
     func numbers() {
-        #expect([0, 999, 1000, 1_234_567, -20_000].map(TimeText.count) == ["0", "999", "1 000", "1 234 567", "-20 000"])
         #expect(
-            [0, 999, 2500, 200_000, 7_260_000].map(TimeText.length) == ["0 ms", "999 ms", "2.5 s", "3 m 20 s", "2 h 1 m"])
+            [0, 999, 1000, 1_234_567, -20_000].map(TimeText.count) == ["0", "999", "1 000", "1 234 567", "-20 000"])
+        #expect(
+            [0, 999, 2500, 200_000, 7_260_000].map(TimeText.length) == [
+                "0 ms", "999 ms", "2.5 s", "3 m 20 s", "2 h 1 m",
+            ])
     }
 
     @Test("JSON is written with what must be escaped, and nothing else")
     func json() {
         let value = JSONValue.object([
-            ("a\"b", .text("\\ \n\r\t \u{1} é /")), ("n", .null), ("l", .array([.boolean(true), .integer(-1), .number(0.5)])),
+            ("a\"b", .text("\\ \n\r\t \u{1} é /")), ("n", .null),
+            ("l", .array([.boolean(true), .integer(-1), .number(0.5)])),
         ])
         #expect(value.description == #"{"a\"b":"\\ \n\r\t \u0001 é /","n":null,"l":[true,-1,0.5]}"#)
     }

@@ -1,7 +1,9 @@
 /// What a command's exit status tells a script; the numbers follow sysexits.h where it has a word for the case.
 ///
+/// Thrown by a command that has said all there is to say and leaves with it.
+///
 /// [sysexits.h](https://man.openbsd.org/sysexits)
-enum ExitStatus: Int32, CaseIterable {
+enum CommandStatus: Int32, CaseIterable, Error {
     /// All went well.
     case ok = 0
     /// The command did its work, but some items failed: a rejected notification, an unreadable line.
@@ -27,7 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
 /// Why a command ends without having done its work.
 struct CommandFailure: Error, CustomStringConvertible {
     /// The exit status.
-    var status: ExitStatus
+    var status: CommandStatus
     /// What happened and where.
     var message: String
     /// What to do about it, where that is known.
@@ -38,7 +40,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     ///   - status: The exit status.
     ///   - message: What happened and where; never a password, a token or a payload.
     ///   - remedy: What to do about it.
-    init(_ status: ExitStatus, _ message: String, remedy: String? = nil) {
+    init(_ status: CommandStatus, _ message: String, remedy: String? = nil) {
         self.status = status
         self.message = message
         self.remedy = remedy
