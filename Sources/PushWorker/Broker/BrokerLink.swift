@@ -139,6 +139,6 @@ final class BrokerLink: ReadinessHandler {
             return
         }
         // rabbitmq-c sends heartbeats only while it reads, and needs that at least twice per interval.
-        nextHeartbeat = now.adding(nanoseconds: connection.heartbeatInterval.wholeNanoseconds / 3)
+        nextHeartbeat = now.adding(nanoseconds: UInt64(max(connection.heartbeat, 3)) * 1_000_000_000 / 3)
     }
 }

@@ -175,15 +175,12 @@ extension Publisher {
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
-    func returned(channel: UInt16, messageID: Span<UInt8>, routingKey: Span<UInt8>) {
+    func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>) {
         let renderer = renderer
-        func matches(_ publication: Publication) -> Bool {
-            renderer.isSame(publication, messageID: messageID, routingKey: routingKey)
-        }
         if channel == Self.mainChannel {
-            _ = main.returned(where: matches)
+            _ = main.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
         } else {
-            _ = replies.returned(where: matches)
+            _ = replies.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
         }
     }
 

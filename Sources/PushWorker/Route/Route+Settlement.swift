@@ -37,12 +37,12 @@ extension Route {
         case .retry(let tier, let attempt):
             if case .response = attempted { breaker.credentialAccepted() }
             surroundings.counters.retries += 1
-            finish(notification, .retry(tier: tier, attempt: attempt), single: .retry(tier: tier, attempt: attempt, indexes: nil))
+            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         case .park(let tier):
             breaker.credentialRefused(now: now.nanoseconds)
             let attempt = notification.job.job.attempt
             surroundings.counters.retries += 1
-            finish(notification, .retry(tier: tier, attempt: attempt), single: .retry(tier: tier, attempt: attempt, indexes: nil))
+            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
     }
 
@@ -71,9 +71,9 @@ extension Route {
         publishResult(notification, verdict)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, !notification.job.isRejected {
-            finish(notification, .deadLetter(report), single: .deadLetter(report, indexes: nil))
+            goOn(with: notification, as: .deadLetter(report), wallClock: wallClock)
         } else {
-            notification.job.settled()
+            notification.job.settled(at: wallClock)
             publishGroupsIfSettled(notification.job)
         }
     }
@@ -94,15 +94,15 @@ extension Route {
     }
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast.
-    private func finish(_ notification: Notification, _ purpose: JobInFlight.Purpose, single: Publication.Content) {
+    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
         let job = notification.job
+        job.settled(at: wallClock)
         if job.job.isMulticast {
             job.gather(purpose, index: notification.index)
+            publishGroupsIfSettled(job)
         } else if isCurrent(job) {
-            publish(single, for: job)
+            publish(purpose.content(for: nil), for: job)
         }
-        job.settled()
-        publishGroupsIfSettled(job)
     }
 
     /// Publishes one copy per group once every notification of a multicast job is settled.
@@ -112,10 +112,7 @@ extension Route {
         for group in job.groups {
             let isWhole = group.indexes.count == job.job.tokenCount
             let indexes = isWhole ? nil : group.indexes.sorted()
-            switch group.purpose {
-            case .retry(let tier, let attempt): publish(.retry(tier: tier, attempt: attempt, indexes: indexes), for: job)
-            case .deadLetter(let report): publish(.deadLetter(report, indexes: indexes), for: job)
-            }
+            publish(group.purpose.content(for: indexes), for: job)
         }
     }
 

@@ -22,10 +22,12 @@ final class Route {
 
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
+    /// Its position on the lane.
+    let position: Int
     /// The queues it consumes, the high one last.
     let queues: [String]
     /// The number of its channel on the lane's consume connection.
-    let channel: UInt16
+    var channel: UInt16 { UInt16(position + 1) }
     /// What it needs from its lane.
     let surroundings: Surroundings
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
@@ -60,12 +62,12 @@ final class Route {
 
     /// Creates a route that consumes nothing yet.
     init(
-        name: String, queues: [String], channel: UInt16, claim: RouteClaim?, credit: RouteCredit, rate: Double?,
+        name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit, rate: Double?,
         surroundings: Surroundings
     ) {
         self.name = name
+        self.position = position
         self.queues = queues
-        self.channel = channel
         self.claim = claim
         self.credit = credit
         self.rate = rate.map { RateLimit(perSecond: $0) }

@@ -20,6 +20,14 @@ final class JobInFlight {
         /// One dead letter per outcome and reason; the rest is that of the first index.
         case deadLetter(FinalReport)
 
+        /// The publication for some indexes; nil means all of the job's.
+        func content(for indexes: [Int]?) -> Publication.Content {
+            switch self {
+            case .retry(let tier, let attempt): .retry(tier: tier, attempt: attempt, indexes: indexes)
+            case .deadLetter(let report): .deadLetter(report, indexes: indexes)
+            }
+        }
+
         /// Whether two purposes share one message.
         func joins(_ other: Purpose) -> Bool {
             switch (self, other) {
@@ -51,6 +59,8 @@ final class JobInFlight {
     private(set) var unconfirmed = 0
     /// The retry copies and dead letters of a multicast job, published when all its notifications are settled.
     private(set) var groups: [Group] = []
+    /// Milliseconds since 1970 when its latest notification was settled.
+    private(set) var settledAt: Int64?
     /// Whether the broker is to write the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
 
@@ -82,7 +92,10 @@ final class JobInFlight {
     var isStarted: Bool { cursor > 0 }
 
     /// One notification has its settlement.
-    func settled() { unsettled -= 1 }
+    func settled(at wallClock: Int64) {
+        unsettled -= 1
+        settledAt = wallClock
+    }
 
     /// A publication was queued.
     func owes() { unconfirmed += 1 }
