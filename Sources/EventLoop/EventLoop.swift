@@ -1,73 +1,78 @@
 internal import CLinux
-internal import Glibc
-internal import HeapModule
+import Glibc
 
-/// What a descriptor is ready for, or what its owner wants to know.
+/// What a socket is ready for, or what is asked of it.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A read will not block.
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// A read will not block: there are bytes, or the end of the stream.
     package static let readable = Readiness(rawValue: 1)
     /// A write will not block.
     package static let writable = Readiness(rawValue: 2)
-    /// The peer is gone or the descriptor failed; always reported.
+    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR); reported even if not asked for.
     package static let hangUp = Readiness(rawValue: 4)
 }
 
-/// Told when a watched descriptor is ready, on the loop's thread.
+/// Is told by an event loop when its socket is ready.
 package protocol ReadinessHandler: AnyObject {
-    /// The descriptor is ready.
+    /// Does what the socket is ready for.
+    ///
+    /// Readiness is level-triggered: what is left undone is reported again in the next turn. Bytes may still be there
+    /// to read beside a hang-up. The handler may watch, change and unwatch any socket, its own included.
+    ///
+    /// - Parameters:
+    ///   - readiness: what the socket is ready for.
+    ///   - now: the time read after the turn's wait.
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime)
 }
 
-/// Names one scheduled action, so that it can be cancelled.
-package struct TimerID: Hashable, Sendable {
-    fileprivate let number: UInt64
-}
-
-/// Waits for descriptors and timers on one thread (epoll(7), level-triggered).
+/// Waits for sockets and timers with epoll(7) and runs what is ready, all on one thread.
 ///
-/// Confined to the thread that turns it; only its `wakeup` may be used from others.
+/// It may be made on one thread and handed to another; from its first turn on it belongs to the thread that turned it.
 package final class EventLoop {
-    /// Events taken from the kernel in one turn.
-    private static let eventsPerTurn = 64
-    /// The data of the wake-up's own event; handlers use their slot numbers, which stay far below.
-    private static let wakeupData = UInt64.max
+    /// How many sockets one turn serves at most; the others follow in the next, in turn.
+    private static let eventLimit = 256
+    /// Marks the events of the wake-up; no socket carries it, for generations start at 1.
+    private static let wakeupMark: UInt64 = 0
 
     private struct Watch {
-        var descriptor: Int32
-        /// Counts uses of the slot, so that an event fetched before `unwatch` finds nobody.
-        var use: UInt32
+        var generation: UInt32
         var handler: (any ReadinessHandler)?
     }
 
-    private struct Timer: Comparable {
-        var due: UInt64
-        var number: UInt64
-        static func < (one: Timer, other: Timer) -> Bool { (one.due, one.number) < (other.due, other.number) }
-    }
-
-    /// Wakes a waiting turn from any thread.
+    /// Ends a wait from other threads.
     package let wakeup: Wakeup
 
     private let epoll: Int32
     private let events: UnsafeMutablePointer<epoll_event>
     private var watches: [Watch] = []
-    private var freeSlots: [Int] = []
-    private var slotOfDescriptor: [Int32: Int] = [:]
-    private var timers = Heap<Timer>()
-    private var actions: [UInt64: (MonotonicTime) -> Void] = [:]
-    private var nextTimer: UInt64 = 0
+    private var generation: UInt32 = 0
+    private var timers = TimerQueue()
+    /// The time of the turn whose timers are being run.
+    private var timerTurn: MonotonicTime?
+    private var isTurning = false
+    private var owner: pthread_t?
 
-    /// Creates a loop that watches nothing but its wake-up.
+    /// Opens the epoll instance and the wake-up.
+    ///
+    /// - Throws: `EventLoopError` when the process has no descriptor left.
     package init() throws(EventLoopError) {
-        wakeup = try Wakeup()
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw .last("epoll_create1") }
-        events = .allocate(capacity: Self.eventsPerTurn)
-        var event = clinux_event(EPOLLIN.rawValue, Self.wakeupData)
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup.descriptor, &event) == 0 else { throw .last("epoll_ctl") }
+        let wakeup = try Wakeup()
+        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw EventLoopError(.systemCall, "epoll_create1", errno: errno) }
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.wakeupMark))
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup.fileDescriptor, &event) == 0 else {
+            let error = EventLoopError(.systemCall, "epoll_ctl", errno: errno)
+            close(epoll)
+            throw error
+        }
+        self.wakeup = wakeup
+        self.epoll = epoll
+        events = .allocate(capacity: Self.eventLimit)
     }
 
     deinit {
@@ -75,122 +80,144 @@ package final class EventLoop {
         events.deallocate()
     }
 
-    /// Watches a descriptor until `unwatch`; the handler is kept alive as long.
+    /// Starts to watch a socket. The loop keeps the handler, not the descriptor, until `unwatch(_:)`.
     ///
-    /// - Throws: `EventLoopError` when the kernel refuses, for instance for a file.
+    /// - Parameters:
+    ///   - fileDescriptor: the socket; unwatch it before closing it.
+    ///   - interest: what to wait for; hang-ups are reported in any case.
+    ///   - handler: whom to tell.
+    /// - Throws: `EventLoopError` when the system refuses, for example because the socket is already watched.
     package func watch(
         _ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler
     ) throws(EventLoopError) {
-        let slot: Int
-        if let free = freeSlots.popLast() {
-            slot = free
-        } else {
-            slot = watches.count
-            watches.append(Watch(descriptor: -1, use: 0, handler: nil))
-        }
-        watches[slot].descriptor = fileDescriptor
-        watches[slot].handler = handler
-        var event = clinux_event(Self.bits(interest), data(of: slot))
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, fileDescriptor, &event) == 0 else {
-            let error = EventLoopError.last("epoll_ctl")
-            release(slot)
-            throw error
-        }
-        slotOfDescriptor[fileDescriptor] = slot
+        assertOwner()
+        generation = generation == .max ? 1 : generation + 1
+        try control(EPOLL_CTL_ADD, fileDescriptor, interest, generation: generation)
+        while watches.count <= Int(fileDescriptor) { watches.append(Watch(generation: 0, handler: nil)) }
+        watches[Int(fileDescriptor)] = Watch(generation: generation, handler: handler)
     }
 
-    /// Changes what a watched descriptor is watched for.
-    package func change(_ fileDescriptor: Int32, to interest: Readiness) throws(EventLoopError) {
-        guard let slot = slotOfDescriptor[fileDescriptor] else { return }
-        var event = clinux_event(Self.bits(interest), data(of: slot))
-        guard epoll_ctl(epoll, EPOLL_CTL_MOD, fileDescriptor, &event) == 0 else { throw .last("epoll_ctl") }
-    }
-
-    /// Stops watching; must come before the descriptor is closed. Its events of the same turn are dropped.
-    package func unwatch(_ fileDescriptor: Int32) {
-        guard let slot = slotOfDescriptor.removeValue(forKey: fileDescriptor) else { return }
-        // The kernel forgets a closed descriptor by itself, so a failure here means nothing.
-        _ = epoll_ctl(epoll, EPOLL_CTL_DEL, fileDescriptor, nil)
-        release(slot)
-    }
-
-    /// Runs an action at the end of the first turn that ends at or after a moment.
-    package func schedule(at moment: MonotonicTime, _ action: @escaping (MonotonicTime) -> Void) -> TimerID {
-        nextTimer += 1
-        timers.insert(Timer(due: moment.nanoseconds, number: nextTimer))
-        actions[nextTimer] = action
-        return TimerID(number: nextTimer)
-    }
-
-    /// Forgets a scheduled action; harmless when it ran already.
-    package func cancel(_ timer: TimerID) {
-        actions[timer.number] = nil
-        // Cancelled entries leave the heap when they come due; more of them than live ones would be a leak.
-        if timers.count > 64, timers.count > actions.count * 2 {
-            timers = Heap(timers.unordered.filter { actions[$0.number] != nil })
-        }
-    }
-
-    /// One turn: waits for an event, the next timer or the limit, then runs handlers and due timers.
+    /// Changes what a watched socket is waited for.
     ///
-    /// - Parameter limit: The longest wait; zero only looks.
-    /// - Returns: The time after the wait, which handlers were given too.
+    /// - Parameters:
+    ///   - fileDescriptor: a watched socket.
+    ///   - interest: what to wait for from now on.
+    /// - Throws: `EventLoopError` when the system refuses.
+    package func change(_ fileDescriptor: Int32, to interest: Readiness) throws(EventLoopError) {
+        assertOwner()
+        let index = Int(fileDescriptor)
+        precondition(
+            watches.indices.contains(index) && watches[index].handler != nil,
+            "change of a socket that is not watched")
+        try control(EPOLL_CTL_MOD, fileDescriptor, interest, generation: watches[index].generation)
+    }
+
+    /// Stops watching a socket and lets its handler go; events that came in the same turn are dropped.
+    ///
+    /// - Parameter fileDescriptor: the socket; does nothing when it is not watched.
+    package func unwatch(_ fileDescriptor: Int32) {
+        assertOwner()
+        let index = Int(fileDescriptor)
+        guard watches.indices.contains(index), watches[index].handler != nil else { return }
+        watches[index] = Watch(generation: 0, handler: nil)
+        var unused = epoll_event()
+        _ = epoll_ctl(epoll, EPOLL_CTL_DEL, fileDescriptor, &unused)
+    }
+
+    /// Runs something once at a given time, as precisely as a millisecond.
+    ///
+    /// What a timer schedules for now or earlier runs in the next turn, so that sockets get theirs in between.
+    ///
+    /// - Parameters:
+    ///   - deadline: when to run it.
+    ///   - action: what to run; gets the time of the turn. It is kept until it ran or was cancelled.
+    /// - Returns: the timer's name.
+    package func schedule(
+        at deadline: MonotonicTime, _ action: @escaping (MonotonicTime) -> Void
+    ) -> TimerID {
+        assertOwner()
+        guard let timerTurn else { return timers.schedule(at: deadline, action) }
+        return timers.schedule(at: max(deadline, timerTurn.adding(nanoseconds: 1)), action)
+    }
+
+    /// Cancels a timer; does nothing when it has run or was cancelled before.
+    ///
+    /// - Parameter timer: the timer's name.
+    package func cancel(_ timer: TimerID) {
+        assertOwner()
+        timers.cancel(timer)
+    }
+
+    /// Makes one turn: waits, serves the sockets that are ready, then runs the timers that are due.
+    ///
+    /// - Parameter limit: how long to wait at most; the next timer and `wakeup` end the wait before.
+    /// - Returns: the time read after waiting.
+    /// - Throws: `EventLoopError` when waiting fails, which nothing but a bug explains.
     @discardableResult
     package func turn(waitingAtMost limit: Duration) throws(EventLoopError) -> MonotonicTime {
-        let count = try wait(atMost: limit.nanoseconds)
+        precondition(!isTurning, "turn inside a turn")
+        if owner == nil { owner = pthread_self() }
+        assertOwner()
+        isTurning = true
+        defer { isTurning = false }
+
+        // A signal ends the wait: the turn is then an empty one, and the caller looks at its flags.
+        let count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
+        guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
         let now = MonotonicTime.now()
-        for position in 0..<count { dispatch(events[position], now: now) }
-        while let timer = timers.min, timer.due <= now.nanoseconds {
-            timers.removeMin()
-            actions.removeValue(forKey: timer.number)?(now)
-        }
+        for index in 0..<max(0, Int(count)) { dispatch(events[index], now: now) }
+        timerTurn = now
+        while let action = timers.popDue(now: now) { action(now) }
+        timerTurn = nil
         return now
     }
 
-    private func wait(atMost limit: UInt64) throws(EventLoopError) -> Int {
-        var limit = limit
-        if let timer = timers.min {
-            let now = MonotonicTime.now().nanoseconds
-            limit = min(limit, timer.due > now ? timer.due - now : 0)
-        }
-        // Rounded up, for a wait that ends just before its timer would spin through empty turns.
-        let milliseconds = Int32(clamping: limit / 1_000_000 + (limit % 1_000_000 == 0 ? 0 : 1))
-        let count = epoll_wait(epoll, events, Int32(Self.eventsPerTurn), milliseconds)
-        if count >= 0 { return Int(count) }
-        guard errno == EINTR else { throw .last("epoll_wait") }
-        return 0
+    private func waitMilliseconds(_ limit: Duration) -> Int32 {
+        let longest = limit.pollMilliseconds
+        guard longest > 0, let deadline = timers.nextDeadline else { return longest }
+        let left = deadline.nanoseconds(since: .now())
+        return min(longest, Duration.nanoseconds(Int64(clamping: left)).pollMilliseconds)
     }
 
     private func dispatch(_ event: epoll_event, now: MonotonicTime) {
-        var event = event
-        let data = clinux_event_data(&event)
-        guard data != Self.wakeupData else {
-            wakeup.clear()
-            return
+        let mark = event.data.u64
+        guard mark != Self.wakeupMark else { return wakeup.reset() }
+        let index = Int(mark & 0xffff_ffff)
+        // A handler before this one may have unwatched the socket, and its number may already be another's.
+        guard watches[index].generation == UInt32(truncatingIfNeeded: mark >> 32) else { return }
+        watches[index].handler?.socketIsReady(Readiness(epoll: event.events), now: now)
+    }
+
+    private func control(
+        _ operation: Int32, _ fileDescriptor: Int32, _ interest: Readiness, generation: UInt32
+    ) throws(EventLoopError) {
+        let mark = UInt64(generation) << 32 | UInt64(UInt32(bitPattern: fileDescriptor))
+        var event = epoll_event(events: interest.epollEvents, data: epoll_data_t(u64: mark))
+        guard epoll_ctl(epoll, operation, fileDescriptor, &event) == 0 else {
+            throw EventLoopError(.systemCall, "epoll_ctl on descriptor \(fileDescriptor)", errno: errno)
         }
-        let slot = Int(data & 0xFFFF_FFFF)
-        guard watches[slot].use == UInt32(data >> 32), let handler = watches[slot].handler else { return }
+    }
+
+    private func assertOwner() {
+        assert(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true, "event loop used on a foreign thread")
+    }
+}
+
+extension Readiness {
+    /// What to ask of epoll_ctl(2).
+    fileprivate var epollEvents: UInt32 {
+        var events = EPOLLRDHUP.rawValue
+        if contains(.readable) { events |= EPOLLIN.rawValue }
+        if contains(.writable) { events |= EPOLLOUT.rawValue }
+        return events
+    }
+
+    /// Reads what epoll_wait(2) reported.
+    fileprivate init(epoll events: UInt32) {
         var readiness: Readiness = []
-        if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
-        if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
-        if event.events & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 {
-            readiness.insert(.hangUp)
-        }
-        handler.socketIsReady(readiness, now: now)
-    }
-
-    private func data(of slot: Int) -> UInt64 { UInt64(watches[slot].use) << 32 | UInt64(slot) }
-
-    private func release(_ slot: Int) {
-        watches[slot].use &+= 1
-        watches[slot].handler = nil
-        freeSlots.append(slot)
-    }
-
-    private static func bits(_ interest: Readiness) -> UInt32 {
-        var bits = EPOLLRDHUP.rawValue
-        if interest.contains(.readable) { bits |= EPOLLIN.rawValue }
-        if interest.contains(.writable) { bits |= EPOLLOUT.rawValue }
-        return bits
+        if events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
+        if events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { readiness.insert(.hangUp) }
+        self = readiness
     }
 }

@@ -1,24 +1,33 @@
 internal import CLinux
-internal import Glibc
-internal import Synchronization
+import Glibc
+import Synchronization
 
-/// An operating-system thread of one's own, for a loop or for a call that blocks.
+/// An operating-system thread of its own: for a lane's loop, or for blocking set-up work.
 package struct LoopThread: Sendable {
-    /// Carries the body to the thread.
-    // Made by one thread, taken apart by the other, and never touched in between.
-    private final class Start: @unchecked Sendable {
-        let name: String
-        let body: () -> Void
-        init(name: String, body: @escaping () -> Void) {
-            self.name = name
-            self.body = body
+    /// The handle; joined once, detached when nobody joined.
+    private final class Handle: Sendable {
+        let thread: Mutex<pthread_t?>
+
+        init(_ thread: pthread_t) {
+            self.thread = Mutex(thread)
+        }
+
+        deinit {
+            thread.withLock { thread in
+                if let thread { pthread_detach(thread) }
+            }
         }
     }
 
-    /// A thread may be joined once; the first caller does, later ones return at once.
-    private final class Handle: Sendable {
-        let thread: Mutex<pthread_t?>
-        init(_ thread: pthread_t) { self.thread = Mutex(thread) }
+    /// Carries what to run across pthread_create(3).
+    private final class Body {
+        let name: String
+        let run: () -> Void
+
+        init(name: String, run: @escaping () -> Void) {
+            self.name = name
+            self.run = run
+        }
     }
 
     private let handle: Handle
@@ -26,44 +35,49 @@ package struct LoopThread: Sendable {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: At most 15 bytes are shown by tools.
-    ///   - stackSize: Bytes of address space; the default survives rabbitmq-c's recursive decoding of hostile headers.
-    ///   - body: Runs on the thread; the thread ends with it.
-    /// - Throws: `EventLoopError` when the system has no thread left.
+    ///   - name: the thread's name for debuggers; the system keeps its first 15 bytes.
+    ///   - stackSize: bytes of stack; only what is used is ever backed by memory.
+    ///   - body: what to run; the thread ends with it.
+    /// - Returns: the running thread; letting it go does not end it.
+    /// - Throws: `EventLoopError` when the system has no room for another thread.
     package static func start(
         name: String, stackSize: Int = 64 << 20, _ body: sending @escaping () -> Void
     ) throws(EventLoopError) -> LoopThread {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, stackSize)
-        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        let refused = pthread_attr_setstacksize(&attributes, stackSize)
+        guard refused == 0 else { throw EventLoopError(.threadFailed, "stack of \(stackSize) bytes", errno: refused) }
+
+        let parcel = Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
-        let status = pthread_create(
+        let failure = pthread_create(
             &thread, &attributes,
             { argument in
                 guard let argument else { return nil }
-                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-                clinux_name_thread(String(start.name.prefix(15)))
-                start.body()
+                LoopThread.run(Unmanaged<Body>.fromOpaque(argument).takeRetainedValue())
                 return nil
-            }, start.toOpaque())
-        guard status == 0 else {
-            start.release()
-            throw EventLoopError(.systemCall, "pthread_create", errno: status)
+            }, parcel.toOpaque())
+        guard failure == 0 else {
+            parcel.release()
+            throw EventLoopError(.threadFailed, "pthread_create for \(name)", errno: failure)
         }
         return LoopThread(handle: Handle(thread))
     }
 
-    /// Waits for the thread's end.
+    /// Waits until the thread has ended; any number of threads may wait, but not the thread itself.
     package func join() {
-        guard let thread = handle.thread.withLock({ $0.take() }) else { return }
-        pthread_join(thread, nil)
+        // The lock is held while waiting, so that a second waiter returns only after the end as well.
+        handle.thread.withLock { thread in
+            guard let running = thread else { return }
+            precondition(pthread_equal(running, pthread_self()) == 0, "join of a thread by itself")
+            pthread_join(running, nil)
+            thread = nil
+        }
     }
 
-    /// Lets the thread clean up after itself; nobody may join it then.
-    package func detach() {
-        guard let thread = handle.thread.withLock({ $0.take() }) else { return }
-        pthread_detach(thread)
+    private static func run(_ body: Body) {
+        clinux_name_thread(String(decoding: body.name.utf8.prefix(15), as: UTF8.self))
+        body.run()
     }
 }

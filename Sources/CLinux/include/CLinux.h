@@ -1,29 +1,15 @@
 #pragma once
-// What Glibc's module hides from Swift: epoll and eventfd (their headers are in no module map), constants that are
-// macros with casts, and the variadic ioctl(2).
-#include <stdint.h>
+
+// What Glibc's Swift module hides: epoll and eventfd (whole headers), and the depth of a socket's send queue.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 
-// SIOCOUTQ lives in linux/sockios.h, which clashes with Glibc's own headers when imported as a module.
-#define CLINUX_SIOCOUTQ 0x5411
+/// Bytes written to a TCP socket that the peer has not acknowledged yet (SIOCOUTQ, tcp(7)), or -1 with errno set.
+/// A function because `ioctl` is variadic and the request number is a macro of <linux/sockios.h>.
+int clinux_unsent_bytes(int file_descriptor);
 
-// ioctl(2) is variadic, which Swift cannot call.
-static inline int clinux_unsent_bytes(int descriptor) {
-    int bytes = 0;
-    return ioctl(descriptor, CLINUX_SIOCOUTQ, &bytes) == 0 ? bytes : -1;
-}
+/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; Glibc's Swift module is built without the GNU extensions.
+int clinux_accept(int file_descriptor);
 
-// The data of an epoll event is a union, which Swift reaches only through generated accessors that copy it.
-static inline struct epoll_event clinux_event(uint32_t events, uint64_t data) {
-    struct epoll_event event;
-    event.events = events;
-    event.data.u64 = data;
-    return event;
-}
-static inline uint64_t clinux_event_data(const struct epoll_event *_Nonnull event) { return event->data.u64; }
-
-// GNU extensions, which Glibc's module leaves out because Swift does not define _GNU_SOURCE; see CLinux.c.
-int clinux_accept(int listener, int flags);
+/// Names the calling thread, pthread_setname_np(3); names longer than 15 bytes are refused by the system.
 void clinux_name_thread(const char *_Nonnull name);
