@@ -40,6 +40,8 @@ final class BrokerLink: ReadinessHandler {
     private let connect: (BrokerRole) -> Void
     private unowned let delegate: any BrokerLinkDelegate
     private var mustReadAgain = false
+    /// Why the open connection must not be used any more.
+    private var doubt: AMQPError?
     private var nextHeartbeat: MonotonicTime
 
     /// Creates a link that connects at its first `tick`.
@@ -76,6 +78,10 @@ final class BrokerLink: ReadinessHandler {
             state = .connecting
             connect(role)
         case .open(let connection):
+            if let doubt {
+                failed(doubt, now: now)
+                return
+            }
             guard mustReadAgain || now >= nextHeartbeat else { return }
             read(connection, now: now)
         }
@@ -119,8 +125,15 @@ final class BrokerLink: ReadinessHandler {
         if case .open(let connection) = state { loop.unwatch(connection.fileDescriptor) }
         state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
         mustReadAgain = false
+        doubt = nil
         trouble = error.message
         delegate.connectionLost(role, error: error, now: now)
+    }
+
+    /// Ends a connection that broke a rule; takes effect in the next turn, because this one may be reading it.
+    func distrust(_ why: String) {
+        doubt = AMQPError(.protocolViolation, why)
+        nextHeartbeat = MonotonicTime(nanoseconds: 0)
     }
 
     /// Closes in an orderly way, which also makes the broker read every acknowledgement before it.

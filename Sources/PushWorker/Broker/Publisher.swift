@@ -149,8 +149,12 @@ extension Publisher {
     }
 
     /// A channel is open: ask for confirms on it.
-    func channelOpened(_ channel: UInt16) throws(AMQPError) {
-        try link()?.connection?.selectConfirms(channel)
+    func channelOpened(_ channel: UInt16, now: MonotonicTime) {
+        do throws(AMQPError) {
+            try link()?.connection?.selectConfirms(channel)
+        } catch {
+            link()?.distrust(error.message)
+        }
     }
 
     /// Confirms are on: the channel can be published to.

@@ -20,6 +20,15 @@ final class Route {
         let counters: LaneCounters
     }
 
+    /// One method that settles deliveries of the current channel generation.
+    enum OwedAcknowledgement {
+        case acknowledge(AcknowledgementTracker.Acknowledgement)
+        /// Let the broker dead-letter it.
+        case reject(UInt64)
+        /// Give it back for another worker.
+        case requeue(UInt64)
+    }
+
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
     /// Its position on the lane.
@@ -34,6 +43,10 @@ final class Route {
     let claim: RouteClaim?
     /// The connections to APNs; nil for the route that answers `NoRoute`.
     var pool: APNSPool?
+    /// Passes the pool's events on; the pool does not keep it alive.
+    var poolEvents: PoolEvents?
+    /// Why the last connect to APNs failed; nil after a success.
+    var connectTrouble: String?
 
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
@@ -53,6 +66,10 @@ final class Route {
     var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     var requests = SlotTable<Notification>()
+    /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
+    var owedAcknowledgements = Deque<OwedAcknowledgement>()
+    /// Whether the lane will look at the route at the end of this turn.
+    var isMarked = false
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
     /// Reads messages as jobs.
@@ -151,5 +168,6 @@ final class Route {
         waiting.removeAll(keepingCapacity: true)
         resends.removeAll { $0.job.generation == consumer.generation }
         acknowledgements = AcknowledgementTracker()
+        owedAcknowledgements.removeAll()
     }
 }
