@@ -136,8 +136,7 @@ extension AMQPConnection {
         SocketOptions.setKeepalive(fileDescriptor, idle: heartbeat, interval: max(1, heartbeat / 3), count: 3)
         restoreUserTimeout()
         // A fixed size: the largest the system grants. Left to itself it starts too small for one large message.
-        var size: Int32 = 1 << 20
-        setsockopt(fileDescriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        SocketOptions.setSendBufferSize(fileDescriptor, bytes: 1 << 20)
         lastHeard = .now()
     }
 
