@@ -54,6 +54,14 @@ extension AMQPConnection {
         } catch {
             throw AMQPError(.unreachable, "cannot connect to \(endpoint.host) (\(address)): \(error.message)")
         }
+        try adopt(owned: descriptor)
+    }
+
+    /// Takes over a connected socket, which must not block; it is closed with the connection, or here on failure.
+    ///
+    /// - Parameter descriptor: the socket.
+    /// - Throws: `library` if there is no memory.
+    func adopt(owned descriptor: Int32) throws(AMQPError) {
         guard let socket = amqp_tcp_socket_new(state) else {
             Glibc.close(descriptor)
             throw AMQPError(.library, "out of memory")
@@ -62,7 +70,13 @@ extension AMQPConnection {
         fileDescriptor = descriptor
     }
 
-    private func logIn(clientName: String, clientVersion: String) throws(AMQPError) {
+    /// Logs in with our capabilities, blocking.
+    ///
+    /// - Parameters:
+    ///   - clientName: the name operators see.
+    ///   - clientVersion: the version they see.
+    /// - Throws: `refused`, `timeout` or what else became of the connection.
+    func logIn(clientName: String, clientVersion: String) throws(AMQPError) {
         var limit = timeval(endpoint.connectionTimeout)
         guard amqp_set_handshake_timeout(state, &limit) == 0, amqp_set_rpc_timeout(state, &limit) == 0 else {
             throw AMQPError(.library, "rabbitmq-c refused the timeout")
@@ -106,7 +120,11 @@ extension AMQPConnection {
         }
     }
 
-    private func settle(receiveLimit: Int) throws(AMQPError) {
+    /// Notes what was negotiated and sets the socket up for use without waiting.
+    ///
+    /// - Parameter receiveLimit: the largest frame accepted, where that is more than the negotiated limit.
+    /// - Throws: `library` if there is no memory.
+    func settle(receiveLimit: Int) throws(AMQPError) {
         frameMax = Int(amqp_get_frame_max(state))
         channelMax = Int(amqp_get_channel_max(state))
         heartbeat = Int(amqp_get_heartbeat(state))
@@ -118,8 +136,7 @@ extension AMQPConnection {
         SocketOptions.setKeepalive(fileDescriptor, idle: heartbeat, interval: max(1, heartbeat / 3), count: 3)
         restoreUserTimeout()
         // A fixed size: the largest the system grants. Left to itself it starts too small for one large message.
-        var size: Int32 = 1 << 20
-        setsockopt(fileDescriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        SocketOptions.setSendBufferSize(fileDescriptor, bytes: 1 << 20)
         lastHeard = .now()
     }
 

@@ -1,6 +1,5 @@
 internal import CRabbitMQ
 internal import EventLoop
-internal import Glibc
 
 extension AMQPConnection {
     // OpenSSL 3 initialises itself; the library's own way would tear down tables that others in the process use.
@@ -19,7 +18,7 @@ extension AMQPConnection {
             throw AMQPError(.tls, "TLS cannot be set up: out of memory")
         }
         let name = endpoint.serverName ?? endpoint.host
-        let nameIsAddress = AMQPEndpoint.isAddress(name)
+        let nameIsAddress = SocketAddress(name, port: 0) != nil
         let files = endpoint.tls
         let problem: AMQPError? = name.withCString { namePointer in
             var tls = crabbit_tls_t(server_name: nameIsAddress ? nil : namePointer, verify_error: 0)
@@ -47,7 +46,7 @@ extension AMQPConnection {
         _ socket: OpaquePointer, _ address: SocketAddress, _ tls: UnsafeMutablePointer<crabbit_tls_t>
     ) -> AMQPError? {
         var limit = timeval(endpoint.connectionTimeout)
-        let status = amqp_socket_open_noblock(socket, address.hostText, Int32(endpoint.port), &limit)
+        let status = amqp_socket_open_noblock(socket, address.host, Int32(endpoint.port), &limit)
         guard status != AMQP_STATUS_OK.rawValue else { return nil }
         let target = "\(endpoint.host) (\(address))"
         switch status {
@@ -80,14 +79,5 @@ extension AMQPConnection {
             }
         let reason = crabbit_tls_reason().map { ": " + String(cString: $0) } ?? ""
         return AMQPError(.tls, what + reason)
-    }
-}
-
-extension SocketAddress {
-    /// The address without port and brackets.
-    var hostText: String {
-        let text = description
-        guard let colon = text.lastIndex(of: ":") else { return text }
-        return text[..<colon].filter { $0 != "[" && $0 != "]" }
     }
 }

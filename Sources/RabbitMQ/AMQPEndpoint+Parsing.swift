@@ -1,4 +1,4 @@
-internal import Glibc
+internal import EventLoop
 
 extension AMQPEndpoint {
     /// Reads an `amqp:` or `amqps:` URI.
@@ -87,7 +87,7 @@ extension AMQPEndpoint {
                 throw Self.invalid("the ] after the IPv6 address is missing")
             }
             host = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
-            guard Self.isAddress(host), host.contains(":") else {
+            guard host.contains(":"), SocketAddress(host, port: 0) != nil else {
                 throw Self.invalid("the text in brackets is not an IPv6 address")
             }
             let after = text[(close + 1)...]
@@ -123,15 +123,6 @@ extension AMQPEndpoint {
         guard !name.isEmpty else { return }
         virtualHost = try Self.decoded(name, part: "virtual host")
         guard virtualHost.utf8.count <= 255 else { throw Self.invalid("the virtual host is longer than 255 bytes") }
-    }
-
-    /// Whether a host is an IPv4 or IPv6 address.
-    ///
-    /// - Parameter host: the host, without brackets.
-    /// - Returns: false for names.
-    static func isAddress(_ host: String) -> Bool {
-        var address = [UInt8](repeating: 0, count: 16)
-        return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
     }
 
     /// Reads a decimal number of at most nine digits.
