@@ -95,9 +95,8 @@ struct ConfigurationTests {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
         try fixture.write("AuthKey_ABC1234567.p8", "key")
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: repository.appendingPathComponent("config/martlet.yaml"), encoding: .utf8)
+        let text = try String(
+            contentsOf: Self.repository.appendingPathComponent("config/martlet.yaml"), encoding: .utf8)
         var example = try fixture.load(text).get()
         let least = try fixture.load(minimalConfiguration).get()
         for variable in ConfigurationSchema.variables {
@@ -108,6 +107,25 @@ struct ConfigurationTests {
         #expect("\(example)" == "\(least)")
         #expect(example.broker.uris == least.broker.uris)
     }
+
+    @Test("the rendered example definitions are those of the example configuration")
+    func exampleDefinitions() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        try fixture.write("AuthKey_ABC1234567.p8", "key")
+        let text = try String(
+            contentsOf: Self.repository.appendingPathComponent("config/martlet.yaml"), encoding: .utf8)
+        let definitions = try fixture.load(text).get().topology(virtualHost: "/").definitions()
+        let file = Self.repository.appendingPathComponent("config/rabbitmq/definitions.json")
+        // MARTLET_RENDER_EXAMPLES=1 writes the file anew after a change of the topology.
+        if ProcessInfo.processInfo.environment["MARTLET_RENDER_EXAMPLES"] == "1" {
+            try Data(definitions.utf8).write(to: file)
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8) == definitions)
+    }
+
+    private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     @Test("every written value arrives")
     func everything() throws {
