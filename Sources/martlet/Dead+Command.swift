@@ -117,7 +117,7 @@ struct DeadCommand: ParsableCommand {
             let letter = DeadLetter(message: message)
             if selection.admits(letter) { show(letter) }
         }
-        try link.putBackEverything()
+        // Closing the link puts everything back, in its old order.
         return (seen, max(0, waiting - seen))
     }
 }

@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 
 /// Ids of new jobs.

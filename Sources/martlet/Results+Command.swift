@@ -144,8 +144,6 @@ struct ResultReader {
         if !excluded.isEmpty {
             Console.talk("\(TimeText.count(excluded.count)) results did not pass the filter and go back to \(queue).")
         }
-        // Closing hands back what was not acknowledged: what was excluded, and what came too early.
-        try link.putBackEverything()
     }
 
     /// Prints the counts, if they were asked for.

@@ -1,0 +1,42 @@
+import ArgumentParser
+import FoundationEssentials
+import PushModel
+import PushWorker
+
+/// Which configuration a command works with.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The worker's configuration file; MARTLET_ variables win over it and can replace it.", valueName: "file"))
+    var config: String?
+
+    /// Loads it.
+    /// - Returns: The checked configuration.
+    /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
+    func load() throws(CommandFailure) -> WorkerConfiguration {
+        if let config, !FileManager.default.isReadableFile(atPath: config) {
+            throw CommandFailure(
+                .missingInput, "cannot read the configuration \(config)",
+                remedy: "config/worker.example.yaml shows every setting.")
+        }
+        switch ConfigurationLoader.load(file: config, environment: ProcessInfo.processInfo.environment) {
+        case .success(let configuration): return configuration
+        case .failure(let errors):
+            let count = errors.all.count
+            throw CommandFailure(.configuration, "\(errors)\n\(count) \(count == 1 ? "error" : "errors")")
+        }
+    }
+}
+
+extension WorkerConfiguration {
+    /// The broker objects that this configuration needs.
+    /// - Parameter virtualHost: Where they live.
+    func topology(virtualHost: String) -> BrokerTopology {
+        BrokerTopology(
+            routes: routes.map {
+                TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
+            },
+            tiers: retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }, virtualHost: virtualHost)
+    }
+}
