@@ -1,5 +1,5 @@
-package import EventLoop
-package import RabbitMQ
+internal import EventLoop
+internal import RabbitMQ
 
 /// What one connection to the broker is used for; DESIGN asks for two per lane, since a blocked publisher must not stop
 /// deliveries and acknowledgements.

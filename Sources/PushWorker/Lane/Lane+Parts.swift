@@ -40,7 +40,7 @@ extension Lane {
             do throws(AMQPError) {
                 let connection = try AMQPConnection.open(
                     endpoint, clientName: "\(settings.instance) lane \(settings.index) \(role.rawValue)",
-                    clientVersion: MartletVersion.text, bodyLimit: JobDecoder.maximumBodyLength,
+                    clientVersion: settings.version, bodyLimit: JobDecoder.maximumBodyLength,
                     receiveLimit: role == .consume ? 1 << 20 : 0)
                 connection.disown()
                 return .success(connection)
@@ -52,13 +52,9 @@ extension Lane {
     }
 
     func makeRoutes() -> [Route] {
-        let pattern = ReplyPattern(settings.replyPattern)
         let surroundings = Route.Surroundings(
             policy: settings.policy, publisher: publisher,
-            allowsReply: { job in
-                guard let range = job.replyTo else { return false }
-                return pattern?.matches(String(decoding: job.bytes[range], as: UTF8.self)) ?? false
-            },
+            replyPattern: settings.replyPattern,
             counters: counters)
         return settings.routes.enumerated().map { position, route in
             let made = Route(
@@ -86,7 +82,8 @@ enum HelperThread {
         _ name: String, _ body: @escaping @Sendable () -> Void, orElse: (EventLoopError) -> Void
     ) {
         do throws(EventLoopError) {
-            try LoopThread.start(name: name) { body() }.detach()
+            // Not joined: a thread that nobody joins cleans up after itself.
+            _ = try LoopThread.start(name: name) { body() }
         } catch {
             orElse(error)
         }

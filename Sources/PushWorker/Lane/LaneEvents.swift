@@ -1,5 +1,6 @@
 internal import APNSClient
 internal import EventLoop
+internal import Logging
 internal import RabbitMQ
 
 // What the lane's connections report, passed on to the route or the publisher it concerns. On the lane's thread.

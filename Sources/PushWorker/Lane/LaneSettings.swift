@@ -34,8 +34,10 @@ struct LaneSettings: Sendable {
     var policy: RetryPolicy
     /// The names of the retry tiers, in the order of `policy.tiers`.
     var tierNames: [String]
-    /// Which `reply_to` are allowed; a POSIX extended regular expression, checked before.
-    var replyPattern: String
+    /// The program's version, which operators see at the broker.
+    var version: String
+    /// Which `reply_to` are allowed.
+    var replyPattern: ReplyPattern
     /// Whether results name the device token.
     var includesDeviceToken: Bool
     /// A fixed prefetch, or nil to follow the connections.

@@ -1,5 +1,7 @@
+internal import APNSClient
 internal import EventLoop
 internal import PushModel
+internal import RabbitMQ
 
 /// A picture of a lane, for readiness and metrics.
 struct LaneSnapshot: Sendable {

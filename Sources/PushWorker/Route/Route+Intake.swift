@@ -36,15 +36,14 @@ extension Route {
     private func read(_ delivery: consuming Delivery, wallClock: Int64) -> Result<Job, JobDefect> {
         let isTruncated = delivery.isTruncated
         let size = delivery.bodySize
-        var message: JobMessage
+        var message = JobMessage(
+            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
+            redelivered: delivery.redelivered)
         do throws(AMQPError) {
-            message = try Self.message(from: delivery)
+            try Self.read(delivery.properties, into: &message)
         } catch {
-            let bare = JobMessage(
-                bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
-                redelivered: delivery.redelivered)
             return .failure(
-                decoder.refuse(bare, .badHeaders, error.message, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+                decoder.refuse(message, .badHeaders, error.message, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
         }
         if isTruncated {
             let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
@@ -64,13 +63,18 @@ extension Route {
                 "environment and topic belong to another route than \(name), whose queue delivered the job"))
     }
 
-    /// The delivery as the decoder wants it: the same buffer, and where its properties and headers are.
-    private static func message(from delivery: consuming Delivery) throws(AMQPError) -> JobMessage {
-        let properties = try MessagePropertyReader(delivery.bytes, delivery.properties)
-        var headers = JobHeaders()
+    /// Notes in the message where its properties and headers are.
+    private static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
+        let properties = try MessagePropertyReader(message.bytes, range)
+        message.contentType = properties.contentType
+        message.contentEncoding = properties.contentEncoding
+        message.messageID = properties.messageID
+        message.correlationID = properties.correlationID
+        message.replyTo = properties.replyTo
+        message.timestamp = properties.timestamp
         if let table = properties.headers {
             var reader = FieldTableReader(table)
-            while let field = try reader.next(in: delivery.bytes) {
+            while let field = try reader.next(in: message.bytes) {
                 let value: HeaderValue
                 switch field.value {
                 case .text(let range): value = .text(range)
@@ -79,39 +83,23 @@ extension Route {
                 case .void: continue
                 default: value = .other
                 }
-                headers.take(name: field.name, value: value, in: delivery.bytes)
+                message.headers.take(name: field.name, value: value, in: message.bytes)
             }
         }
-        return JobMessage(
-            bytes: delivery.bytes, routingKey: delivery.routingKey, contentType: properties.contentType,
-            contentEncoding: properties.contentEncoding, messageID: properties.messageID,
-            correlationID: properties.correlationID, replyTo: properties.replyTo, timestamp: properties.timestamp,
-            body: delivery.body, redelivered: delivery.redelivered, headers: headers)
     }
 }
 
 /// The (environment, topic) pairs that one route answers for.
-package struct RouteClaim: Sendable {
-    /// The environment of all its topics.
-    package let environment: APNSEnvironment
-    /// Its topics with and without each suffix, as UTF-8.
-    private let topics: [[UInt8]]
-
-    /// Claims the topics, each with every suffix that belongs to it.
-    package init(environment: APNSEnvironment, topics: [String]) {
-        self.environment = environment
-        self.topics = topics.map { Array($0.utf8) }
-    }
+struct RouteClaim: Sendable {
+    /// The claims of all configured routes.
+    let table: RoutesTable
+    /// The route's position in that table.
+    let index: Int
 
     /// Whether a job's environment and topic belong to the route.
     func covers(_ job: borrowing Job) -> Bool {
-        guard job.environment == environment else { return false }
-        let topic = job.bytes.span.extracting(job.topic)
-        for own in topics where topic.count >= own.count {
-            guard topic.extracting(0..<own.count).isEqual(to: own.span) else { continue }
-            if topic.count == own.count || Topic.isSuffix(topic.extracting(own.count..<topic.count)) { return true }
-        }
-        return false
+        guard let environment = job.environment else { return false }
+        return table.route(index, claims: environment, job.bytes.span.extracting(job.topic))
     }
 }
 

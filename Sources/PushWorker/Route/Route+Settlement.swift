@@ -27,7 +27,7 @@ extension Route {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, holdsDeadTokens: deadTokens.isSuspicious,
             probeDelay: Int64(breaker.probeDelay / 1_000_000))
-        switch surroundings.policy.settle(attempted, facts: facts, now: wallClock) {
+        switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
         case .report(let report):
             learn(from: attempted, report)
             self.report(
@@ -82,8 +82,9 @@ extension Route {
     private func publishResult(_ notification: Notification, _ verdict: Verdict) {
         var verdict = verdict
         let job = notification.job
-        if job.job.replyTo != nil {
-            if surroundings.allowsReply(job.job) {
+        if let address = job.job.replyTo {
+            let bytes = job.job.bytes
+            if surroundings.replyPattern.allows(bytes.span.extracting(address)) {
                 publish(.reply(index: notification.index, verdict), for: job)
                 return
             }

@@ -14,8 +14,8 @@ final class Route {
         let policy: RetryPolicy
         /// Publishes results, replies, retry copies and dead letters.
         let publisher: Publisher
-        /// Whether the configuration allows a `reply_to`, a routing key in the given job's bytes.
-        let allowsReply: (_ job: Job) -> Bool
+        /// Which `reply_to` are allowed.
+        let replyPattern: ReplyPattern
         /// Counts for metrics.
         let counters: LaneCounters
     }

@@ -33,10 +33,12 @@ struct PublicationRenderer {
             renderResult(report, of: publication, into: &message)
         case .reply(let index, let verdict):
             message.setExchange("apns.replies")
-            message.setRoutingKey(job.job.bytes.span.extracting(job.job.replyTo ?? 0..<0))
+            let bytes = job.job.bytes
+            message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
             renderResult(report(index, verdict, of: job), of: publication, into: &message)
         case .retry(let tier, let attempt, let indexes):
-            message.setExchange(tiers[tier].span)
+            let exchange = tiers[tier]
+            message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
             copyJob(of: job, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
@@ -60,7 +62,8 @@ struct PublicationRenderer {
             report(index, verdict, of: publication.job).messageID(for: job).append(to: &text)
             return messageID.isEqual(to: text.span)
         case .retry(let tier, _, _):
-            return exchange.isEqual(to: tiers[tier].span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
+            let own = tiers[tier]
+            return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
         case .deadLetter:
             return exchange.count == 9 && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
         }
@@ -115,7 +118,7 @@ extension PublicationRenderer {
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }
         guard inFlight.refusal?.reason != .badHeaders, let table = properties.headers else { return }
         var reader = FieldTableReader(table)
-        while let next = try? reader.next(in: job.bytes), let field = next {
+        while let field = try? reader.next(in: job.bytes) {
             guard !Self.isRewritten(bytes.extracting(field.name)) else { continue }
             try? message.addHeader(copying: field, from: job.bytes)
         }
