@@ -1,1 +1,223 @@
-// EventLoop
+internal import CLinux
+import Glibc
+
+/// What a socket is ready for, or what is asked of it.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// A read will not block: there are bytes, or the end of the stream.
+    package static let readable = Readiness(rawValue: 1)
+    /// A write will not block.
+    package static let writable = Readiness(rawValue: 2)
+    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR); reported even if not asked for.
+    package static let hangUp = Readiness(rawValue: 4)
+}
+
+/// Is told by an event loop when its socket is ready.
+package protocol ReadinessHandler: AnyObject {
+    /// Does what the socket is ready for.
+    ///
+    /// Readiness is level-triggered: what is left undone is reported again in the next turn. Bytes may still be there
+    /// to read beside a hang-up. The handler may watch, change and unwatch any socket, its own included.
+    ///
+    /// - Parameters:
+    ///   - readiness: what the socket is ready for.
+    ///   - now: the time read after the turn's wait.
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime)
+}
+
+/// Waits for sockets and timers with epoll(7) and runs what is ready, all on one thread.
+///
+/// It may be made on one thread and handed to another; from its first turn on it belongs to the thread that turned it.
+package final class EventLoop {
+    /// How many sockets one turn serves at most; the others follow in the next, in turn.
+    private static let eventLimit = 256
+    /// Marks the events of the wake-up; no socket carries it, for generations start at 1.
+    private static let wakeupMark: UInt64 = 0
+
+    private struct Watch {
+        var generation: UInt32
+        var handler: (any ReadinessHandler)?
+    }
+
+    /// Ends a wait from other threads.
+    package let wakeup: Wakeup
+
+    private let epoll: Int32
+    private let events: UnsafeMutablePointer<epoll_event>
+    private var watches: [Watch] = []
+    private var generation: UInt32 = 0
+    private var timers = TimerQueue()
+    /// The time of the turn whose timers are being run.
+    private var timerTurn: MonotonicTime?
+    private var isTurning = false
+    private var owner: pthread_t?
+
+    /// Opens the epoll instance and the wake-up.
+    ///
+    /// - Throws: `EventLoopError` when the process has no descriptor left.
+    package init() throws(EventLoopError) {
+        let wakeup = try Wakeup()
+        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw EventLoopError(.systemCall, "epoll_create1", errno: errno) }
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: Self.wakeupMark))
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup.fileDescriptor, &event) == 0 else {
+            let error = EventLoopError(.systemCall, "epoll_ctl", errno: errno)
+            close(epoll)
+            throw error
+        }
+        self.wakeup = wakeup
+        self.epoll = epoll
+        events = .allocate(capacity: Self.eventLimit)
+    }
+
+    deinit {
+        close(epoll)
+        events.deallocate()
+    }
+
+    /// Starts to watch a socket. The loop keeps the handler, not the descriptor, until `unwatch(_:)`.
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: the socket; unwatch it before closing it.
+    ///   - interest: what to wait for; hang-ups are reported in any case.
+    ///   - handler: whom to tell.
+    /// - Throws: `EventLoopError` when the system refuses, for example because the socket is already watched.
+    package func watch(
+        _ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler
+    ) throws(EventLoopError) {
+        assertOwner()
+        generation = generation == .max ? 1 : generation + 1
+        try control(EPOLL_CTL_ADD, fileDescriptor, interest, generation: generation)
+        while watches.count <= Int(fileDescriptor) { watches.append(Watch(generation: 0, handler: nil)) }
+        watches[Int(fileDescriptor)] = Watch(generation: generation, handler: handler)
+    }
+
+    /// Changes what a watched socket is waited for.
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: a watched socket.
+    ///   - interest: what to wait for from now on.
+    /// - Throws: `EventLoopError` when the system refuses.
+    package func change(_ fileDescriptor: Int32, to interest: Readiness) throws(EventLoopError) {
+        assertOwner()
+        let index = Int(fileDescriptor)
+        precondition(
+            watches.indices.contains(index) && watches[index].handler != nil,
+            "change of a socket that is not watched")
+        try control(EPOLL_CTL_MOD, fileDescriptor, interest, generation: watches[index].generation)
+    }
+
+    /// Stops watching a socket and lets its handler go; events that came in the same turn are dropped.
+    ///
+    /// - Parameter fileDescriptor: the socket; does nothing when it is not watched.
+    package func unwatch(_ fileDescriptor: Int32) {
+        assertOwner()
+        let index = Int(fileDescriptor)
+        guard watches.indices.contains(index), watches[index].handler != nil else { return }
+        watches[index] = Watch(generation: 0, handler: nil)
+        var unused = epoll_event()
+        _ = epoll_ctl(epoll, EPOLL_CTL_DEL, fileDescriptor, &unused)
+    }
+
+    /// Runs something once at a given time, as precisely as a millisecond.
+    ///
+    /// What a timer schedules for now or earlier runs in the next turn, so that sockets get theirs in between.
+    ///
+    /// - Parameters:
+    ///   - deadline: when to run it.
+    ///   - action: what to run; gets the time of the turn. It is kept until it ran or was cancelled.
+    /// - Returns: the timer's name.
+    package func schedule(
+        at deadline: MonotonicTime, _ action: @escaping (MonotonicTime) -> Void
+    ) -> TimerID {
+        assertOwner()
+        guard let timerTurn else { return timers.schedule(at: deadline, action) }
+        return timers.schedule(at: max(deadline, timerTurn.adding(nanoseconds: 1)), action)
+    }
+
+    /// Cancels a timer; does nothing when it has run or was cancelled before.
+    ///
+    /// - Parameter timer: the timer's name.
+    package func cancel(_ timer: TimerID) {
+        assertOwner()
+        timers.cancel(timer)
+    }
+
+    /// Makes one turn: waits, serves the sockets that are ready, then runs the timers that are due.
+    ///
+    /// - Parameter limit: how long to wait at most; the next timer and `wakeup` end the wait before.
+    /// - Returns: the time read after waiting.
+    /// - Throws: `EventLoopError` when waiting fails, which nothing but a bug explains.
+    @discardableResult
+    package func turn(waitingAtMost limit: Duration) throws(EventLoopError) -> MonotonicTime {
+        precondition(!isTurning, "turn inside a turn")
+        if owner == nil { owner = pthread_self() }
+        assertOwner()
+        isTurning = true
+        defer { isTurning = false }
+
+        // A signal ends the wait: the turn is then an empty one, and the caller looks at its flags.
+        let count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
+        guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
+        let now = MonotonicTime.now()
+        for index in 0..<max(0, Int(count)) { dispatch(events[index], now: now) }
+        timerTurn = now
+        while let action = timers.popDue(now: now) { action(now) }
+        timerTurn = nil
+        return now
+    }
+
+    private func waitMilliseconds(_ limit: Duration) -> Int32 {
+        let longest = limit.pollMilliseconds
+        guard longest > 0, let deadline = timers.nextDeadline else { return longest }
+        let left = deadline.nanoseconds(since: .now())
+        return min(longest, Duration.nanoseconds(Int64(clamping: left)).pollMilliseconds)
+    }
+
+    private func dispatch(_ event: epoll_event, now: MonotonicTime) {
+        let mark = event.data.u64
+        guard mark != Self.wakeupMark else { return wakeup.reset() }
+        let index = Int(mark & 0xffff_ffff)
+        // A handler before this one may have unwatched the socket, and its number may already be another's.
+        guard watches[index].generation == UInt32(truncatingIfNeeded: mark >> 32) else { return }
+        watches[index].handler?.socketIsReady(Readiness(epoll: event.events), now: now)
+    }
+
+    private func control(
+        _ operation: Int32, _ fileDescriptor: Int32, _ interest: Readiness, generation: UInt32
+    ) throws(EventLoopError) {
+        let mark = UInt64(generation) << 32 | UInt64(UInt32(bitPattern: fileDescriptor))
+        var event = epoll_event(events: interest.epollEvents, data: epoll_data_t(u64: mark))
+        guard epoll_ctl(epoll, operation, fileDescriptor, &event) == 0 else {
+            throw EventLoopError(.systemCall, "epoll_ctl on descriptor \(fileDescriptor)", errno: errno)
+        }
+    }
+
+    private func assertOwner() {
+        assert(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true, "event loop used on a foreign thread")
+    }
+}
+
+extension Readiness {
+    /// What to ask of epoll_ctl(2).
+    fileprivate var epollEvents: UInt32 {
+        var events = EPOLLRDHUP.rawValue
+        if contains(.readable) { events |= EPOLLIN.rawValue }
+        if contains(.writable) { events |= EPOLLOUT.rawValue }
+        return events
+    }
+
+    /// Reads what epoll_wait(2) reported.
+    fileprivate init(epoll events: UInt32) {
+        var readiness: Readiness = []
+        if events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
+        if events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { readiness.insert(.hangUp) }
+        self = readiness
+    }
+}

@@ -1,4 +1,15 @@
 #pragma once
-// What Glibc's module hides from Swift: epoll, eventfd, socket queue sizes.
+
+// What Glibc's Swift module hides: epoll and eventfd (whole headers), and the depth of a socket's send queue.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+
+/// Bytes written to a TCP socket that the peer has not acknowledged yet (SIOCOUTQ, tcp(7)), or -1 with errno set.
+/// A function because `ioctl` is variadic and the request number is a macro of <linux/sockios.h>.
+int clinux_unsent_bytes(int file_descriptor);
+
+/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; Glibc's Swift module is built without the GNU extensions.
+int clinux_accept(int file_descriptor);
+
+/// Names the calling thread, pthread_setname_np(3); names longer than 15 bytes are refused by the system.
+void clinux_name_thread(const char *_Nonnull name);

@@ -1,0 +1,83 @@
+import Glibc
+
+/// A point on the machine's monotonic clock (CLOCK_MONOTONIC), in nanoseconds; it never goes back.
+package struct MonotonicTime: Comparable, Hashable, Sendable {
+    /// Nanoseconds since an arbitrary start, usually the machine's boot.
+    package var nanoseconds: UInt64
+
+    /// Makes a point in time from its distance to the clock's start.
+    ///
+    /// - Parameter nanoseconds: nanoseconds since the clock's start.
+    package init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Reads the clock.
+    ///
+    /// - Returns: the present.
+    package static func now() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+
+    /// The point this many nanoseconds later; the far end of the clock where that would overflow.
+    ///
+    /// - Parameter nanoseconds: the distance in nanoseconds.
+    /// - Returns: the later point.
+    package func adding(nanoseconds: UInt64) -> MonotonicTime {
+        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
+        return MonotonicTime(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// The point this much later; a negative duration counts as none.
+    ///
+    /// - Parameter duration: the distance.
+    /// - Returns: the later point.
+    package func adding(_ duration: Duration) -> MonotonicTime {
+        adding(nanoseconds: duration.clampedNanoseconds)
+    }
+
+    /// How much later this point is than another.
+    ///
+    /// - Parameter earlier: the other point.
+    /// - Returns: the distance in nanoseconds, 0 when `earlier` is the later one.
+    package func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
+        nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
+    }
+
+    package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds; 0 for a negative duration, the largest number where it would overflow.
+    var clampedNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return .max }
+        let (sum, sumOverflow) = scaled.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)
+        return sumOverflow ? .max : sum
+    }
+
+    /// Whole milliseconds, rounded up so that a wait never ends early; at most what poll(2) takes.
+    var pollMilliseconds: Int32 {
+        let nanoseconds = clampedNanoseconds
+        let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)
+        return Int32(clamping: milliseconds)
+    }
+}
+
+/// The calendar clock (CLOCK_REALTIME), which may be set and may jump: for what leaves the process only.
+package enum WallClock {
+    /// Reads the clock.
+    ///
+    /// - Returns: milliseconds since 1970.
+    package static func milliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

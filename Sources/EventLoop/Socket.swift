@@ -1,0 +1,206 @@
+internal import CLinux
+import Glibc
+
+/// What a read from a socket gave.
+package enum ReadResult: Equatable, Sendable {
+    /// So many bytes lie at the beginning of the buffer.
+    case bytes(Int)
+    /// Nothing is there yet.
+    case wouldBlock
+    /// The peer has sent all it ever will.
+    case closed
+}
+
+/// Owns one connected stream socket, non-blocking and closed on exec; going out of scope closes it.
+package struct Socket: ~Copyable, Sendable {
+    /// The descriptor, for watching; it stays this socket's property.
+    package let fileDescriptor: Int32
+
+    /// Takes over an open stream socket and makes it non-blocking.
+    ///
+    /// - Parameter fileDescriptor: the socket, closed by this value from now on.
+    package init(takingOwnershipOf fileDescriptor: Int32) {
+        self.fileDescriptor = fileDescriptor
+        let flags = fcntl(fileDescriptor, F_GETFL)
+        _ = fcntl(fileDescriptor, F_SETFL, flags | O_NONBLOCK)
+        _ = fcntl(fileDescriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// Takes over a socket that already is as it must be.
+    init(owned fileDescriptor: Int32) {
+        self.fileDescriptor = fileDescriptor
+    }
+
+    deinit {
+        close(fileDescriptor)
+    }
+
+    /// Dials one address; blocks, so call it on a helper thread only.
+    ///
+    /// - Parameters:
+    ///   - address: where to.
+    ///   - timeout: how long to try.
+    /// - Returns: the connected socket, with TCP_NODELAY.
+    /// - Throws: `EventLoopError` with the code `connectFailed` or `timedOut`.
+    package static func connect(
+        to address: SocketAddress, timeout: Duration
+    ) throws(EventLoopError) -> Socket {
+        let socket = try open(family: address.family)
+        SocketOptions.setNoDelay(socket.fileDescriptor)
+        let result = address.withSocketAddress { Glibc.connect(socket.fileDescriptor, $0, $1) }
+        if result == 0 { return socket }
+        // An interrupted connect goes on by itself, just like one in progress (connect(2)).
+        guard errno == EINPROGRESS || errno == EINTR else {
+            throw EventLoopError(.connectFailed, "connecting to \(address)", errno: errno)
+        }
+        guard try socket.wait(for: .writable, timeout: timeout) else {
+            throw EventLoopError(.timedOut, "connecting to \(address)", errno: ETIMEDOUT)
+        }
+        let failure = SocketOptions.pendingError(of: socket.fileDescriptor)
+        guard failure == 0 else { throw EventLoopError(.connectFailed, "connecting to \(address)", errno: failure) }
+        return socket
+    }
+
+    /// Makes two stream sockets that are connected with each other, without a network.
+    ///
+    /// - Returns: both descriptors (a tuple cannot hold `Socket` values), for `init(takingOwnershipOf:)`.
+    /// - Throws: `EventLoopError` when the process has no descriptor left.
+    package static func descriptorPair() throws(EventLoopError) -> (Int32, Int32) {
+        var ends: (Int32, Int32) = (-1, -1)
+        let result = withUnsafeMutableBytes(of: &ends) {
+            socketpair(AF_UNIX, Self.streamType, 0, $0.baseAddress?.assumingMemoryBound(to: Int32.self))
+        }
+        guard result == 0 else { throw EventLoopError(.systemCall, "socketpair", errno: errno) }
+        return ends
+    }
+
+    /// The address this end has, nil for a socket without IP.
+    package var localAddress: SocketAddress? {
+        SocketAddress.reading { getsockname(fileDescriptor, $0, $1) }
+    }
+
+    /// The address the other end has, nil for a socket without IP and after the connection broke.
+    package var remoteAddress: SocketAddress? {
+        SocketAddress.reading { getpeername(fileDescriptor, $0, $1) }
+    }
+
+    /// Reads what is there, without waiting.
+    ///
+    /// - Parameter buffer: gets up to `buffer.count` bytes at its beginning; must not be empty.
+    /// - Returns: how many there were, that there is nothing yet, or that nothing will come any more.
+    /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
+    package func read(into buffer: inout [UInt8]) throws(EventLoopError) -> ReadResult {
+        precondition(!buffer.isEmpty, "read into an empty buffer")
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            retryingInterrupted { recv(fileDescriptor, bytes.baseAddress, bytes.count, 0) }
+        }
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .closed }
+        if errno == EAGAIN { return .wouldBlock }
+        throw EventLoopError(.connectionLost, "reading from a socket", errno: errno)
+    }
+
+    /// Writes as much as the system takes, without waiting and without raising SIGPIPE.
+    ///
+    /// - Parameter bytes: what to write.
+    /// - Returns: how many bytes were taken, 0 when none can be taken now.
+    /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
+    package func write(_ bytes: Span<UInt8>) throws(EventLoopError) -> Int {
+        let count = bytes.withUnsafeBytes { bytes in
+            retryingInterrupted {
+                send(fileDescriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN { return 0 }
+        throw EventLoopError(.connectionLost, "writing to a socket", errno: errno)
+    }
+
+    /// Waits with poll(2) until the socket is ready; blocks, so call it on a helper thread only.
+    ///
+    /// - Parameters:
+    ///   - readiness: what to wait for; a hang-up or an error ends the wait too.
+    ///   - timeout: how long to wait at most.
+    /// - Returns: false when the time ran out.
+    /// - Throws: `EventLoopError` when the system refuses.
+    package func wait(for readiness: Readiness, timeout: Duration) throws(EventLoopError) -> Bool {
+        let deadline = MonotonicTime.now().adding(timeout)
+        var request = pollfd(fd: fileDescriptor, events: 0, revents: 0)
+        if readiness.contains(.readable) { request.events |= Int16(POLLIN) }
+        if readiness.contains(.writable) { request.events |= Int16(POLLOUT) }
+        while true {
+            let left = Duration.nanoseconds(Int64(clamping: deadline.nanoseconds(since: .now())))
+            let count = poll(&request, 1, left.pollMilliseconds)
+            if count > 0 { return true }
+            if count == 0 { return false }
+            guard errno == EINTR else { throw EventLoopError(.systemCall, "poll", errno: errno) }
+        }
+    }
+
+    /// Gives the descriptor away.
+    ///
+    /// - Returns: the descriptor, the caller's to close.
+    package consuming func release() -> Int32 {
+        let fileDescriptor = fileDescriptor
+        discard self
+        return fileDescriptor
+    }
+
+    /// The type for socket(2) and its relatives.
+    static var streamType: Int32 {
+        Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    }
+
+    /// Opens a socket that is not connected yet.
+    ///
+    /// - Parameter family: the address family.
+    /// - Returns: the socket.
+    /// - Throws: `EventLoopError` when the system refuses.
+    static func open(family: Int32) throws(EventLoopError) -> Socket {
+        let descriptor = socket(family, streamType, 0)
+        guard descriptor >= 0 else { throw EventLoopError(.systemCall, "socket", errno: errno) }
+        return Socket(owned: descriptor)
+    }
+}
+
+/// Owns one listening TCP socket; going out of scope closes it.
+package struct Listener: ~Copyable, Sendable {
+    private let socket: Socket
+    /// The address it listens on, with the port the system chose.
+    package let address: SocketAddress
+
+    /// Starts to listen.
+    ///
+    /// - Parameters:
+    ///   - address: where; port 0 means any free one.
+    ///   - backlog: how many connections may wait to be accepted.
+    /// - Throws: `EventLoopError` with the code `listenFailed` when the address is taken, not ours or not allowed.
+    package init(address: SocketAddress, backlog: Int = 1024) throws(EventLoopError) {
+        let socket = try Socket.open(family: address.family)
+        // A port whose old connections still linger in TIME_WAIT can be listened on again at once.
+        SocketOptions.set(socket.fileDescriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        guard address.withSocketAddress({ bind(socket.fileDescriptor, $0, $1) }) == 0,
+            listen(socket.fileDescriptor, Int32(clamping: backlog)) == 0
+        else { throw EventLoopError(.listenFailed, "listening on \(address)", errno: errno) }
+        self.address = socket.localAddress ?? address
+        self.socket = socket
+    }
+
+    /// The descriptor, for watching; it stays this listener's property.
+    package var fileDescriptor: Int32 { socket.fileDescriptor }
+
+    /// Takes one waiting connection, without waiting.
+    ///
+    /// - Returns: the connection, with TCP_NODELAY; nil when none waits or the one that waited is gone already.
+    /// - Throws: `EventLoopError` when no connection can be accepted now, for example for want of descriptors.
+    package func accept() throws(EventLoopError) -> Socket? {
+        let descriptor = retryingInterrupted { clinux_accept(socket.fileDescriptor) }
+        if descriptor >= 0 {
+            SocketOptions.setNoDelay(descriptor)
+            return Socket(owned: descriptor)
+        }
+        // Errors of the connection itself, which accept(2) passes on, are the peer's affair.
+        if errno == EAGAIN || errno == ECONNABORTED || errno == EPROTO { return nil }
+        throw EventLoopError(.systemCall, "accepting on \(address)", errno: errno)
+    }
+}

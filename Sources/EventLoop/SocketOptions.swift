@@ -1,0 +1,94 @@
+internal import CLinux
+import Glibc
+
+/// Questions to and settings of sockets that somebody else may own; none of them blocks.
+package enum SocketOptions {
+    /// How many bytes were written but not yet acknowledged by the peer's TCP (SIOCOUTQ, tcp(7)).
+    ///
+    /// - Parameter fileDescriptor: a TCP socket.
+    /// - Returns: the number of bytes, 0 when the system does not know.
+    package static func unsentBytes(of fileDescriptor: Int32) -> Int {
+        max(0, Int(clinux_unsent_bytes(fileDescriptor)))
+    }
+
+    /// How large the send buffer is at present; the kernel counts its bookkeeping in (SO_SNDBUF, socket(7)).
+    ///
+    /// - Parameter fileDescriptor: a socket.
+    /// - Returns: the number of bytes, 0 when the system does not know.
+    package static func sendBufferSize(of fileDescriptor: Int32) -> Int {
+        max(0, Int(get(fileDescriptor, SOL_SOCKET, SO_SNDBUF) ?? 0))
+    }
+
+    /// Fixes the send buffer's size; the kernel doubles the number, and stops adapting the buffer by itself.
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: a socket.
+    ///   - bytes: the size.
+    package static func setSendBufferSize(_ fileDescriptor: Int32, bytes: Int) {
+        set(fileDescriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
+    }
+
+    /// Lets a connection break when the peer acknowledges nothing for so long (TCP_USER_TIMEOUT, RFC 5482).
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: a TCP socket.
+    ///   - milliseconds: how long; 0 is the system's default, many minutes.
+    package static func setUserTimeout(_ fileDescriptor: Int32, milliseconds: Int) {
+        set(fileDescriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: milliseconds))
+    }
+
+    /// Switches keep-alive probes on (tcp(7)).
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: a TCP socket.
+    ///   - idle: seconds of silence before the first probe.
+    ///   - interval: seconds between probes.
+    ///   - count: unanswered probes until the connection breaks.
+    package static func setKeepalive(_ fileDescriptor: Int32, idle: Int, interval: Int, count: Int) {
+        set(fileDescriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(fileDescriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, Int32(clamping: idle))
+        set(fileDescriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, Int32(clamping: interval))
+        set(fileDescriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, Int32(clamping: count))
+    }
+
+    /// Sends small segments at once, without waiting for acknowledgements (TCP_NODELAY).
+    ///
+    /// - Parameter fileDescriptor: a TCP socket.
+    package static func setNoDelay(_ fileDescriptor: Int32) {
+        set(fileDescriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    }
+
+    /// Ends both directions of a connection; whoever waits on the descriptor, on any thread, wakes up.
+    ///
+    /// - Parameter fileDescriptor: a socket; it stays open.
+    package static func shutdown(_ fileDescriptor: Int32) {
+        _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Says that nothing more will be sent; what the peer sends can still be read.
+    ///
+    /// - Parameter fileDescriptor: a socket.
+    package static func shutdownSending(_ fileDescriptor: Int32) {
+        _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_WR))
+    }
+
+    /// Takes the error a connection broke with (SO_ERROR), which clears it.
+    ///
+    /// - Parameter fileDescriptor: a socket.
+    /// - Returns: an error number, 0 for none.
+    package static func pendingError(of fileDescriptor: Int32) -> Int32 {
+        get(fileDescriptor, SOL_SOCKET, SO_ERROR) ?? errno
+    }
+
+    /// Sets a number; a refusal is ignored, for every setting here is an improvement that is not vital.
+    static func set(_ fileDescriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        _ = setsockopt(fileDescriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func get(_ fileDescriptor: Int32, _ level: Int32, _ option: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(fileDescriptor, level, option, &value, &length) == 0 ? value : nil
+    }
+}
