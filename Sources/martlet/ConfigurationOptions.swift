@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import PushModel
 import PushWorker
+import RabbitMQ
 
 /// Which configuration a command works with.
 struct ConfigurationOptions: ParsableArguments {
@@ -30,6 +31,17 @@ struct ConfigurationOptions: ParsableArguments {
 }
 
 extension WorkerConfiguration {
+    /// The virtual host of the first broker, which all of them share.
+    func virtualHost() throws(CommandFailure) -> String {
+        do throws(AMQPError) {
+            return try broker.uris.first.map { uri throws(AMQPError) in
+                try AMQPEndpoint.parse(uri: uri.revealed).virtualHost
+            } ?? "/"
+        } catch {
+            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
+        }
+    }
+
     /// The broker objects that this configuration needs.
     /// - Parameter virtualHost: Where they live.
     func topology(virtualHost: String) -> BrokerTopology {
