@@ -142,11 +142,7 @@ package struct Job: Sendable {
 
     /// The moment, in milliseconds since 1970, after which the job must not be sent: its deadline or its
     /// expiration, whichever is first. An expiration of 0 is no moment.
-    package var expiry: Int64? {
-        guard let expiration, expiration != 0 else { return deadline }
-        let end = milliseconds(fromSeconds: expiration)
-        return min(end, deadline ?? end)
-    }
+    package var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job's time has passed.
     /// - Parameter now: milliseconds since 1970.
@@ -168,6 +164,13 @@ package struct Job: Sendable {
     package consuming func refused(_ reason: Reason, _ detail: String) -> JobDefect {
         JobDefect(reason: reason, detail: detail, job: self)
     }
+}
+
+/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is no moment.
+func firstExpiry(deadline: Int64?, expiration: Int64?) -> Int64? {
+    guard let expiration, expiration != 0 else { return deadline }
+    let end = milliseconds(fromSeconds: expiration)
+    return min(end, deadline ?? end)
 }
 
 /// Milliseconds from seconds; what does not fit is the end of time.

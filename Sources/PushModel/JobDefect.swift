@@ -13,6 +13,8 @@ package struct JobDefect: Error, Sendable {
     /// A sentence a person can act on; never holds a device token or payload.
     package var detail: String
     /// The job as far as it was read; always has an id, but perhaps no topic, environment or token.
+    ///
+    /// Where its tokens could be read there is a result for each notification it is about; else one with index 0.
     package var job: Job
 
     /// What the result says.

@@ -109,7 +109,7 @@ extension JobReader {
             // The array was validated with the body, so this is unreachable; it must not be silent all the same.
             fail(.badJSON, "device_tokens: " + error.detail)
         }
-        if job.tokens.isEmpty { fail(.missingDeviceToken, "device_tokens is empty") }
+        if job.tokens.isEmpty, defect?.reason != .tooManyTokens { fail(.missingDeviceToken, "device_tokens is empty") }
         guard let value = headers.indexes, let version = headers.version, (number(version) ?? 0) >= 1 else { return }
         if let range = headerText(value, HeaderName.indexes, .badHeaders) {
             if let indexes = IndexRanges.parse(job.bytes.span.extracting(range), limit: job.tokens.count) {
@@ -129,6 +129,8 @@ extension JobReader {
         job.tokens.reserveCapacity(min(Job.maximumTokens, range.count / 67 + 1))
         while try scanner.hasElement(in: job.bytes.span) {
             guard job.tokens.count < Job.maximumTokens else {
+                // Some of them would be as misleading as half a list of results.
+                job.tokens = []
                 return fail(.tooManyTokens, "device_tokens has more than \(Job.maximumTokens) entries; split the job")
             }
             let value = try scanner.value(in: job.bytes.span)

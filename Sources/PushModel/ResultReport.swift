@@ -148,7 +148,8 @@ extension ResultReport {
         }
         writer.write(origin.routeFragment.span)
         writer.write(decimal: Int64(job.attempt))
-        writer.write(job.redelivered ? ",\"redelivered\":true,\"enqueued_at\":" : ",\"redelivered\":false,\"enqueued_at\":")
+        writer.write(job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
+        writer.write(",\"enqueued_at\":")
         writer.write(number: job.enqueuedAt)
         writer.write(",\"finished_at\":")
         writer.write(decimal: finishedAt)

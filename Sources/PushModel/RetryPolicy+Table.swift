@@ -71,11 +71,7 @@ extension Attempted {
 
 extension AttemptFacts {
     /// The moment in milliseconds since 1970 after which nothing is sent.
-    var expiry: Int64? {
-        guard let expiration, expiration != 0 else { return deadline }
-        let end = milliseconds(fromSeconds: expiration)
-        return min(end, deadline ?? end)
-    }
+    var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job wants one attempt now or none: no tier may hold it.
     var allowsNoTier: Bool { expiration == 0 && deadline == nil }

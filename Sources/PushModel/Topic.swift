@@ -92,6 +92,21 @@ package enum PushType: Sendable, Equatable {
         }
     }
 
+    /// What the topic carries after the bundle id for this type; empty for a bare bundle id.
+    package var topicSuffix: StaticString {
+        switch self {
+        case .complication: ".complication"
+        case .controls: ".push-type.controls"
+        case .fileProvider: ".pushkit.fileprovider"
+        case .liveActivity: ".push-type.liveactivity"
+        case .location: ".location-query"
+        case .pushToTalk: ".voip-ptt"
+        case .voip: ".voip"
+        case .widgets: ".push-type.widgets"
+        case .alert, .background, .mdm, .other: ""
+        }
+    }
+
     /// Whether this version knows the type.
     package var isKnown: Bool {
         if case .other = self { return false }

@@ -45,7 +45,6 @@ struct TopologyDefinitionsTests {
         let definitions = try parsed(topology.definitions())
         #expect(definitions["vhosts"]?.first?["name"] as? String == "push \"a\"\\b\u{1}")
         #expect(definitions["bindings"]?.allSatisfy { $0["vhost"] as? String == "push \"a\"\\b\u{1}" } == true)
-        #expect(try parsed(topology.virtualHostDefinitions())["vhosts"] == nil)
     }
 
     @Test("users come with a hash and the permissions of their role")

@@ -106,8 +106,8 @@ struct TopologyDriftTests {
         ) { live in live.bindings.removeAll { $0.destination == "apns.q.results" } },
         Change(
             row:
-                "different policy apns.q.jobs.shop: delivery-limit is 20, should be 50; overflow is not set, should be "
-                + "reject-publish; max-length is set, should not be",
+                "different policy apns.q.jobs.shop: overflow is not set, should be reject-publish; delivery-limit is 20, "
+                + "should be 50; max-length is set, should not be",
             command: "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.jobs.shop "
                 + "'^apns\\.q\\.jobs\\.shop$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
                 + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "

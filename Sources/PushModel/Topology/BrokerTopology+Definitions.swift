@@ -22,13 +22,17 @@ extension BrokerTopology {
         return Self.text(sections)
     }
 
-    /// Writes the definitions for one virtual host of the management API, which takes neither users nor hosts.
-    package func virtualHostDefinitions() -> String {
-        Self.text([
-            ("policies", policies.map(json(policy:))), ("exchanges", exchanges.map(json(exchange:))),
-            ("queues", queues.map(json(queue:))), ("bindings", bindings.map(json(binding:))),
-        ])
-    }
+    /// The body with which the management API takes an exchange.
+    package func body(of exchange: TopologyExchange) -> String { json(exchange: exchange) }
+
+    /// The body with which the management API takes a queue.
+    package func body(of queue: TopologyQueue) -> String { json(queue: queue) }
+
+    /// The body with which the management API takes a binding.
+    package func body(of binding: TopologyBinding) -> String { json(binding: binding) }
+
+    /// The body with which the management API takes a policy.
+    package func body(of policy: TopologyPolicy) -> String { json(policy: policy) }
 
     /// A policy's settings as a JSON object, as `rabbitmqctl set_policy` takes them.
     static func json(settings: [TopologyPolicy.Setting]) -> String {

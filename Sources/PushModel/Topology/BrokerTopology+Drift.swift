@@ -79,7 +79,7 @@ extension BrokerTopology {
             })
         return bindings.filter { !present.contains($0) }.map { binding in
             TopologyDrift(
-                kind: .missing, object: Self.name(of: binding), detail: "",
+                kind: .missing, object: binding.description, detail: "",
                 command: "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) "
                     + "destination=\(binding.queue) destination_type=queue "
                     + "routing_key=\(Self.shellQuoted(binding.routingKey))")
@@ -119,9 +119,9 @@ extension BrokerTopology {
         var rows = stale.map { binding in
             TopologyDrift(
                 kind: .stale,
-                object: Self.name(
-                    of: TopologyBinding(
-                        source: binding.source, queue: binding.destination, routingKey: binding.routingKey)),
+                object: TopologyBinding(
+                    source: binding.source, queue: binding.destination, routingKey: binding.routingKey
+                ).description,
                 detail: "",
                 command: "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
                     + "destination=\(Self.shellQuoted(binding.destination)) destination_type=queue "
@@ -182,10 +182,6 @@ extension BrokerTopology {
     /// Whether a queue is of a kind that only a topology makes: a job queue or a retry tier.
     private static func isOurs(queue name: String) -> Bool {
         name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")
-    }
-
-    private static func name(of binding: TopologyBinding) -> String {
-        "binding \(binding.source) -> \(binding.queue)\(binding.routingKey.isEmpty ? "" : " by \(binding.routingKey)")"
     }
 
     private static func text(_ value: TopologyValue) -> String {

@@ -56,13 +56,18 @@ package struct TopologyQueue: Sendable, Equatable {
 }
 
 /// A binding from an exchange to a queue.
-package struct TopologyBinding: Sendable, Hashable {
+package struct TopologyBinding: Sendable, Hashable, CustomStringConvertible {
     /// The exchange.
     package let source: String
     /// The queue.
     package let queue: String
     /// The key or pattern; empty for a fanout exchange.
     package let routingKey: String
+
+    /// How rows of a comparison call it.
+    package var description: String {
+        "binding \(source) -> \(queue)\(routingKey.isEmpty ? "" : " by \(routingKey)")"
+    }
 }
 
 /// A setting of a policy.
