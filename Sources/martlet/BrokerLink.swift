@@ -26,16 +26,16 @@ final class BrokerLink {
 
     /// Connects and logs in; of several brokers the first that answers is taken.
     /// - Parameters:
-    ///   - options: Where to.
+    ///   - target: Where to.
     ///   - timeout: How long connecting and logging in may take, each.
     ///   - heartbeat: Whether the broker shall watch this connection. A command that may pause, for its input or for
     ///     its rate, must not be watched.
-    /// - Throws: `unreachable`, `refused`, or what is wrong with the options.
+    /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
     static func open(
-        _ options: BrokerOptions, timeout: Duration = .seconds(10), heartbeat: Bool = true
+        _ target: BrokerTarget, timeout: Duration = .seconds(10), heartbeat: Bool = true
     ) throws(CommandFailure) -> BrokerLink {
         var last: CommandFailure?
-        for var endpoint in try options.endpoints() {
+        for var endpoint in try target.endpoints() {
             endpoint.connectionTimeout = timeout
             if !heartbeat { endpoint.heartbeat = 0 }
             do throws(AMQPError) {
@@ -207,7 +207,8 @@ final class BrokerLink {
             return CommandFailure(
                 .refused, text, remedy: "Check user, password, virtual host and permissions of the broker's user.")
         case .unresolved, .unreachable, .connectionClosed, .connectionLost, .heartbeatTimeout:
-            return CommandFailure(.unreachable, text, remedy: "Is RabbitMQ running there? martlet check tests each step.")
+            return CommandFailure(
+                .unreachable, text, remedy: "Is RabbitMQ running there? martlet check tests each step.")
         case .tls:
             return CommandFailure(
                 .unreachable, text, remedy: "Name the broker's authority with --broker-ca-file if it is your own.")

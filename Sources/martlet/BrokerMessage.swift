@@ -39,6 +39,8 @@ struct BrokerMessage {
     var contentType: String?
     /// The property `correlation_id`.
     var correlationID: String?
+    /// The property `reply_to`.
+    var replyTo: String?
     /// Its headers as text, in the order of the wire.
     var headers: [(name: String, value: String)] = []
 
@@ -50,6 +52,7 @@ struct BrokerMessage {
         messageID = properties.messageID.map(text) ?? ""
         contentType = properties.contentType.map(text)
         correlationID = properties.correlationID.map(text)
+        replyTo = properties.replyTo.map(text)
         guard let table = properties.headers,
             let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
         else { return }

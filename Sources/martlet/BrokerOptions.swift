@@ -14,10 +14,29 @@ struct BrokerOptions: ParsableArguments {
             """, valueName: "uri"))
     var broker: String?
 
-    @Option(name: .customLong("broker-ca-file"), help: "Certificates that may vouch for the broker, for amqps. (default: the system's)")
+    @Option(
+        name: .customLong("broker-ca-file"),
+        help: "Certificates that may vouch for the broker, for amqps. (default: the system's)")
     var caFile: String?
     @Option(name: .customLong("broker-cert-file"), help: "Client certificate for amqps.") var certificateFile: String?
     @Option(name: .customLong("broker-key-file"), help: "The client certificate's private key.") var keyFile: String?
+
+    /// What was given, for connecting.
+    var target: BrokerTarget {
+        BrokerTarget(uri: broker, caFile: caFile, certificateFile: certificateFile, keyFile: keyFile)
+    }
+}
+
+/// Which broker is meant, as far as it was said.
+struct BrokerTarget {
+    /// The URI, or several with commas; without one the environment names it.
+    var uri: String?
+    /// Certificates that may vouch for the broker.
+    var caFile: String?
+    /// The client certificate.
+    var certificateFile: String?
+    /// The client certificate's private key.
+    var keyFile: String?
 
     /// The endpoints that options and environment describe, in the order in which to try them.
     /// - Parameter environment: The process's variables.
@@ -65,8 +84,10 @@ struct BrokerOptions: ParsableArguments {
 
     /// The URI's text, where it was found, and what a fault in it means.
     private func source(_ environment: [String: String]) throws(CommandFailure) -> (String, String, CommandStatus) {
-        if let broker { return (broker, "--broker", .usage) }
-        if let text = environment["MARTLET_BROKER_URI"], !text.isEmpty { return (text, "MARTLET_BROKER_URI", .configuration) }
+        if let uri { return (uri, "--broker", .usage) }
+        if let text = environment["MARTLET_BROKER_URI"], !text.isEmpty {
+            return (text, "MARTLET_BROKER_URI", .configuration)
+        }
         if let path = environment["MARTLET_BROKER_URI_FILE"], !path.isEmpty {
             let bytes = try LineReader(path: path).everything(limit: 64 << 10)
             let text = String(decoding: bytes, as: UTF8.self)

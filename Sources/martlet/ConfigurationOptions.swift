@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import PushModel
 import PushWorker
+import RabbitMQ
 
 /// Which configuration a command works with.
 struct ConfigurationOptions: ParsableArguments {
@@ -30,13 +31,46 @@ struct ConfigurationOptions: ParsableArguments {
 }
 
 extension WorkerConfiguration {
+    /// The virtual host of the first broker, which all of them share.
+    func virtualHost() throws(CommandFailure) -> String {
+        do throws(AMQPError) {
+            return try broker.uris.first.map { uri throws(AMQPError) in
+                try AMQPEndpoint.parse(uri: uri.revealed).virtualHost
+            } ?? "/"
+        } catch {
+            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
+        }
+    }
+
     /// The broker objects that this configuration needs.
-    /// - Parameter virtualHost: Where they live.
-    func topology(virtualHost: String) -> BrokerTopology {
+    func topology() throws(CommandFailure) -> BrokerTopology {
         BrokerTopology(
             routes: routes.map {
                 TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
             },
-            tiers: retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }, virtualHost: virtualHost)
+            tiers: retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }, virtualHost: try virtualHost())
+    }
+
+    /// A client of the broker's management API.
+    func managementClient() throws(CommandFailure) -> ManagementClient {
+        guard let address = broker.management ?? broker.uris.first.flatMap(ManagementClient.usualAddress) else {
+            throw CommandFailure(.configuration, "broker.management is not set, and broker.uri leads to none")
+        }
+        do throws(ManagementError) {
+            return try ManagementClient(address: address)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What a failure of the management API means for a command.
+    init(_ error: ManagementError) {
+        let status = CommandStatus(rawValue: error.exitCode) ?? .internalFault
+        self.init(
+            status, error.message,
+            remedy: status == .unreachable
+                ? "Enable it with: rabbitmq-plugins enable rabbitmq_management; or use martlet topology render." : nil)
     }
 }

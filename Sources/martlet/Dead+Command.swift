@@ -102,7 +102,7 @@ struct DeadCommand: ParsableCommand {
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
     ) throws(CommandFailure) -> (seen: Int, left: Int) {
-        let link = try BrokerLink.open(broker)
+        let link = try BrokerLink.open(broker.target)
         defer { link.close() }
         Interrupt.watch()
         let waiting = try link.messageCount(selection.name)

@@ -46,6 +46,7 @@ struct DeadLetter {
         var lines = ["routing key   \(message.routingKey)", "message_id    \(message.messageID)"]
         if let type = message.contentType { lines.append("content_type  \(type)") }
         if let correlation = message.correlationID { lines.append("correlation_id \(correlation)") }
+        if let replyTo = message.replyTo { lines.append("reply_to      \(replyTo)") }
         for header in message.headers { lines.append("\(header.name): \(header.value)") }
         return lines + ["", String(decoding: message.body, as: UTF8.self)]
     }

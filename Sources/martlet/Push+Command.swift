@@ -66,7 +66,7 @@ struct PushCommand: ParsableCommand {
     func run() throws {
         let source = try jobSource()
         if dryRun { return try PushPreview.print(source, format.output) }
-        let link = try BrokerLink.open(broker, heartbeat: false)
+        let link = try BrokerLink.open(broker.target, heartbeat: false)
         defer { link.close() }
         var run = PushRun(link: link, format: format.output, rate: rate, quiet: jobs == nil)
         if wait { try run.listenForReplies() }

@@ -1,4 +1,4 @@
-import PushWorker
+import PushModel
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {

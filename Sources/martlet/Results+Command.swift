@@ -54,7 +54,7 @@ struct ResultsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let link = try BrokerLink.open(broker)
+        let link = try BrokerLink.open(broker.target)
         defer { link.close() }
         var reader = ResultReader(filter: filter, limit: count, format: format.output, onlySummary: summary)
         Interrupt.watch()

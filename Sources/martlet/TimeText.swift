@@ -1,6 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
-import PushWorker
+import PushModel
 
 /// A duration on the command line: `250ms`, `10s`, `5m`, `2h`.
 struct TimeSpan: ExpressibleByArgument, Equatable {

@@ -1,5 +1,4 @@
 import RabbitMQ
-import TLS
 
 /// What `martlet --version` says; complete enough for a bug report.
 enum Version {
@@ -11,7 +10,6 @@ enum Version {
         """
         martlet \(number)
         rabbitmq-c \(RabbitMQLibrary.version)
-        \(TLSLibrary.version)
         """
     }
 }
