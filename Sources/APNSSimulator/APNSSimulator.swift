@@ -9,7 +9,8 @@ package enum APNSSimulator {
     /// - Parameter configuration: Everything that can be chosen.
     /// - Returns: The simulator; call ``RunningSimulator/stop()`` in the end.
     /// - Throws: ``SimulatorError`` where files, ports or certificates cannot be had.
-    package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator {
+    package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator
+    {
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
         let context: TLSContext
         do {

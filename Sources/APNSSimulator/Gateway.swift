@@ -25,7 +25,7 @@ struct Gateway: Sendable {
         var mailboxes: [Mailbox<GatewayMessage>] = []
         var threads: [LoopThread] = []
         do {
-            guard let address = SocketAddress(parsing: configuration.host, port: configuration.port) else {
+            guard let address = SocketAddress(configuration.host, port: configuration.port) else {
                 throw SimulatorError(.configuration, "\(configuration.host) is not an IP address to listen at")
             }
             let listener = try Listener(address: address, backlog: Self.backlog)

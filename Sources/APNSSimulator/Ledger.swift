@@ -86,7 +86,8 @@ package final class Ledger: Sendable {
                 Entry(
                     id: id, payloadHash: hash, time: time, tokenStart: state.tokens.count, tokenLength: token.count,
                     payloadBytes: payload.count,
-                    topic: state.topics.index(of: topic, limit: Self.nameLimit, overflow: "(more)"), outcome: outcome, connection: connection, stream: stream))
+                    topic: state.topics.index(of: topic, limit: Self.nameLimit, overflow: "(more)"), outcome: outcome,
+                    connection: connection, stream: stream))
             state.tokens.append(contentsOf: token)
         }
     }

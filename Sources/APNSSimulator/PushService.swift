@@ -83,7 +83,9 @@ final class PushService: Sendable {
     ) {
         var token: [UInt8] = []
         if case .device(let named) = request.target, HexText.isHex(named) { token = named }
-        let topic = request[.topic].flatMap { $0.count <= PushRules.topicLimit ? String(validating: $0, as: UTF8.self) : nil }
+        let topic = request[.topic].flatMap {
+            $0.count <= PushRules.topicLimit ? String(validating: $0, as: UTF8.self) : nil
+        }
         ledger.record(
             token: token, id: id, topic: topic ?? "", payload: request.payload, time: time, status: refusal.status,
             label: refusal.reason, connection: place.connection, stream: place.stream)

@@ -91,7 +91,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         switch judge(push, now: now) {
         case .valid(let valid):
             verdict = service.verdict(for: valid, now: now)
-            service.record(valid, id: id, payload: push.payload, time: now, verdict: verdict, at: (number, exchange.stream))
+            service.record(
+                valid, id: id, payload: push.payload, time: now, verdict: verdict, at: (number, exchange.stream))
         case .refused(let refusal):
             verdict = Verdict(.refuse(refusal))
             service.record(push, id: id, time: now, refusal: refusal, at: (number, exchange.stream))

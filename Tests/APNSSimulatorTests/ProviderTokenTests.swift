@@ -48,22 +48,22 @@ struct ProviderTokenTests {
             acceptsAnyWellFormed: false)
     }
 
-    static func claims(_ issuedAt: String, team: String = "DEF7654321") -> String {
+    static func claimSet(_ issuedAt: String, team: String = "DEF7654321") -> String {
         #"{"iss":"\#(team)","iat":\#(issuedAt)}"#
     }
 
     @Test(
         "Claims decide between good, expired and invalid",
         arguments: [
-            (claims("1763712800"), nil as Refusal?), (claims("1763709200"), nil),
-            (claims("1763709199"), .expiredProviderToken), (claims("0"), .expiredProviderToken),
-            (claims("\"1763712800\""), nil), (claims("1763712800.25"), nil), (claims("1763716400"), nil),
-            (claims("1763716401"), .invalidProviderToken), (claims("1763712800000"), .invalidProviderToken),
-            (claims("\"now\""), .invalidProviderToken), (claims("null"), .invalidProviderToken),
+            (claimSet("1763712800"), nil as Refusal?), (claimSet("1763709200"), nil),
+            (claimSet("1763709199"), .expiredProviderToken), (claimSet("0"), .expiredProviderToken),
+            (claimSet("\"1763712800\""), nil), (claimSet("1763712800.25"), nil), (claimSet("1763716400"), nil),
+            (claimSet("1763716401"), .invalidProviderToken), (claimSet("1763712800000"), .invalidProviderToken),
+            (claimSet("\"now\""), .invalidProviderToken), (claimSet("null"), .invalidProviderToken),
             (#"{"iss":"DEF7654321"}"#, .invalidProviderToken), (#"{"iat":1763712800}"#, .invalidProviderToken),
-            (claims("1763712800", team: "ZZZ7654321"), .invalidProviderToken), ("[]", .invalidProviderToken),
+            (claimSet("1763712800", team: "ZZZ7654321"), .invalidProviderToken), ("[]", .invalidProviderToken),
             (#"{"iss":"DEF7654321","iat":1763712800,"kid":"ABC1234567","extra":{"a":1}}"#, nil),
-            (claims("-9223372036854775808"), .expiredProviderToken),
+            (claimSet("-9223372036854775808"), .expiredProviderToken),
         ])
     func claims(_ claims: String, _ refusal: Refusal?) throws {
         let authorization = "bearer " + (try maker.token(claims: claims))
@@ -79,25 +79,28 @@ struct ProviderTokenTests {
             (#"{"alg":"ES256","kid":7}"#, false), ("nonsense", false),
         ])
     func header(_ header: String, _ isGood: Bool) throws {
-        let authorization = "bearer " + (try maker.token(header: header, claims: Self.claims("1763712800")))
+        let authorization = "bearer " + (try maker.token(header: header, claims: Self.claimSet("1763712800")))
         let expected: Refusal? = isGood ? nil : .invalidProviderToken
         #expect(Self.refusal(verifier.verify(Array(authorization.utf8), now: Self.now)) == expected)
     }
 
     @Test("A signature in DER is as good as a raw one")
     func derSignature() throws {
-        let token = try maker.token(claims: Self.claims("1763712800"), isDER: true)
+        let token = try maker.token(claims: Self.claimSet("1763712800"), isDER: true)
         #expect(Self.refusal(verifier.verify(Array("Bearer \(token)".utf8), now: Self.now)) == nil)
     }
 
     @Test("A changed, foreign or missing signature is invalid")
     func badSignature() throws {
-        let token = try maker.token(claims: Self.claims("1763712800"))
-        let foreign = try TokenMaker().token(claims: Self.claims("1763712800"))
+        let token = try maker.token(claims: Self.claimSet("1763712800"))
+        let foreign = try TokenMaker().token(claims: Self.claimSet("1763712800"))
         let unsigned = token.split(separator: ".").prefix(2).joined(separator: ".")
         var changed = Array(token.utf8)
-        changed[changed.count - 10] = changed[changed.count - 10] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-        for bad in [foreign, unsigned, unsigned + ".", String(decoding: changed, as: UTF8.self), token + ".x", "a.b.c", ""] {
+        changed[changed.count - 10] =
+            changed[changed.count - 10] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        for bad in [
+            foreign, unsigned, unsigned + ".", String(decoding: changed, as: UTF8.self), token + ".x", "a.b.c", "",
+        ] {
             let finding = verifier.verify(Array("bearer \(bad)".utf8), now: Self.now)
             #expect(Self.refusal(finding) == .invalidProviderToken)
         }

@@ -94,12 +94,17 @@ struct PushRulesTests {
         Case("priority 7", good.with("apns-priority", "7"), .badPriority),
         Case("an empty priority", good.with("apns-priority", ""), .badPriority),
         Case("a collapse id of 64 bytes", good.with("apns-collapse-id", String(repeating: "c", count: 64))),
-        Case("a collapse id of 65 bytes", good.with("apns-collapse-id", String(repeating: "c", count: 65)), .badCollapseID),
         Case(
-            "64 characters of two bytes", good.with("apns-collapse-id", String(repeating: "é", count: 64)), .badCollapseID),
+            "a collapse id of 65 bytes", good.with("apns-collapse-id", String(repeating: "c", count: 65)),
+            .badCollapseID),
+        Case(
+            "64 characters of two bytes", good.with("apns-collapse-id", String(repeating: "é", count: 64)),
+            .badCollapseID),
         Case("an unknown push type", good.with("apns-push-type", "shout"), .invalidPushType),
         Case("no push type", good.with("apns-push-type", nil)),
-        Case("background with priority 10", good.with("apns-push-type", "background").with("apns-priority", "10"), .badPriority),
+        Case(
+            "background with priority 10", good.with("apns-push-type", "background").with("apns-priority", "10"),
+            .badPriority),
         Case("background with priority 5", good.with("apns-push-type", "background").with("apns-priority", "5")),
         Case("background without a priority", good.with("apns-push-type", "background")),
     ]
@@ -112,7 +117,9 @@ struct PushRulesTests {
         Case("voip without its suffix", good.type("voip", topic: "com.example.app"), .deviceTokenNotForTopic),
         Case("a suffix and nothing else", good.type("voip", topic: ".voip"), .deviceTokenNotForTopic),
         Case("alert to an app called voip", good.type("alert", topic: "com.example.voip")),
-        Case("alert to a widget", good.type("alert", topic: "com.example.app.push-type.widgets"), .deviceTokenNotForTopic),
+        Case(
+            "alert to a widget", good.type("alert", topic: "com.example.app.push-type.widgets"), .deviceTokenNotForTopic
+        ),
     ]
 
     static let payloads = [
@@ -159,7 +166,9 @@ struct PushRulesTests {
             .with("apns-collapse-id", String(repeating: "c", count: 65)).with("apns-push-type", "x").payload("")
         request.headers.append(("apns-id", "2"))
         let rules = PushRules()
-        func answer(_ credential: Refusal? = nil) -> PushRules.Finding { rules.check(request.request, credential: credential) }
+        func answer(_ credential: Refusal? = nil) -> PushRules.Finding {
+            rules.check(request.request, credential: credential)
+        }
         #expect(answer(.missingProviderToken) == .refused(.missingProviderToken))
         #expect(answer() == .refused(.methodNotAllowed))
         request = request.with(":method", "POST")

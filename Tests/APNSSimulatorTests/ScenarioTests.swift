@@ -30,11 +30,13 @@ struct ScenarioTests {
             scenario.rules[0]
                 == Scenario.Rule(
                     name: "gone", tokenPrefix: "dead", topic: "com.example.app", ratio: 0.25, draw: .push,
-                    sequence: VerdictSequence(Verdict(.refuse(Refusal(410, "Unregistered", timestamp: 1_763_712_764_120))))))
+                    sequence: VerdictSequence(
+                        Verdict(.refuse(Refusal(410, "Unregistered", timestamp: 1_763_712_764_120))))))
         #expect(
             scenario.rules.dropFirst().map(\.sequence) == [
                 VerdictSequence(Verdict(.refuse(busy), delay: 20), count: 2),
-                VerdictSequence(Verdict(.refuse(Refusal(418, "Brandnew")))), VerdictSequence(Verdict(.accept, delay: 1500)),
+                VerdictSequence(Verdict(.refuse(Refusal(418, "Brandnew")))),
+                VerdictSequence(Verdict(.accept, delay: 1500)),
                 VerdictSequence(Verdict(.silent)), VerdictSequence(Verdict(.reset(8))),
                 VerdictSequence(Verdict(.goAway(.init(code: 11, reason: "IdleTimeout", reach: .before)))),
                 VerdictSequence(Verdict(.close)), VerdictSequence(.accept),
@@ -49,9 +51,12 @@ struct ScenarioTests {
     @Test(
         "A mistake is told with its line and column",
         arguments: [
-            ("rules:\n  - verdict: { reason: Nonsense }", "s:2:25: Apple documents no reason Nonsense"),
+            ("rules:\n  - verdict: { reason: Nonsense }", "s:2:24: Apple documents no reason Nonsense"),
             ("speed: 1", "s:1:1: unknown key speed"),
-            ("rules:\n  - match: { ratio: 2 }\n    verdict: { close: true }", "s:2:21: `ratio` is a number from 0 to 1"),
+            (
+                "rules:\n  - match: { ratio: 2 }\n    verdict: { close: true }",
+                "s:2:21: `ratio` is a number from 0 to 1"
+            ),
             ("rules:\n  - match: { token: xyz }\n    verdict: { close: true }", "s:2:21: `token`"),
             ("rules:\n  - name: a", "s:2:5: a rule needs a `verdict`"),
             ("rules:\n  - verdict: { delay: 20 }", "s:2:23: a delay has a unit"),
@@ -60,7 +65,10 @@ struct ScenarioTests {
             ("rules:\n  - verdict: { reset: NOPE }", "s:2:23: expected an HTTP/2 error code"),
             ("rules:\n  - verdict: { close: maybe }", "s:2:23: write `close: true`"),
             ("rules:\n  - verdict: { close: true, status: 400 }", "s:2:37: `status` goes with `reason` only"),
-            ("rules:\n  - verdict: { goaway: { reach: far } }", "s:2:33: `reach` is one of accepted, before, unanswered"),
+            (
+                "rules:\n  - verdict: { goaway: { reach: far } }",
+                "s:2:33: `reach` is one of accepted, before, unanswered"
+            ),
             ("rules: 7", "s:1:8: `rules` is a list"), ("- a", "s:1:1: expected a mapping"),
             ("rules:\n  - verdict: {", "s:"), ("seed: -1", "s:1:7: expected a whole number from 0 up"),
         ])

@@ -62,7 +62,10 @@ struct DeviceTokenPrefixTests {
 
     @Test(
         "Other tokens choose nothing",
-        arguments: ["a1b2c3d4", "deadbeef", "bad15400", "bad00418", "badc0ffe", "fa110429", "fa112999", "de1a00ab12", "c0de000e", "90a30000", "0ff00001"])
+        arguments: [
+            "a1b2c3d4", "deadbeef", "bad15400", "bad00418", "badc0ffe", "fa110429", "fa112999", "de1a00ab12",
+            "c0de000e", "90a30000", "0ff00001",
+        ])
     func others(_ prefix: String) {
         #expect(sequence(prefix) == nil)
         #expect(DeviceTokenPrefix.sequence(of: Array("dead".utf8), now: 0) == nil)
