@@ -4,8 +4,10 @@ package struct APNSEndpoint: Hashable, Sendable { package var host: String; pack
  package static func parse(_ url: String) throws(APNSClientError) -> APNSEndpoint { throw APNSClientError(.unreachable, "") } }
 package struct APNSClientError: Error, Sendable { package struct Code: Sendable { package static let unreachable = Code() }
  package var message: String; package init(_ c: Code, _ m: String) { message = m } }
-package final class ProviderTokenSource: Sendable { }
-package final class APNSConnector: Sendable { package let endpoint: APNSEndpoint; init(_ e: APNSEndpoint) { endpoint = e } 
+package import TLS
+package final class ConnectRateLimiter: Sendable { package init() {} }
+package final class ProviderTokenSource: Sendable { package init(keyID: String, teamID: String, key: ES256PrivateKey) {} }
+package final class APNSConnector: Sendable { package let endpoint: APNSEndpoint; package init(endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter) { self.endpoint = endpoint } 
   package func result(of: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> { .failure(APNSClientError(.unreachable, "")) } }
 package final class EstablishedConnection {}
 package struct ConnectRequest: Sendable {}

@@ -1,0 +1,70 @@
+internal import APNSClient
+internal import EventLoop
+package import Logging
+internal import PushModel
+internal import RabbitMQ
+internal import ServiceLifecycle
+internal import TLS
+
+/// Why a worker could not be put together from a configuration that reads well; always a matter for a person.
+package struct WorkerError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, where, and what to do.
+    package let message: String
+
+    package var description: String { message }
+}
+
+/// The worker: lanes that push, seen from the ordinary side of the process.
+///
+/// As a service it starts its lanes and ends when they have drained; it never ends because a broker or APNs cannot be
+/// reached.
+package final class Worker: Service {
+    private let lanes: [(settings: LaneSettings, handle: LaneHandle)]
+    private let grace: Duration
+    private let logger: Logger
+
+    /// Puts a worker together; nothing is started or connected yet.
+    ///
+    /// - Throws: `WorkerError` for a key or certificate that cannot be used, or a broker URI that cannot be read.
+    package init(
+        configuration: WorkerConfiguration, version: String, logger: Logger
+    ) throws(WorkerError) {
+        self.logger = logger
+        grace = configuration.shutdownGrace
+        lanes = try WorkerBuilder(configuration: configuration, version: version).lanes().map { ($0, LaneHandle()) }
+    }
+
+    /// Runs until a graceful shutdown is asked for and the lanes have drained.
+    package func run() async throws {
+        for lane in lanes {
+            let (settings, handle, logger) = (lane.settings, lane.handle, logger)
+            _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") {
+                do throws(EventLoopError) {
+                    try Lane(settings: settings, handle: handle, logger: logger).run()
+                } catch {
+                    logger.critical("a lane cannot start", metadata: ["error": "\(error.message)"])
+                    handle.ended()
+                }
+            }
+        }
+        await withGracefulShutdownHandler {
+            for lane in lanes { await lane.handle.waitUntilEnded() }
+        } onGracefulShutdown: {
+            self.drain()
+        }
+    }
+
+    private func drain() {
+        logger.info("draining", metadata: ["grace": "\(grace)"])
+        // A second is kept for closing connections.
+        let deadline = MonotonicTime.now().adding(max(.seconds(1), grace - .seconds(1)))
+        for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }
+    }
+
+    /// The latest picture of every lane that has left one.
+    var snapshots: [LaneSnapshot] { lanes.compactMap { $0.handle.snapshot } }
+    /// How many lanes there are.
+    var laneCount: Int { lanes.count }
+    /// Whether any lane's thread is over.
+    var hasEndedLane: Bool { lanes.contains { $0.handle.isEnded } }
+}
