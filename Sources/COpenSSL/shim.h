@@ -1,42 +1,51 @@
 #pragma once
-// OpenSSL 3.0 for the TLS module. The wrappers below exist because Swift cannot import macros with arguments.
 #include <openssl/bio.h>
 #include <openssl/ec.h>
+#include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
-#include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-static inline int copenssl_set_min_tls12(SSL_CTX *_Nonnull context) {
-    return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+// Only what Swift cannot import stands below; each wrapper says why it exists.
+
+// SSL_OP_ flags are made with a function-like macro, SSL_OP_BIT(n).
+static const uint64_t copenssl_op_no_renegotiation = SSL_OP_NO_RENEGOTIATION;
+static const uint64_t copenssl_op_no_compression = SSL_OP_NO_COMPRESSION;
+static const uint64_t copenssl_op_no_ticket = SSL_OP_NO_TICKET;
+
+// The flag is a combination of macros with casts; RFC 2253 form, but characters beyond ASCII stay readable.
+static const unsigned long copenssl_name_flags = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
+
+// A function-like macro over SSL_CTX_ctrl.
+static inline int copenssl_set_minimum_version(SSL_CTX *_Nonnull context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
 }
-// The options are macros with casts, too.
-static inline void copenssl_set_options(SSL_CTX *_Nonnull context) {
-    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+
+// A function-like macro over SSL_CTX_ctrl.
+static inline void copenssl_set_session_cache_mode(SSL_CTX *_Nonnull context, long mode) {
+    SSL_CTX_set_session_cache_mode(context, mode);
 }
-static inline int copenssl_print_name(BIO *_Nonnull bio, const X509_NAME *_Nonnull name) {
-    return X509_NAME_print_ex(bio, name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
+
+// A function-like macro over SSL_CTX_ctrl; counts a reference of its own.
+static inline int copenssl_add_chain_certificate(SSL_CTX *_Nonnull context, X509 *_Nonnull certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
-static inline long copenssl_set_server_name(SSL *_Nonnull ssl, const char *_Nonnull name) {
-    return SSL_set_tlsext_host_name(ssl, name);
+
+// A function-like macro over SSL_ctrl; copies the name.
+static inline int copenssl_set_server_name(SSL *_Nonnull session, const char *_Nonnull name) {
+    return (int)SSL_set_tlsext_host_name(session, name);
 }
-static inline long copenssl_set_mode(SSL_CTX *_Nonnull context) {
-    return SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+
+// A function-like macro over BIO_ctrl; the bytes stay the BIO's.
+static inline long copenssl_memory_contents(BIO *_Nonnull bio, char *_Nullable *_Nonnull bytes) {
+    return BIO_get_mem_data(bio, bytes);
 }
-static inline long copenssl_add_chain_certificate(SSL_CTX *_Nonnull context, X509 *_Nonnull certificate) {
-    return SSL_CTX_add1_chain_cert(context, certificate);
-}
-static inline EVP_PKEY *_Nullable copenssl_generate_p256(void) { return EVP_EC_gen("P-256"); }
-static inline int copenssl_pending(BIO *_Nonnull bio) { return (int)BIO_ctrl_pending(bio); }
-// The bytes a memory BIO holds, in place.
-static inline long copenssl_memory(BIO *_Nonnull bio, char *_Nullable *_Nonnull data) { return BIO_get_mem_data(bio, data); }
-// An empty memory BIO means "nothing yet", not end of file.
-static inline void copenssl_set_retry_on_empty(BIO *_Nonnull bio) { BIO_set_mem_eof_return(bio, -1); }
-static inline int copenssl_reset(BIO *_Nonnull bio) { return (int)BIO_reset(bio); }
-static inline ASN1_TIME *_Nullable copenssl_adjust_time(ASN1_TIME *_Nullable time, long seconds) {
-    return X509_gmtime_adj(time, seconds);
+
+// EVP_EC_gen is a macro over a variadic function.
+static inline EVP_PKEY *_Nullable copenssl_generate_p256_key(void) {
+    return EVP_EC_gen("P-256");
 }

@@ -1,112 +1,124 @@
 internal import COpenSSL
-internal import Glibc
+import Glibc
 
-/// A certificate authority of one's own, for the simulator and for tests: P-256 keys, SHA-256.
+/// A certificate authority for the simulator and for tests: P-256 keys, SHA-256 signatures, no revocation.
 package struct CertificateAuthority: Sendable {
+    /// How long an authority lasts, in days.
+    private static let ownDays = 3650
+    /// The longest common name X.509 knows (RFC 5280, ub-common-name).
+    private static let commonNameLimit = 64
+
+    /// The authority's own certificate, what others trust.
+    package let certificatePEM: [UInt8]
+    /// The authority's private key: a secret.
+    package let keyPEM: [UInt8]
+
     private let certificate: Certificate
     private let key: Key
 
-    /// Makes a new authority, valid for ten years.
+    /// Makes a new authority.
+    ///
+    /// - Parameter commonName: what it is called, 1 to 64 characters.
+    /// - Returns: the authority, valid for ten years.
+    /// - Throws: `TLSError` when the name is not possible.
     package static func create(commonName: String) throws(TLSError) -> CertificateAuthority {
-        guard let key = copenssl_generate_p256().map(Key.init(takingOwnership:)) else { throw .last(.library, "key") }
-        let certificate = try sign(
-            Request(
-                commonName: commonName, key: key, days: 3_650, notBeforeOffset: 0,
-                extensions: [
-                    (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
-                    (NID_subject_key_identifier, "hash"),
-                ]),
-            issuer: nil, issuerKey: key)
-        return CertificateAuthority(certificate: certificate, key: key)
+        let key = try Key.generateP256()
+        let draft = try CertificateDraft.start(commonName: try checked(commonName), key: key)
+        try draft.setValidity(startingIn: 0, days: ownDays)
+        try draft.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0", issuer: nil)
+        try draft.add(NID_key_usage, "critical,keyCertSign,cRLSign", issuer: nil)
+        try draft.add(NID_subject_key_identifier, "hash", issuer: nil)
+        let certificate = try draft.sign(issuer: nil, key: key)
+        return CertificateAuthority(
+            certificatePEM: try certificate.pem, keyPEM: try key.privatePEM, certificate: certificate, key: key)
     }
 
     /// Reads an authority made before.
     ///
-    /// - Throws: `TLSError` when certificate and key do not belong together.
+    /// - Parameters:
+    ///   - certificatePEM: its certificate.
+    ///   - keyPEM: its private key.
+    /// - Throws: `TLSError` when a text is damaged, the two do not belong together, or it is no authority.
     package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
-        let identity = try CertificateIdentity(certificatePEM: certificatePEM, keyPEM: keyPEM)
-        self.init(certificate: identity.chain[0], key: identity.key)
+        let certificate = try PEM.certificates(in: certificatePEM, from: "the authority's certificate")[0]
+        let key = try PEM.privateKey(in: keyPEM, from: "the authority's key")
+        guard X509_check_private_key(certificate.pointer, key.pointer) == 1 else {
+            throw .fromQueue(.invalidKey, "the key is not the key of \(certificate.subject)")
+        }
+        guard X509_check_ca(certificate.pointer) == 1 else {
+            throw TLSError(.invalidCertificate, "\(certificate.subject) is no certificate authority")
+        }
+        self.init(certificatePEM: certificatePEM, keyPEM: keyPEM, certificate: certificate, key: key)
     }
 
-    private init(certificate: Certificate, key: Key) {
+    private init(certificatePEM: [UInt8], keyPEM: [UInt8], certificate: Certificate, key: Key) {
+        self.certificatePEM = certificatePEM
+        self.keyPEM = keyPEM
         self.certificate = certificate
         self.key = key
     }
 
-    /// The authority's certificate: what clients must trust.
-    package var certificatePEM: [UInt8] { certificate.pem }
-    /// The authority's key. Secret.
-    package var keyPEM: [UInt8] { key.privatePEM }
-
     /// Issues a certificate with a new key.
     ///
     /// - Parameters:
-    ///   - names: Host names and IP addresses the certificate is for.
-    ///   - days: How long it is valid after its beginning.
-    ///   - client: Whether it is for a client instead of a server.
-    ///   - notBeforeOffset: Seconds from now to the beginning of its validity; negative for the past.
+    ///   - commonName: the subject's common name, 1 to 64 characters.
+    ///   - names: the DNS names and IP addresses it is for.
+    ///   - days: how long it is valid.
+    ///   - client: whether it is for a client; else it is for a server.
+    ///   - notBeforeOffset: when its validity starts, in seconds from now; negative for the past.
+    ///   - userID: the subject's user identifier, where Apple's push certificates carry the topic; nil for none.
+    /// - Returns: the certificate and its unencrypted private key.
+    /// - Throws: `TLSError` when a name is not possible.
     package func issue(
-        commonName: String, names: [String], days: Int, client: Bool = false, notBeforeOffset: Int = 0
+        commonName: String, names: [String], days: Int, client: Bool = false, notBeforeOffset: Int = 0,
+        userID: String? = nil
     ) throws(TLSError) -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
-        guard let leafKey = copenssl_generate_p256().map(Key.init(takingOwnership:)) else { throw .last(.library, "key") }
-        var extensions: [(Int32, String)] = [
-            (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-            (NID_ext_key_usage, client ? "clientAuth" : "serverAuth"),
-        ]
+        let leafKey = try Key.generateP256()
+        let draft = try CertificateDraft.start(
+            commonName: try Self.checked(commonName), userID: userID, issuer: certificate, key: leafKey)
+        try draft.setValidity(startingIn: notBeforeOffset, days: days)
+        try draft.add(NID_basic_constraints, "critical,CA:FALSE", issuer: certificate)
+        try draft.add(NID_key_usage, "critical,digitalSignature", issuer: certificate)
+        try draft.add(NID_ext_key_usage, client ? "clientAuth" : "serverAuth", issuer: certificate)
+        try draft.add(NID_subject_key_identifier, "hash", issuer: certificate)
+        try draft.add(NID_authority_key_identifier, "keyid:always", issuer: certificate)
         if !names.isEmpty {
-            let alternatives = names.map { Self.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
-            extensions.append((NID_subject_alt_name, alternatives.joined(separator: ",")))
+            try draft.add(NID_subject_alt_name, try Self.alternativeNames(names), issuer: certificate)
         }
-        let leaf = try Self.sign(
-            Request(
-                commonName: commonName, key: leafKey, days: days, notBeforeOffset: notBeforeOffset,
-                extensions: extensions),
-            issuer: certificate, issuerKey: key)
-        return (leaf.pem, leafKey.privatePEM)
+        let leaf = try draft.sign(issuer: certificate, key: key)
+        return (try leaf.pem, try leafKey.privatePEM)
     }
 
-    private struct Request {
-        var commonName: String
-        var key: Key
-        var days: Int
-        var notBeforeOffset: Int
-        var extensions: [(Int32, String)]
-    }
-
-    private static func isAddress(_ name: String) -> Bool {
-        guard let octets = a2i_IPADDRESS(name) else {
-            ERR_clear_error()
-            return false
+    private static func checked(_ commonName: String) throws(TLSError) -> String {
+        guard (1...commonNameLimit).contains(commonName.count), !commonName.utf8.contains(0) else {
+            throw TLSError(.invalidName, "a common name has 1 to \(commonNameLimit) characters")
         }
-        ASN1_OCTET_STRING_free(octets)
-        return true
+        return commonName
     }
 
-    private static func sign(
-        _ request: Request, issuer: Certificate?, issuerKey: Key
-    ) throws(TLSError) -> Certificate {
-        guard let pointer = X509_new() else { throw .last(.library, "X509_new") }
-        let certificate = Certificate(takingOwnership: pointer)
-        X509_set_version(pointer, 2)
-        // 63 random bits: unique without keeping a counter (CA/Browser Forum baseline requirements, 7.1).
-        ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), UInt64.random(in: 1...UInt64(Int64.max)))
-        _ = copenssl_adjust_time(X509_getm_notBefore(pointer), request.notBeforeOffset)
-        _ = copenssl_adjust_time(X509_getm_notAfter(pointer), request.notBeforeOffset + request.days * 86_400)
-        X509_set_pubkey(pointer, request.key.pointer)
-        let name = X509_get_subject_name(pointer)
-        let text = Array(request.commonName.utf8)
-        X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, text, Int32(text.count), -1, 0)
-        X509_set_issuer_name(pointer, issuer.map { X509_get_subject_name($0.pointer) } ?? name)
-        var context = X509V3_CTX()
-        X509V3_set_ctx(&context, issuer?.pointer ?? pointer, pointer, nil, nil, 0)
-        for (identifier, value) in request.extensions {
-            guard let made = X509V3_EXT_conf_nid(nil, &context, identifier, value) else {
-                throw .last(.library, "certificate extension")
+    /// Writes names in OpenSSL's notation, in which commas and colons have a meaning of their own (x509v3_config(5)).
+    private static func alternativeNames(_ names: [String]) throws(TLSError) -> String {
+        var parts: [String] = []
+        for name in names {
+            var address = in6_addr()
+            if inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1 {
+                parts.append("IP:\(name)")
+                continue
             }
-            defer { X509_EXTENSION_free(made) }
-            guard X509_add_ext(pointer, made, -1) == 1 else { throw .last(.library, "certificate extension") }
+            let isPossible = name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "*"),
+                    UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+            guard isPossible, !name.isEmpty else {
+                throw TLSError(.invalidName, "“\(name)” is neither a DNS name nor an address")
+            }
+            parts.append("DNS:\(name)")
         }
-        guard X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0 else { throw .last(.library, "X509_sign") }
-        return certificate
+        return parts.joined(separator: ",")
     }
 }

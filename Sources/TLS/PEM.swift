@@ -1,126 +1,218 @@
 internal import COpenSSL
-internal import Glibc
+import Glibc
 
-/// Owns one certificate of OpenSSL's.
-// OpenSSL counts references atomically, and nothing changes a certificate after it was read or signed.
-final class Certificate: @unchecked Sendable {
-    let pointer: OpaquePointer
+/// Owns one reference to an X.509 certificate.
+final class Certificate: Sendable {
+    /// The C object.
+    // Never changed once it is here; OpenSSL counts references atomically.
+    nonisolated(unsafe) let pointer: OpaquePointer
 
-    init(takingOwnership pointer: OpaquePointer) { self.pointer = pointer }
-
-    deinit { X509_free(pointer) }
-
-    /// The subject as `CN=…, O=…`.
-    var subject: String {
-        guard let name = X509_get_subject_name(pointer), let bio = BIO_new(BIO_s_mem()) else { return "" }
-        defer { BIO_free(bio) }
-        _ = copenssl_print_name(bio, name)
-        return String(decoding: MemoryBIO.contents(of: bio), as: UTF8.self)
+    /// Takes over a reference.
+    ///
+    /// - Parameter pointer: an X509.
+    init(takingOwnership pointer: OpaquePointer) {
+        self.pointer = pointer
     }
 
-    /// When it expires, in seconds since 1970.
+    deinit {
+        X509_free(pointer)
+    }
+
+    /// The subject in the form of RFC 2253.
+    var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
+
+    /// The end of its validity, in seconds since 1970.
     var notAfter: Int64 {
         var time = tm()
         guard ASN1_TIME_to_tm(X509_get0_notAfter(pointer), &time) == 1 else { return 0 }
         return Int64(timegm(&time))
     }
 
-    var pem: [UInt8] { MemoryBIO.writing { PEM_write_bio_X509($0, pointer) } }
-
-    /// All certificates of a PEM text, in order.
-    static func all(pem: [UInt8]) -> [Certificate] {
-        MemoryBIO.reading(pem) { bio in
-            var certificates: [Certificate] = []
-            while let pointer = PEM_read_bio_X509(bio, nil, nil, nil) {
-                certificates.append(Certificate(takingOwnership: pointer))
-            }
-            // The end of the text is reported as an error.
-            ERR_clear_error()
-            return certificates
-        } ?? []
+    /// Writes an X509_NAME in the form of RFC 2253.
+    ///
+    /// - Parameter name: the X509_NAME.
+    /// - Returns: its text, empty for a certificate without one.
+    static func text(of name: OpaquePointer?) -> String {
+        guard let name, let bio = MemoryBIO() else { return "" }
+        X509_NAME_print_ex(bio.pointer, name, 0, copenssl_name_flags)
+        return String(decoding: bio.contents, as: UTF8.self)
     }
 }
 
-/// Owns one key of OpenSSL's.
-// OpenSSL counts references atomically, and signing or verifying does not change a key.
-final class Key: @unchecked Sendable {
+/// Owns one reference to a key, private or public.
+final class Key: Sendable {
+    /// The C object.
+    // Never changed once it is here; OpenSSL counts references atomically and locks its caches (EVP_PKEY, 3.0).
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Takes over a reference.
+    ///
+    /// - Parameter pointer: an EVP_PKEY.
+    init(takingOwnership pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        EVP_PKEY_free(pointer)
+    }
+
+    /// Makes a new P-256 key.
+    ///
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when the random generator fails.
+    static func generateP256() throws(TLSError) -> Key {
+        ERR_clear_error()
+        guard let key = copenssl_generate_p256_key() else { throw .fromQueue(.library, "making a P-256 key") }
+        return Key(takingOwnership: key)
+    }
+
+    /// Whether this is a key on the curve P-256 (prime256v1), the only one ES256 knows (RFC 7518, 3.4).
+    var isP256: Bool {
+        guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else { return false }
+        var name = [CChar](repeating: 0, count: 64)
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1 else { return false }
+        return OBJ_txt2nid(name) == NID_X9_62_prime256v1
+    }
+}
+
+/// Owns an OpenSSL memory buffer that C code writes to.
+struct MemoryBIO: ~Copyable {
+    /// The C object.
     let pointer: OpaquePointer
 
-    init(takingOwnership pointer: OpaquePointer) { self.pointer = pointer }
-
-    deinit { EVP_PKEY_free(pointer) }
-
-    /// A private key in PEM (PKCS#8, SEC 1 or PKCS#1); encrypted ones are refused instead of asking on the terminal.
-    static func privateKey(pem: [UInt8]) -> Key? {
-        MemoryBIO.reading(pem) { bio in
-            PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil).map(Key.init(takingOwnership:))
-        } ?? nil
+    /// Makes an empty buffer; nil for want of memory.
+    init?() {
+        guard let pointer = BIO_new(BIO_s_mem()) else { return nil }
+        self.pointer = pointer
     }
 
-    /// A public key in PEM (SubjectPublicKeyInfo).
-    static func publicKey(pem: [UInt8]) -> Key? {
-        MemoryBIO.reading(pem) { bio in PEM_read_bio_PUBKEY(bio, nil, nil, nil).map(Key.init(takingOwnership:)) } ?? nil
+    deinit {
+        BIO_free(pointer)
     }
 
-    var privatePEM: [UInt8] { MemoryBIO.writing { PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) } }
-    var publicPEM: [UInt8] { MemoryBIO.writing { PEM_write_bio_PUBKEY($0, pointer) } }
-
-    /// Whether this is a key of the curve ES256 uses (RFC 7518, 3.4).
-    var isP256: Bool {
-        var name = [CChar](repeating: 0, count: 64)
-        guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC, EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1
-        else { return false }
-        let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return text == "prime256v1" || text == "P-256"
+    /// A copy of what was written.
+    var contents: [UInt8] {
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = copenssl_memory_contents(pointer, &bytes)
+        return Array(UnsafeRawBufferPointer(start: bytes, count: max(0, count)))
     }
 }
 
-/// Passes bytes to and from OpenSSL's readers and writers.
-enum MemoryBIO {
-    /// Lends a BIO over the bytes; nil when OpenSSL has no memory.
-    static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
-        bytes.withUnsafeBytes { raw in
-            guard let bio = BIO_new_mem_buf(raw.baseAddress, Int32(clamping: raw.count)) else { return nil }
+/// Certificates and keys in their text form (RFC 7468).
+enum PEM {
+    /// No file of certificates or keys is larger; the whole Mozilla list has a quarter of a megabyte.
+    private static let fileLimit = 16 << 20
+
+    /// Reads all certificates of a text; other blocks between them are skipped.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - source: what to call it in an error.
+    /// - Returns: the certificates in their order, at least one.
+    /// - Throws: `TLSError` when there is none or one is damaged.
+    static func certificates(in bytes: [UInt8], from source: String) throws(TLSError) -> [Certificate] {
+        guard !bytes.isEmpty else { throw TLSError(.invalidCertificate, "\(source) is empty") }
+        ERR_clear_error()
+        let certificates = reading(bytes) { bio in
+            var certificates: [Certificate] = []
+            while let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
+                certificates.append(Certificate(takingOwnership: certificate))
+            }
+            return certificates
+        }
+        guard let certificates else { throw .fromQueue(.library, "reading the certificates of \(source)") }
+        // Only "no further block" is a good end.
+        let end = ERR_peek_last_error()
+        guard ERR_GET_LIB(end) == ERR_LIB_PEM, ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
+            throw .fromQueue(.invalidCertificate, "reading the certificates of \(source)")
+        }
+        ERR_clear_error()
+        guard !certificates.isEmpty else { throw TLSError(.invalidCertificate, "\(source) holds no PEM certificate") }
+        return certificates
+    }
+
+    /// Reads the first private key of a text.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - source: what to call it in an error.
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when there is none, or it is damaged or encrypted.
+    static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
+        ERR_clear_error()
+        // The callback refuses: OpenSSL's own would ask for a password at the terminal.
+        let key = reading(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key else {
+            throw .fromQueue(.invalidKey, "\(source) holds no readable PEM private key (unencrypted PKCS#8)")
+        }
+        ERR_clear_error()
+        return Key(takingOwnership: key)
+    }
+
+    /// Reads the first public key of a text.
+    ///
+    /// - Parameter bytes: the text.
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when there is none or it is damaged.
+    static func publicKey(in bytes: [UInt8]) throws(TLSError) -> Key {
+        ERR_clear_error()
+        let key = reading(bytes) { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key else { throw .fromQueue(.invalidKey, "no readable PEM public key") }
+        ERR_clear_error()
+        return Key(takingOwnership: key)
+    }
+
+    /// Lets C code write a text.
+    ///
+    /// - Parameters:
+    ///   - what: what is written, for an error.
+    ///   - write: writes to the BIO; a result other than 1 is a failure.
+    /// - Returns: the text.
+    /// - Throws: `TLSError` when writing fails.
+    static func writing(_ what: String, _ write: (OpaquePointer) -> Int32) throws(TLSError) -> [UInt8] {
+        ERR_clear_error()
+        guard let bio = MemoryBIO(), write(bio.pointer) == 1 else { throw .fromQueue(.library, "writing \(what)") }
+        return bio.contents
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameter path: the file's path.
+    /// - Returns: its bytes.
+    /// - Throws: `TLSError` with the code `fileUnreadable`.
+    static func contents(ofFile path: String) throws(TLSError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw TLSError(.fileUnreadable, "cannot open \(path): \(errorText())") }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw TLSError(.fileUnreadable, "cannot read \(path): \(errorText())") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= fileLimit else { throw TLSError(.fileUnreadable, "\(path) is too large") }
+        }
+    }
+
+    /// The system's words for errno; strerror_r because strerror(3) shares one buffer between threads.
+    private static func errorText() -> String {
+        let number = errno
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let text = buffer.baseAddress, strerror_r(number, text, buffer.count) == 0 else {
+                return "error \(number)"
+            }
+            return String(cString: text)
+        }
+    }
+
+    /// Lends a text to C code; nil for want of memory.
+    private static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+        bytes.withUnsafeBytes { buffer in
+            guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
             defer { BIO_free(bio) }
             return body(bio)
         }
-    }
-
-    /// What the body writes.
-    static func writing(_ body: (OpaquePointer) -> Int32) -> [UInt8] {
-        guard let bio = BIO_new(BIO_s_mem()) else { return [] }
-        defer { BIO_free(bio) }
-        return body(bio) == 1 ? contents(of: bio) : []
-    }
-
-    /// A copy of what a memory BIO holds.
-    static func contents(of bio: OpaquePointer) -> [UInt8] {
-        var data: UnsafeMutablePointer<CChar>?
-        let count = copenssl_memory(bio, &data)
-        guard let data, count > 0 else { return [] }
-        return Array(UnsafeRawBufferPointer(start: data, count: count))
-    }
-}
-
-/// Reads small files of keys and certificates.
-enum PEMFile {
-    /// Certificates and keys are a few kilobytes; anything larger is the wrong file.
-    static let maximumSize = 4 << 20
-
-    /// A file's bytes.
-    ///
-    /// - Throws: `TLSError` with code `badFile`, naming the file and the system's reason.
-    static func read(_ path: String) throws(TLSError) -> [UInt8] {
-        guard let file = fopen(path, "rbe") else {
-            throw TLSError(.badFile, "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 {
-            bytes += chunk[..<count]
-            guard bytes.count <= maximumSize else { throw TLSError(.badFile, "\(path): larger than a PEM file can be") }
-        }
-        return bytes
     }
 }

@@ -1,157 +1,120 @@
 internal import COpenSSL
 
-/// Who may vouch for a peer.
-package struct TrustRoots: Sendable {
-    /// Whether the system's certificate authorities may.
-    package var systemRoots: Bool
-    /// PEM files with certificates that may too.
-    package var files: [String]
-    /// The same, already in memory.
-    package var pem: [[UInt8]]
+/// What all connections of one kind share: role, trust, identity, application protocols. Safe on any thread.
+///
+/// TLS 1.2 is the oldest version spoken, with forward-secret AEAD ciphers only (RFC 9113, 9.2); there is no
+/// compression, no renegotiation, and no session resumption, for connections are few and long-lived.
+package final class TLSContext: Sendable {
+    /// The C object.
+    // Set up before anybody else sees it; OpenSSL locks the rest (making sessions from one SSL_CTX is thread-safe).
+    nonisolated(unsafe) let pointer: OpaquePointer
+    /// Whether sessions of this context are clients.
+    let isClient: Bool
+    /// The protocols a server chooses from, in the wire form of RFC 7301; lent to a callback for as long as sessions live.
+    // Written once, before anybody else sees it.
+    nonisolated(unsafe) private let offer: UnsafeMutableBufferPointer<UInt8>
+    /// Points to `offer` for the callback.
+    // Written once, before anybody else sees it.
+    nonisolated(unsafe) private let offerArgument: UnsafeMutablePointer<UnsafeMutableBufferPointer<UInt8>>
 
-    /// Roots from their parts.
-    package init(systemRoots: Bool, files: [String], pem: [[UInt8]] = []) {
-        self.systemRoots = systemRoots
-        self.files = files
-        self.pem = pem
-    }
-}
-
-/// A certificate with its chain and private key.
-package struct CertificateIdentity: Sendable {
-    let chain: [Certificate]
-    let key: Key
-
-    /// Reads PEM files: the leaf first, then intermediates; and the leaf's unencrypted key.
-    package init(certificateFile: String, keyFile: String) throws(TLSError) {
-        try self.init(
-            certificatePEM: PEMFile.read(certificateFile), keyPEM: PEMFile.read(keyFile),
-            names: (certificateFile, keyFile))
-    }
-
-    /// The same from memory.
-    package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
-        try self.init(certificatePEM: certificatePEM, keyPEM: keyPEM, names: ("the certificate", "the key"))
-    }
-
-    private init(certificatePEM: [UInt8], keyPEM: [UInt8], names: (String, String)) throws(TLSError) {
-        chain = Certificate.all(pem: certificatePEM)
-        guard let leaf = chain.first else { throw TLSError(.badFile, "\(names.0) holds no PEM certificate") }
-        guard let key = Key.privateKey(pem: keyPEM) else {
-            throw .last(.badFile, "\(names.1) holds no unencrypted PEM private key")
-        }
-        guard X509_check_private_key(leaf.pointer, key.pointer) == 1 else {
-            ERR_clear_error()
-            throw TLSError(.badKey, "\(names.1) does not belong to \(names.0)")
-        }
-        self.key = key
-    }
-
-    /// The leaf's subject.
-    package var subject: String { chain.first?.subject ?? "" }
-    /// When the leaf expires, in seconds since 1970.
-    package var notAfter: Int64 { chain.first?.notAfter ?? 0 }
-}
-
-/// What many TLS connections share: trust, identity, ALPN. At least TLS 1.2, and the peer of a client is always verified.
-// An SSL_CTX may be used by many threads once nothing changes it, and nothing does after `init`.
-package final class TLSContext: @unchecked Sendable {
-    let pointer: OpaquePointer
-    /// The protocols a server chooses from, in wire form; the ALPN callback points at it.
-    private let protocols: [UInt8]
-
-    private init(_ method: OpaquePointer?, protocols: [String]) throws(TLSError) {
-        guard let pointer = SSL_CTX_new(method) else { throw .last(.library, "SSL_CTX_new") }
-        self.pointer = pointer
-        self.protocols = protocols.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
-        guard copenssl_set_min_tls12(pointer) == 1 else { throw .last(.library, "TLS 1.2") }
-        _ = copenssl_set_mode(pointer)
-        copenssl_set_options(pointer)
-    }
-
-    deinit { SSL_CTX_free(pointer) }
-
-    /// A context for connecting to servers that the roots vouch for.
+    /// Makes the context of connections we open; certificates of servers are always verified.
     ///
+    /// - Parameters:
+    ///   - trust: the authorities to believe.
+    ///   - identity: what to show a server that asks for a certificate.
+    ///   - applicationProtocols: what to offer (ALPN), the most welcome first, for example `["h2"]`.
+    /// - Returns: the context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func client(
         trust: TrustRoots, identity: CertificateIdentity?, applicationProtocols: [String]
     ) throws(TLSError) -> TLSContext {
-        let context = try TLSContext(TLS_client_method(), protocols: applicationProtocols)
+        let context = try TLSContext(isClient: true, applicationProtocols)
+        try trust.install(in: context.pointer)
+        try identity?.install(in: context.pointer)
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
-        try context.add(trust)
-        if let identity { try context.add(identity) }
-        if !context.protocols.isEmpty {
-            // The odd one out: 0 is success here.
-            let status = SSL_CTX_set_alpn_protos(context.pointer, context.protocols, UInt32(context.protocols.count))
-            guard status == 0 else { throw .last(.library, "ALPN") }
-        }
         return context
     }
 
-    /// A context for serving; with `clientTrust` a client may show a certificate, which is then verified.
+    /// Makes the context of connections we accept.
     ///
-    /// - Throws: `TLSError` when the identity or a trust file cannot be used.
+    /// - Parameters:
+    ///   - identity: who we are.
+    ///   - applicationProtocols: what we speak (ALPN), the most welcome first; a client that offers only others is refused.
+    ///   - clientTrust: authorities of client certificates; nil asks for none. A certificate is optional, a bad one is refused.
+    /// - Returns: the context.
+    /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func server(
         identity: CertificateIdentity, applicationProtocols: [String], clientTrust: TrustRoots?
     ) throws(TLSError) -> TLSContext {
-        let context = try TLSContext(TLS_server_method(), protocols: applicationProtocols)
-        try context.add(identity)
-        if let clientTrust {
-            SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
-            try context.add(clientTrust)
-        }
-        // A client without ALPN is served too; one that offers only other protocols is refused (RFC 7301, 3.2).
-        SSL_CTX_set_alpn_select_cb(context.pointer, selectProtocol, Unmanaged.passUnretained(context).toOpaque())
+        let context = try TLSContext(isClient: false, applicationProtocols)
+        try identity.install(in: context.pointer)
+        guard let clientTrust else { return context }
+        try clientTrust.install(in: context.pointer)
+        SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
         return context
     }
 
-    private func add(_ trust: TrustRoots) throws(TLSError) {
-        if trust.systemRoots, SSL_CTX_set_default_verify_paths(pointer) != 1 { throw .last(.library, "system roots") }
-        guard let store = SSL_CTX_get_cert_store(pointer) else { throw .last(.library, "certificate store") }
-        var texts: [(name: String, pem: [UInt8])] = trust.pem.map { ("the trusted certificates", $0) }
-        for file in trust.files { texts.append((file, try PEMFile.read(file))) }
-        for text in texts {
-            let certificates = Certificate.all(pem: text.pem)
-            guard !certificates.isEmpty else { throw TLSError(.badFile, "\(text.name) holds no PEM certificate") }
-            for certificate in certificates where X509_STORE_add_cert(store, certificate.pointer) != 1 {
-                throw .last(.badFile, text.name)
+    private init(isClient: Bool, _ applicationProtocols: [String]) throws(TLSError) {
+        ERR_clear_error()
+        guard let pointer = SSL_CTX_new(isClient ? TLS_client_method() : TLS_server_method()) else {
+            throw .fromQueue(.library, "making a TLS context")
+        }
+        self.pointer = pointer
+        self.isClient = isClient
+        var wire: [UInt8] = []
+        for name in applicationProtocols {
+            precondition((1...255).contains(name.utf8.count), "application protocol names have 1 to 255 bytes")
+            wire.append(UInt8(name.utf8.count))
+            wire += name.utf8
+        }
+        offer = .allocate(capacity: wire.count)
+        _ = offer.initialize(from: wire)
+        offerArgument = .allocate(capacity: 1)
+        offerArgument.initialize(to: offer)
+        try configure()
+    }
+
+    deinit {
+        SSL_CTX_free(pointer)
+        offerArgument.deallocate()
+        offer.deallocate()
+    }
+
+    private func configure() throws(TLSError) {
+        // For TLS 1.3 a client names the cheaper of two sufficient ciphers first; for TLS 1.2 those HTTP/2 allows.
+        guard copenssl_set_minimum_version(pointer, TLS1_2_VERSION) == 1,
+            SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
+            SSL_CTX_set_ciphersuites(
+                pointer, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") == 1
+        else { throw .fromQueue(.library, "setting TLS versions and ciphers") }
+        SSL_CTX_set_options(
+            pointer, copenssl_op_no_renegotiation | copenssl_op_no_compression | copenssl_op_no_ticket)
+        SSL_CTX_set_num_tickets(pointer, 0)
+        copenssl_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
+        guard !offer.isEmpty else { return }
+        if isClient {
+            // Unlike its neighbours this function returns 0 for success.
+            guard SSL_CTX_set_alpn_protos(pointer, offer.baseAddress, UInt32(offer.count)) == 0 else {
+                throw .fromQueue(.library, "setting the application protocols")
             }
-        }
-    }
-
-    private func add(_ identity: CertificateIdentity) throws(TLSError) {
-        for (position, certificate) in identity.chain.enumerated() {
-            let status =
-                position == 0
-                ? Int(SSL_CTX_use_certificate(pointer, certificate.pointer))
-                : copenssl_add_chain_certificate(pointer, certificate.pointer)
-            guard status == 1 else { throw .last(.badFile, "certificate") }
-        }
-        guard SSL_CTX_use_PrivateKey(pointer, identity.key.pointer) == 1 else { throw .last(.badKey, "private key") }
-    }
-
-    fileprivate func choose(
-        from offered: UnsafePointer<UInt8>?, count: UInt32, into chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-        length: UnsafeMutablePointer<UInt8>?
-    ) -> Int32 {
-        protocols.withUnsafeBufferPointer { own in
-            var selected: UnsafeMutablePointer<UInt8>?
-            let status = SSL_select_next_proto(
-                &selected, length, own.baseAddress, UInt32(own.count), offered, count)
-            guard status == OPENSSL_NPN_NEGOTIATED else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-            chosen?.pointee = UnsafePointer(selected)
-            return SSL_TLSEXT_ERR_OK
+        } else {
+            SSL_CTX_set_alpn_select_cb(pointer, chooseApplicationProtocol, offerArgument)
         }
     }
 }
 
-/// OpenSSL asks which of the client's protocols to speak; on the thread that runs the handshake.
-private func selectProtocol(
-    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ length: UnsafeMutablePointer<UInt8>?,
-    _ offered: UnsafePointer<UInt8>?, _ count: UInt32, _ context: UnsafeMutableRawPointer?
+/// Chooses a protocol for a server; OpenSSL calls it within the handshake, on the thread of the session.
+private func chooseApplicationProtocol(
+    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?, _ asked: UnsafePointer<UInt8>?, _ askedLength: UInt32,
+    _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let context else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    return Unmanaged<TLSContext>.fromOpaque(context).takeUnretainedValue()
-        .choose(from: offered, count: count, into: chosen, length: length)
+    guard let chosen, let chosenLength, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    let offer = argument.load(as: UnsafeMutableBufferPointer<UInt8>.self)
+    var found: UnsafeMutablePointer<UInt8>?
+    let result = SSL_select_next_proto(
+        &found, chosenLength, offer.baseAddress, UInt32(offer.count), asked, askedLength)
+    guard result == OPENSSL_NPN_NEGOTIATED else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    chosen.pointee = UnsafePointer(found)
+    return SSL_TLSEXT_ERR_OK
 }
