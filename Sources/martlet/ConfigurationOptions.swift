@@ -19,7 +19,7 @@ struct ConfigurationOptions: ParsableArguments {
         if let config, !FileManager.default.isReadableFile(atPath: config) {
             throw CommandFailure(
                 .missingInput, "cannot read the configuration \(config)",
-                remedy: "config/worker.example.yaml shows every setting.")
+                remedy: "config/martlet.yaml shows every setting.")
         }
         switch ConfigurationLoader.load(file: config, environment: ProcessInfo.processInfo.environment) {
         case .success(let configuration): return configuration
@@ -44,11 +44,7 @@ extension WorkerConfiguration {
 
     /// The broker objects that this configuration needs.
     func topology() throws(CommandFailure) -> BrokerTopology {
-        BrokerTopology(
-            routes: routes.map {
-                TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
-            },
-            tiers: retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }, virtualHost: try virtualHost())
+        topology(virtualHost: try virtualHost())
     }
 
     /// A client of the broker's management API.

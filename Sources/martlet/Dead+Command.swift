@@ -29,7 +29,8 @@ struct DeadCommand: ParsableCommand {
         var name: String { queue ?? (tokens ? "apns.q.dead.tokens" : "apns.q.dead") }
 
         func validate() throws {
-            if !(1...100_000).contains(limit) { throw ValidationError("--limit must be between 1 and 100000.") }
+            // A consumer cannot be promised more unacknowledged messages than this.
+            if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
@@ -109,7 +110,7 @@ struct DeadCommand: ParsableCommand {
         var seen = 0
         if waiting > 0 {
             // No more than will be looked at leaves the queue, even for a moment.
-            try link.consume(selection.name, prefetch: min(min(waiting, selection.limit), 65_535))
+            try link.consume(selection.name, prefetch: min(waiting, selection.limit))
         }
         while seen < min(waiting, selection.limit) && !Interrupt.isRequested {
             guard let message = try link.next(timeout: .seconds(2)) else { break }

@@ -27,6 +27,7 @@ struct PushRun {
     private var ledger = ReplyLedger()
     private var summary = ResultSummary()
     private var replyQueue: String?
+    private var interrupted = false
     private(set) var counts = Counts()
     private let began = ContinuousClock.now
 
@@ -70,6 +71,7 @@ struct PushRun {
                 showProgress()
             }
             if Interrupt.isRequested {
+                interrupted = true
                 progress.interrupt("Stopped after line \(reader.lineNumber); waiting for the broker's confirms.")
             }
         }
@@ -144,7 +146,7 @@ struct PushRun {
         }
         let status = Self.status(
             counts, missingResults: waited ? ledger.outstanding : 0,
-            failedResults: waited ? summary.total - summary.count("accepted") : 0)
+            failedResults: waited ? summary.total - summary.count("accepted") : 0, interrupted: interrupted)
         if counts.returned > 0 && status != .ok {
             Console.talk("No queue is bound to these keys. Compare with: martlet topology check")
         }
@@ -171,10 +173,13 @@ struct PushRun {
     ///   - counts: What became of the jobs.
     ///   - missingResults: Results that did not come in time.
     ///   - failedResults: Results that are not `accepted`.
-    static func status(_ counts: Counts, missingResults: Int, failedResults: Int) -> CommandStatus {
+    ///   - interrupted: Whether there was more to publish.
+    static func status(
+        _ counts: Counts, missingResults: Int, failedResults: Int, interrupted: Bool = false
+    ) -> CommandStatus {
         if counts.published == 0 && counts.unreadable > 0 { return .badInput }
         if counts.published > 0 && counts.confirmed == 0 { return counts.refused > 0 ? .gaveUp : .refused }
         if !counts.isClean || failedResults > 0 { return .someFailed }
-        return missingResults > 0 ? .gaveUp : .ok
+        return missingResults > 0 || interrupted ? .gaveUp : .ok
     }
 }

@@ -127,22 +127,21 @@ struct ResultReader {
         // Only as many are taken as there are now: results that keep coming must not keep the command from ending.
         var left = try link.messageCount(queue)
         try link.consume(queue, prefetch: filter.isEmpty ? 1000 : 0)
-        var excluded: [BrokerMessage] = []
-        while left > 0 && !Interrupt.isRequested && !isComplete {
-            guard let wait = Self.patience(until: deadline),
-                let message = try link.next(timeout: max(wait, .seconds(2)))
-            else { break }
+        var excluded = 0
+        while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
+            guard let message = try link.next(timeout: .seconds(2)) else { break }
             left -= 1
             guard let record = ResultRecord.parse(message.body), filter.passes(record) else {
-                excluded.append(message)
+                excluded += 1
                 continue
             }
             show(record, message)
             Console.flush()
             try link.acknowledge(message, upToHere: false)
         }
-        if !excluded.isEmpty {
-            Console.talk("\(TimeText.count(excluded.count)) results did not pass the filter and go back to \(queue).")
+        // What was not acknowledged goes back when the link is closed.
+        if excluded > 0 {
+            Console.talk("\(TimeText.count(excluded)) results did not pass the filter and go back to \(queue).")
         }
     }
 

@@ -114,6 +114,9 @@ struct ResultTests {
         ] as [(PushRun.Counts, Int, Int, CommandStatus)])
     func status(counts: PushRun.Counts, missing: Int, failed: Int, expected: CommandStatus) {
         #expect(PushRun.status(counts, missingResults: missing, failedResults: failed) == expected)
+        if expected == .ok {
+            #expect(PushRun.status(counts, missingResults: 0, failedResults: 0, interrupted: true) == .gaveUp)
+        }
     }
 
     @Test("Numbers and lengths of time read well")
