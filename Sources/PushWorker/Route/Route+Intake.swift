@@ -27,7 +27,10 @@ extension Route {
                 properties: properties, receivedAt: wallClock)
             // The body was never buffered, so only the broker can write a dead letter with it.
             job.isRejected = defect.reason == .bodyTooLarge
-            report(Notification(job: job, index: 0), defect.report, wallClock: wallClock)
+            // One result per notification that could be read, so that every token's producer hears of it.
+            for _ in 0..<job.unsettled {
+                report(Notification(job: job, index: job.nextIndex() ?? 0), defect.report, wallClock: wallClock)
+            }
         }
         return true
     }

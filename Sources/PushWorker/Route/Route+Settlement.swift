@@ -111,7 +111,7 @@ extension Route {
         // A job whose channel is gone comes again from the broker, whole: copies of it would only duplicate.
         guard job.unsettled == 0, !job.groups.isEmpty, isCurrent(job) else { return }
         for group in job.groups {
-            let isWhole = group.indexes.count == job.job.tokenCount
+            let isWhole = group.indexes.count >= job.job.tokenCount
             let indexes = isWhole ? nil : group.indexes.sorted()
             publish(group.purpose.content(for: indexes), for: job)
         }

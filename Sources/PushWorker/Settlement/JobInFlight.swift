@@ -69,7 +69,7 @@ final class JobInFlight {
         job: consuming Job, refusal: FinalReport?, deliveryTag: UInt64, generation: UInt32, properties: Range<Int>,
         receivedAt: Int64
     ) {
-        unsettled = refusal == nil ? job.notificationCount : 1
+        unsettled = refusal == nil ? job.notificationCount : max(1, job.notificationCount)
         self.job = job
         self.refusal = refusal
         self.deliveryTag = deliveryTag
