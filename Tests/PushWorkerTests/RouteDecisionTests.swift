@@ -141,12 +141,35 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .none)
     }
 
-    @Test("without a connection nothing is taken, whatever the credential")
-    func disconnected() {
-        var breaker = RouteBreaker()
-        breaker.connectivityChanged(isConnected: false)
+    @Test("before the first connection nothing is taken")
+    func notConnectedYet() {
+        var breaker = RouteBreaker(isConnected: false)
         #expect(breaker.intake == .none)
-        breaker.connectivityChanged(isConnected: true)
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a lost connection stops the intake only when it stays away")
+    func outage() {
+        var breaker = RouteBreaker()
+        breaker.connectivityChanged(isConnected: false, now: 100)
+        #expect(breaker.intake == .full)
+        #expect(breaker.nextTick == 100 + RouteBreaker.disconnectGrace)
+        breaker.connectivityChanged(isConnected: false, now: 200)
+        breaker.tick(now: 99 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .full)
+        breaker.tick(now: 100 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .none && breaker.nextTick == nil)
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a connection replaced in time never stops the intake")
+    func reconnect() {
+        var breaker = RouteBreaker()
+        breaker.connectivityChanged(isConnected: false, now: 0)
+        breaker.connectivityChanged(isConnected: true, now: 10)
+        breaker.tick(now: 2 * RouteBreaker.disconnectGrace)
         #expect(breaker.intake == .full)
     }
 }

@@ -68,7 +68,7 @@ extension Lane {
                         requestTimeout: settings.requestTimeout, connections: route.connections),
                     loop: loop, endpoint: connector.endpoint, tokens: route.tokens, delegate: events)
                 made.poolEvents = events
-                made.breaker.connectivityChanged(isConnected: false)
+                made.breaker = RouteBreaker(isConnected: false)
             }
             return made
         }

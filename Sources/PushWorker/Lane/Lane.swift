@@ -115,7 +115,8 @@ final class Lane {
         route.breaker.tick(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
-        if let drain, now >= drain.handBackAt { handBack(route) }
+        // A route that cannot work gives its jobs back, for another worker may be able to.
+        if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         if !publisher.isCongested { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now)
     }

@@ -173,7 +173,7 @@ final class PoolEvents: APNSPoolDelegate {
     }
 
     func poolCapacityChanged(_ pool: APNSPool) {
-        route.breaker.connectivityChanged(isConnected: pool.isConnected)
+        route.breaker.connectivityChanged(isConnected: pool.isConnected, now: lane.now.nanoseconds)
         lane.mark(route)
     }
 }

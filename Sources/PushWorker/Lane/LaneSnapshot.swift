@@ -65,7 +65,7 @@ extension Lane {
         case .probing: troubles.append("probing: APNs refused the credential")
         case .working: break
         }
-        if !route.breaker.isConnected { troubles.append("no connection to APNs: \(route.connectTrouble ?? "connecting")") }
+        if !route.breaker.isReachable { troubles.append("no connection to APNs: \(route.connectTrouble ?? "connecting")") }
         return LaneSnapshot.Route(
             name: route.name, isReady: troubles.isEmpty && route.consumer.isConsuming, troubles: troubles,
             waiting: route.waiting.count + route.resends.count, openRequests: route.requests.count,

@@ -23,15 +23,22 @@ package struct RouteBreaker {
     package private(set) var state: State = .working
     /// The delay that the current or next parking uses, in nanoseconds.
     package private(set) var probeDelay = RouteBreaker.firstProbeDelay
-    /// Whether APNs can be reached at all.
-    package private(set) var isConnected = true
+    /// How long a route keeps its jobs without a connection, in nanoseconds: reconnecting is usually quicker, and jobs
+    /// given back count as delivered once more.
+    package static let disconnectGrace: UInt64 = 5_000_000_000
 
-    /// Creates a closed breaker.
-    package init() {}
+    /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
+    package private(set) var isReachable: Bool
+    private var lostAt: UInt64?
+
+    /// Creates a breaker with a good credential.
+    ///
+    /// - Parameter isConnected: Whether there is a connection already, or none is needed.
+    package init(isConnected: Bool = true) { isReachable = isConnected }
 
     /// Whether jobs may be taken from the queue, and how many at a time.
     package var intake: Intake {
-        guard isConnected else { return .none }
+        guard isReachable else { return .none }
         switch state {
         case .working: return .full
         case .probing: return .one
@@ -64,16 +71,28 @@ package struct RouteBreaker {
     }
 
     /// The pool gained its first usable connection, or lost its last.
-    package mutating func connectivityChanged(isConnected: Bool) { self.isConnected = isConnected }
+    package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
+        if isConnected {
+            lostAt = nil
+            isReachable = true
+        } else if lostAt == nil, isReachable {
+            lostAt = now
+        }
+    }
 
-    /// Time passed: a parked route whose delay is over starts probing.
+    /// Time passed: a parked route whose delay is over starts probing, and a lost connection becomes an outage.
     package mutating func tick(now: UInt64) {
         if case .parked(let until) = state, now >= until { state = .probing }
+        if let lostAt, now >= lostAt + Self.disconnectGrace {
+            isReachable = false
+            self.lostAt = nil
+        }
     }
 
     /// When `tick` has something to do.
     package var nextTick: UInt64? {
-        if case .parked(let until) = state { return until }
-        return nil
+        let outage = lostAt.map { $0 + Self.disconnectGrace }
+        guard case .parked(let until) = state else { return outage }
+        return min(until, outage ?? until)
     }
 }
