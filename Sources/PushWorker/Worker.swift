@@ -61,8 +61,10 @@ package final class Worker: Service {
         for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }
     }
 
-    /// The latest picture of every lane that has left one.
-    var snapshots: [LaneSnapshot] { lanes.compactMap { $0.handle.snapshot } }
+    /// How every lane that has turned was doing lately.
+    var statuses: [LaneStatus] { lanes.compactMap { $0.handle.status } }
+    /// Where the lanes leave their counters.
+    var metrics: [LaneMetrics] { lanes.map { $0.handle.metrics } }
     /// How many lanes there are.
     var laneCount: Int { lanes.count }
     /// Whether any lane's thread is over.

@@ -23,6 +23,18 @@ package final class ES256PrivateKey: Sendable {
         publicKey = try ES256PublicKey(key)
     }
 
+    /// Reads a `.p8` file as Apple gives it out.
+    ///
+    /// - Throws: `TLSError` as `init(pem:)`, or when the file cannot be read; the message names the file.
+    package convenience init(file: String) throws(TLSError) {
+        let pem = try PEM.contents(ofFile: file)
+        do throws(TLSError) {
+            try self.init(pem: pem)
+        } catch {
+            throw TLSError(error.code, "\(file): \(error.message)")
+        }
+    }
+
     /// Makes a new key.
     ///
     /// - Returns: the key.

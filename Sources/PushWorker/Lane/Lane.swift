@@ -23,7 +23,8 @@ final class Lane {
     let handle: LaneHandle
     let loop: EventLoop
     let mailbox: Mailbox<LaneMessage>
-    let counters = LaneCounters()
+    /// What the lane counted so far, its routes apart.
+    var counters = LaneCounters()
     let logger: Logger
     private(set) lazy var publisher = makePublisher()
     private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
@@ -107,7 +108,7 @@ final class Lane {
         for route in working { acknowledge(route) }
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
-            handle.publish(snapshot())
+            handle.publish(status(), snapshot())
         }
     }
 
@@ -258,7 +259,7 @@ extension Lane {
         for route in routes { route.pool?.close() }
         consumeLink.close()
         publishLink.close()
-        handle.publish(snapshot())
+        handle.publish(status(), snapshot())
     }
 }
 

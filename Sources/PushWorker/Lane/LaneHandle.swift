@@ -7,7 +7,7 @@ final class LaneHandle: Sendable {
     private struct State {
         var post: (@Sendable (LaneMessage) -> Void)?
         var early: [LaneMessage] = []
-        var snapshot: LaneSnapshot?
+        var status: LaneStatus?
         var isEnded = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -33,11 +33,17 @@ final class LaneHandle: Sendable {
         for message in early { post(message) }
     }
 
-    /// The lane leaves a picture of itself.
-    func publish(_ snapshot: LaneSnapshot) { state.withLock { $0.snapshot = snapshot } }
+    /// Where the lane leaves its counters.
+    let metrics = LaneMetrics()
 
-    /// The latest picture the lane left; nil before its first.
-    var snapshot: LaneSnapshot? { state.withLock { $0.snapshot } }
+    /// The lane leaves a picture of itself.
+    func publish(_ status: LaneStatus, _ snapshot: LaneSnapshot) {
+        state.withLock { $0.status = status }
+        metrics.publish(snapshot)
+    }
+
+    /// How the lane was doing lately; nil before its first turn.
+    var status: LaneStatus? { state.withLock { $0.status } }
 
     /// Whether the lane's thread is over.
     var isEnded: Bool { state.withLock { $0.isEnded } }

@@ -26,6 +26,8 @@ struct LaneSettings: Sendable {
     var index: Int
     /// The routes it works on.
     var routes: [RouteSettings]
+    /// How many routes are configured, on whatever lane.
+    var routeCount: Int
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
     /// Brokers, tried in random order at each connect.

@@ -9,13 +9,18 @@ extension Route {
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, wallClock: Int64) -> Bool {
         guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
-        surroundings.counters.received(redelivered: delivery.redelivered)
+        counters.jobsReceived += 1
+        if delivery.redelivered { counters.jobsRedelivered += 1 }
         let tag = delivery.deliveryTag
         let properties = delivery.properties
         let size = delivery.body.count
         switch read(delivery, wallClock: wallClock) {
         case .success(let job):
             credit.arrived(notifications: job.notificationCount, bytes: size)
+            if let enqueuedAt = job.enqueuedAt {
+                counters.queueAge.record(microseconds: Int(clamping: (wallClock - enqueuedAt).multipliedReportingOverflow(by: 1_000).partialValue))
+            }
+            counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             waiting.append(
                 JobInFlight(
                     job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,

@@ -9,6 +9,7 @@ extension Route {
         guard let notification = requests.remove(tag) else { return }
         switch answer {
         case .response(let response):
+            counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
             settle(
                 notification, attempted, wallClock: wallClock, now: now,
@@ -36,12 +37,12 @@ extension Route {
         case .resendOnNewConnection: resend(notification, counted: true)
         case .retry(let tier, let attempt):
             if case .response = attempted { breaker.credentialAccepted() }
-            surroundings.counters.retries += 1
+            counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         case .park(let tier):
             breaker.credentialRefused(now: now.nanoseconds)
             let attempt = notification.job.job.attempt
-            surroundings.counters.retries += 1
+            counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
     }
@@ -49,6 +50,7 @@ extension Route {
     /// Sends again, ahead of everything that waits; a job whose channel is gone is delivered again by the broker.
     private func resend(_ notification: Notification, counted: Bool) {
         guard isCurrent(notification.job) else { return }
+        counters.resends += 1
         var again = notification
         if counted { again.resends += 1 }
         resends.append(again)
@@ -67,7 +69,7 @@ extension Route {
     ) {
         let verdict = Verdict(
             report: report, apnsUniqueID: uniqueID, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
-        surroundings.counters.finished(report, milliseconds: apnsMilliseconds)
+        counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, verdict)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, !notification.job.isRejected {
@@ -88,7 +90,7 @@ extension Route {
                 publish(.reply(index: notification.index, verdict), for: job)
                 return
             }
-            surroundings.counters.repliesLost += 1
+            counters.repliesLost += 1
             verdict.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
         }
         publish(.result(index: notification.index, verdict), for: job)
@@ -132,7 +134,7 @@ extension Route {
         let job = publication.job
         if case .reply(let index, var verdict) = publication.content {
             if fate != .confirmed {
-                surroundings.counters.repliesLost += 1
+                counters.repliesLost += 1
                 verdict.report.addDetail("the reply was lost: reply_to routes nowhere")
             }
             publish(.result(index: index, verdict), for: job)
@@ -140,6 +142,7 @@ extension Route {
         job.confirmed()
         guard job.isFinished, isCurrent(job) else { return nil }
         guard job.isRejected else {
+            counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
             acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
             return nil
         }

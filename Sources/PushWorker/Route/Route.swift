@@ -16,8 +16,6 @@ final class Route {
         let publisher: Publisher
         /// Which `reply_to` are allowed.
         let replyPattern: ReplyPattern
-        /// Counts for metrics.
-        let counters: LaneCounters
     }
 
     /// One method that settles deliveries of the current channel generation.
@@ -72,6 +70,8 @@ final class Route {
     var isMarked = false
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
+    /// What the route counted so far.
+    var counters: RouteCounters
     /// Reads messages as jobs.
     let decoder = JobDecoder()
     /// Watches the share of dead tokens among final answers.
@@ -90,6 +90,7 @@ final class Route {
         self.rate = rate.map { RateLimit(perSecond: $0) }
         self.surroundings = surroundings
         consumer = RouteConsumer(queues: queues.count)
+        counters = RouteCounters(tiers: surroundings.policy.tiers.count)
     }
 
     /// Whether no request is open and nothing waits to be sent.
@@ -119,6 +120,7 @@ final class Route {
                 resends.prepend(notification)
                 return
             }
+            counters.requests += 1
             rate?.take()
             room -= 1
         }

@@ -88,6 +88,9 @@ final class JobInFlight {
         return index
     }
 
+    /// How many notifications were not handed out yet; an upper bound for a job about some indexes only.
+    var unsent: Int { max(0, job.tokenCount - cursor) }
+
     /// Whether some notification was handed out already.
     var isStarted: Bool { cursor > 0 }
 
