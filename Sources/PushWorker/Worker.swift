@@ -16,9 +16,8 @@ package struct WorkerError: Error, Sendable, CustomStringConvertible {
 
 /// The worker: lanes that push, seen from the ordinary side of the process.
 ///
-/// As a service it starts its lanes and ends when they have drained; it never ends because a broker or APNs cannot be
-/// reached.
-package final class Worker: Service {
+/// It never ends because a broker or APNs cannot be reached.
+package final class Worker: Sendable {
     private let lanes: [(settings: LaneSettings, handle: LaneHandle)]
     private let grace: Duration
     private let logger: Logger
@@ -34,7 +33,8 @@ package final class Worker: Service {
         lanes = try WorkerBuilder(configuration: configuration, version: version).lanes().map { ($0, LaneHandle()) }
     }
 
-    /// Runs until a graceful shutdown is asked for and the lanes have drained.
+    /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
+    /// is asked for.
     package func run() async throws {
         for lane in lanes {
             let (settings, handle, logger) = (lane.settings, lane.handle, logger)
@@ -43,7 +43,7 @@ package final class Worker: Service {
                     try Lane(settings: settings, handle: handle, logger: logger).run()
                 } catch {
                     logger.critical("a lane cannot start", metadata: ["error": "\(error.message)"])
-                    handle.ended()
+                    handle.ended(isDrained: true)
                 }
             }
         }
@@ -65,6 +65,8 @@ package final class Worker: Service {
     var statuses: [LaneStatus] { lanes.compactMap { $0.handle.status } }
     /// Where the lanes leave their counters.
     var metrics: [LaneMetrics] { lanes.map { $0.handle.metrics } }
+    /// Whether every lane ended with nothing left in flight.
+    package var isDrained: Bool { lanes.allSatisfy { $0.handle.isDrained } }
     /// How many lanes there are.
     var laneCount: Int { lanes.count }
     /// Whether any lane's thread is over.

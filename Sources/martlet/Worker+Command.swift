@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import Logging
 import PushWorker
@@ -32,7 +33,9 @@ struct WorkerCommand: AsyncParsableCommand {
     /// Runs until a signal ends it.
     func run() async throws {
         let configuration = try loadConfiguration()
-        let logger = WorkerLogging.start(configuration)
+        let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
+        defer { log.flush() }
+        let logger = Logger(label: "martlet.worker")
         let worker: Worker
         do {
             worker = try Worker(configuration: configuration, version: Version.text, logger: logger)
@@ -46,9 +49,11 @@ struct WorkerCommand: AsyncParsableCommand {
                 "routes": "\(configuration.routes.count)",
             ])
         var services: [any Service] = []
-        if let admin = worker.adminService(configuration, logger: logger) { services.append(admin) }
+        if let address = configuration.adminListen {
+            services.append(AdminServer(address: address, source: worker, logger: logger))
+        }
         // Stopped last to first: the worker drains while the admin server still answers.
-        services.append(worker.service)
+        services.append(RunningWorker(worker: worker))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services.map {
@@ -82,4 +87,11 @@ struct WorkerCommand: AsyncParsableCommand {
             throw CommandFailure(.configuration, error.message, remedy: error.remedy)
         }
     }
+}
+
+/// The worker as one of the process's services.
+private struct RunningWorker: Service {
+    let worker: Worker
+
+    func run() async throws { try await worker.run() }
 }

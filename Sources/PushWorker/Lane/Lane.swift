@@ -65,7 +65,7 @@ final class Lane {
     func run() {
         let mailbox = mailbox
         handle.started { mailbox.post($0) }
-        defer { handle.ended() }
+        defer { handle.ended(isDrained: isDrained) }
         while !isFinished {
             do throws(EventLoopError) {
                 now = try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait())))
@@ -247,8 +247,12 @@ extension Lane {
     /// Whether a drain has nothing left to do, or no time left to do it.
     private var isFinished: Bool {
         guard let drain else { return false }
-        if now >= drain.deadline { return true }
-        return publisher.isIdle
+        return now >= drain.deadline || isDrained
+    }
+
+    /// Whether nothing is in flight, and nothing more can arrive.
+    private var isDrained: Bool {
+        publisher.isIdle
             && routes.allSatisfy { route in
                 route.isQuiet && !route.consumer.mayReceive && route.owedAcknowledgements.isEmpty
                     && (route.acknowledgements.unacknowledged == 0 || !route.consumer.isOpen)

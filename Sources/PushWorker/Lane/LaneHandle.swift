@@ -9,6 +9,7 @@ final class LaneHandle: Sendable {
         var early: [LaneMessage] = []
         var status: LaneStatus?
         var isEnded = false
+        var isDrained = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -48,10 +49,14 @@ final class LaneHandle: Sendable {
     /// Whether the lane's thread is over.
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
+    /// Whether the lane ended with nothing left in flight.
+    var isDrained: Bool { state.withLock { $0.isDrained } }
+
     /// The lane's thread is over.
-    func ended() {
+    func ended(isDrained: Bool) {
         let waiters = state.withLock { state in
             state.isEnded = true
+            state.isDrained = isDrained
             state.post = nil
             defer { state.waiters = [] }
             return state.waiters
