@@ -115,6 +115,10 @@ extension AMQPConnection {
         case AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD.rawValue:
             let mechanism = endpoint.saslExternal ? "EXTERNAL" : "PLAIN"
             return AMQPError(.refused, "the broker does not offer the \(mechanism) login that \(what) needs")
+        case AMQP_STATUS_SSL_ERROR.rawValue:
+            // With TLS 1.3 a server refuses the client's certificate only after the handshake.
+            let reason = crabbit_tls_reason().map { String(cString: $0) } ?? "no reason given"
+            return AMQPError(.tls, "TLS failed during the login of \(what): \(reason)")
         default:
             return Self.error(reply.library_error, doing: "login of \(what)")
         }

@@ -159,6 +159,7 @@ final class BlockingLink: AMQPConnectionDelegate {
     /// - Throws: an error that ends the connection.
     func waitForRoom() throws(AMQPError) {
         _ = try wait(until: .now().adding(.milliseconds(2))) { false }
+        connection.refreshRoom()
     }
 
     private func settle(_ number: UInt64, positive: Bool) {
