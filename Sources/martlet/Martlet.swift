@@ -16,7 +16,7 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            PushCommand.self, ResultsCommand.self, DeadCommand.self, TopologyCommand.self,
+            PushCommand.self, ResultsCommand.self, DeadCommand.self, TopologyCommand.self, CheckCommand.self,
         ])
 
     /// Runs the command that the arguments name.

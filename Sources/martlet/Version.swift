@@ -1,4 +1,5 @@
 import RabbitMQ
+import TLS
 
 /// What `martlet --version` says; complete enough for a bug report.
 enum Version {
@@ -10,6 +11,7 @@ enum Version {
         """
         martlet \(number)
         rabbitmq-c \(RabbitMQLibrary.version)
+        \(TLSLibrary.version)
         """
     }
 }

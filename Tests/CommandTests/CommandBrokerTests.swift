@@ -1,27 +1,14 @@
 import LocalStack
-import PushModel
 import Testing
 
 @testable import martlet
-
-/// One broker for all tests of the suite, with the objects of one route.
-private enum Shared {
-    static let broker = Result<PrivateBroker, any Error> {
-        let broker = try PrivateBroker.start()
-        let topology = BrokerTopology(
-            routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.a"])],
-            tiers: [RetryTier(milliseconds: 2000)])
-        try broker.importDefinitions(json: Array(topology.definitions().utf8))
-        return broker
-    }
-}
 
 @Suite("Commands against a broker", .serialized, .timeLimit(.minutes(3)))
 struct CommandBrokerTests {
     private let broker: PrivateBroker
 
     init() throws {
-        broker = try Shared.broker.get()
+        broker = try SharedBroker.broker.get()
     }
 
     /// Runs the program against the broker.
