@@ -72,7 +72,7 @@ let package = Package(
             name: "martlet",
             dependencies: [
                 "EventLoop", "TLS", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack", argumentParser,
-                logging, lifecycle, unixSignals, histogram,
+                logging, metrics, lifecycle, unixSignals, histogram,
             ],
             swiftSettings: dialect),
 

@@ -18,7 +18,12 @@ package struct WorkerError: Error, Sendable, CustomStringConvertible {
 ///
 /// It never ends because a broker or APNs cannot be reached.
 package final class Worker: Sendable {
-    private let lanes: [(settings: LaneSettings, handle: LaneHandle)]
+    /// What each lane is told, and its outside.
+    let lanes: [(settings: LaneSettings, handle: LaneHandle)]
+    /// The worker's name.
+    let instance: String
+    /// When the worker was put together.
+    let startedAt = MonotonicTime.now()
     private let grace: Duration
     private let logger: Logger
 
@@ -29,6 +34,7 @@ package final class Worker: Sendable {
         configuration: WorkerConfiguration, version: String, logger: Logger
     ) throws(WorkerError) {
         self.logger = logger
+        instance = configuration.instance
         grace = configuration.shutdownGrace
         lanes = try WorkerBuilder(configuration: configuration, version: version).lanes().map { ($0, LaneHandle()) }
     }
@@ -61,14 +67,6 @@ package final class Worker: Sendable {
         for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }
     }
 
-    /// How every lane that has turned was doing lately.
-    var statuses: [LaneStatus] { lanes.compactMap { $0.handle.status } }
-    /// Where the lanes leave their counters.
-    var metrics: [LaneMetrics] { lanes.map { $0.handle.metrics } }
     /// Whether every lane ended with nothing left in flight.
     package var isDrained: Bool { lanes.allSatisfy { $0.handle.isDrained } }
-    /// How many lanes there are.
-    var laneCount: Int { lanes.count }
-    /// Whether any lane's thread is over.
-    var hasEndedLane: Bool { lanes.contains { $0.handle.isEnded } }
 }

@@ -2,6 +2,8 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Logging
+import Metrics
+import PushModel
 import PushWorker
 import ServiceLifecycle
 import UnixSignals
@@ -50,7 +52,15 @@ struct WorkerCommand: AsyncParsableCommand {
             ])
         var services: [any Service] = []
         if let address = configuration.adminListen {
-            services.append(AdminServer(address: address, source: worker, logger: logger))
+            let registry = MetricsRegistry()
+            MetricsSystem.bootstrap(registry)
+            let metrics = WorkerMetrics(
+                registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
+                tiers: configuration.retry.tiers.map(DurationText.write))
+            services.append(
+                AdminServer(
+                    listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
+                    logger: logger))
         }
         // Stopped last to first: the worker drains while the admin server still answers.
         services.append(RunningWorker(worker: worker))

@@ -9,8 +9,10 @@ struct LaneStatus: Sendable {
     struct Route: Sendable {
         /// The route's name.
         var name: String
-        /// Whether it does what it should: consuming, and connected to APNs.
-        var isReady: Bool
+        /// `ready`, `starting`, `parked`, `probing` or `unreachable`.
+        var state: String
+        /// Connections to APNs that can be used.
+        var connections: Int
         /// Why it is not ready, in one line each.
         var troubles: [String]
     }
@@ -21,6 +23,10 @@ struct LaneStatus: Sendable {
     var takenAt: MonotonicTime
     /// Whether the lane was asked to finish.
     var isDraining: Bool
+    /// `up`, `connecting` or `down`.
+    var consume: String
+    /// `up`, `blocked`, `connecting` or `down`.
+    var publish: String
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
     /// Its routes.
@@ -36,7 +42,8 @@ extension Lane {
         if let trouble = publisher.trouble { troubles.append(trouble) }
         if publishLink.connection?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
-            index: settings.index, takenAt: now, isDraining: drain != nil, troubles: troubles,
+            index: settings.index, takenAt: now, isDraining: drain != nil,
+            consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
             routes: routes.map(status))
     }
 
@@ -49,8 +56,21 @@ extension Lane {
         case .working: break
         }
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
+        let isConnected = route.pool?.isConnected ?? true
+        let state =
+            switch route.breaker.state {
+            case .parked: "parked"
+            case .probing: "probing"
+            case .working where !isConnected: "unreachable"
+            case .working: route.consumer.isConsuming ? "ready" : "starting"
+            }
         return LaneStatus.Route(
-            name: route.name, isReady: troubles.isEmpty && route.consumer.isConsuming, troubles: troubles)
+            name: route.name, state: state, connections: route.pool?.status.open ?? 0, troubles: troubles)
+    }
+
+    private static func word(for link: BrokerLink) -> String {
+        guard let connection = link.connection else { return link.trouble == nil ? "connecting" : "down" }
+        return connection.isBlocked ? "blocked" : "up"
     }
 
     /// Everything counted so far, by the routes' positions in the configuration.
@@ -74,7 +94,7 @@ extension Route {
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged
-        counters.connections = pool?.isConnected == true ? 1 : 0
+        counters.connections = pool?.status.open ?? 0
         counters.streamLimit = pool?.streamLimit ?? 0
         counters.isParked = breaker.intake == .none
         return counters

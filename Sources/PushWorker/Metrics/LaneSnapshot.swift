@@ -79,7 +79,7 @@ package struct LaneCounters: Sendable {
 
     /// How a delivery was settled with the broker.
     package enum Settling: Int, Sendable, CaseIterable {
-        case ack, reject, requeue
+        case acknowledged, rejected, requeued
     }
 
     /// What was published; index by ``Publication``.
