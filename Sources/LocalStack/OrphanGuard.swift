@@ -15,7 +15,7 @@ final class OrphanGuard: Sendable {
     private let turn = Mutex(())
 
     /// What the shell does; it ignores the signals that a terminal sends to everybody.
-    private static let script = """
+    static let script = """
         trap '' INT TERM HUP
         nl='
         '
@@ -29,7 +29,7 @@ final class OrphanGuard: Sendable {
                 -path) case $paths in *"$nl$what$nl"*) paths="${paths%%"$nl$what$nl"*}$nl${paths#*"$nl$what$nl"}" ;; esac ;;
             esac
         done
-        for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+        for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
         printf %s "$paths" | while read -r path; do
             if [ -n "$path" ]; then rm -rf -- "$path" || { sleep 1; rm -rf -- "$path"; }; fi
         done

@@ -38,7 +38,7 @@ package final class PrivateBroker: Sendable {
         stop()
     }
 
-    /// Starts a broker and waits until it speaks AMQP; about three seconds on an idle machine.
+    /// Starts a broker and waits until it speaks AMQP; about five seconds.
     /// - Parameter options: What it shall offer.
     /// - Returns: The running broker, with the user `guest` and the virtual host `/`.
     /// - Throws: `LocalStackError` when RabbitMQ is not installed, or does not start; its log's end is in the message.

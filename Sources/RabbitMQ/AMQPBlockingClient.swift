@@ -169,6 +169,15 @@ package final class AMQPBlockingClient {
         consumerTag = "martlet"
     }
 
+    /// Whether a delivery has arrived that was not taken yet.
+    package var hasReceived: Bool { !main.deliveries.isEmpty }
+
+    /// Lets another thread use the client from now on; the next use decides which.
+    package func disown() {
+        main.connection.disown()
+        publisher?.connection.disown()
+    }
+
     /// Waits for the next delivery.
     ///
     /// - Parameter timeout: how long.

@@ -133,8 +133,12 @@ extension AMQPConnection {
         case Method.basicConsumeOk:
             let tag = decoded.load(as: amqp_basic_consume_ok_t.self).consumer_tag
             delegate.consumeStarted(channel, consumerTag: Array(UnsafeRawBufferPointer(tag)))
-        case Method.basicCancelOk: delegate.consumeCancelled(channel, byBroker: false)
-        case Method.basicCancel: delegate.consumeCancelled(channel, byBroker: true)
+        case Method.basicCancelOk:
+            let tag = decoded.load(as: amqp_basic_cancel_ok_t.self).consumer_tag
+            delegate.consumeCancelled(channel, consumerTag: Array(UnsafeRawBufferPointer(tag)), byBroker: false)
+        case Method.basicCancel:
+            let tag = decoded.load(as: amqp_basic_cancel_t.self).consumer_tag
+            delegate.consumeCancelled(channel, consumerTag: Array(UnsafeRawBufferPointer(tag)), byBroker: true)
         case Method.channelFlow:
             // RabbitMQ never sends it; refusing to know it would still be worse than agreeing.
             var answer = amqp_channel_flow_ok_t(active: decoded.load(as: amqp_channel_flow_t.self).active)

@@ -9,7 +9,7 @@ package protocol AMQPConnectionDelegate: AnyObject {
     /// Deliveries of a consumer follow.
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8])
     /// No deliveries of the consumer follow: as asked for, or because its queue is gone (`byBroker`).
-    func consumeCancelled(_ channel: UInt16, byBroker: Bool)
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool)
     /// The channel confirms what is published from now on, counting from 1.
     func confirmsSelected(_ channel: UInt16)
     /// The channel is closed: by the broker with its reply code, or as asked for, with code 200. It may be opened again.

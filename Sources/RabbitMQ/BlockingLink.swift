@@ -185,7 +185,7 @@ final class BlockingLink: AMQPConnectionDelegate {
     func channelOpened(_ channel: UInt16) { reply = .done }
     func qosSet(_ channel: UInt16) { reply = .done }
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) { reply = .done }
-    func consumeCancelled(_ channel: UInt16, byBroker: Bool) {
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
         if byBroker { consumersLost += 1 } else { reply = .done }
     }
     func confirmsSelected(_ channel: UInt16) { reply = .done }

@@ -1,6 +1,7 @@
 import Glibc
-import LocalStack
 import Testing
+
+@testable import LocalStack
 
 @Suite("Local processes", .timeLimit(.minutes(1)))
 struct LocalProcessTests {
@@ -66,6 +67,21 @@ struct LocalProcessTests {
         directory = nil
         #expect(access(path, F_OK) == -1)
         #expect(access(kept, F_OK) == 0)
+    }
+
+    @Test("When the owner is gone, what it had not taken off the list is killed and removed, and nothing else")
+    func orphans() throws {
+        let processes = try (0..<3).map { _ in try ChildProcess.start("/bin/cat", ["/dev/zero"]) }
+        let directories = try (0..<3).map { _ in try TemporaryDirectory() }
+        for directory in directories { try directory.write("x", to: "file") }
+        var list = ""
+        for index in 0..<3 { list += "+group \(processes[index].processID)\n+path \(directories[index].path)\n" }
+        list += "-group \(processes[1].processID)\n-path \(directories[1].path)\n"
+        #expect(try ChildProcess.run("/bin/sh", ["-c", OrphanGuard.script], input: Array(list.utf8)).status == 0)
+        #expect(processes[0].wait(timeout: .seconds(10)) == .signalled(SIGKILL))
+        #expect(processes[1].isRunning)
+        #expect(processes[2].wait(timeout: .seconds(10)) == .signalled(SIGKILL))
+        #expect(directories.map { access($0.path, F_OK) } == [-1, 0, -1])
     }
 
     @Test("Free ports are all different and can be bound")

@@ -227,7 +227,7 @@ struct AMQPConnectionSendingTests {
                 + Wire.method(2, 60, 31) { $0.short("c") } + Wire.method(2, 85, 11))
         #expect(
             broker.recorder.events == [
-                .channelOpened(2), .qosSet(2), .consumeStarted(2, "c"), .consumeCancelled(2, byBroker: false),
+                .channelOpened(2), .qosSet(2), .consumeStarted(2, "c"), .consumeCancelled(2, "c", byBroker: false),
                 .confirmsSelected(2),
             ])
     }

@@ -1,0 +1,81 @@
+/// Which of Apple's two services a device token belongs to.
+package enum APNSEnvironment: String, Hashable, Sendable, CaseIterable {
+    /// The App Store's and TestFlight's side.
+    case production
+    /// The sandbox, for builds signed for development.
+    case development
+
+    /// The environment these bytes name, in lower case as everywhere in the contract.
+    package init?(utf8 bytes: Span<UInt8>) {
+        if bytes.matches("production" as StaticString) {
+            self = .production
+        } else if bytes.matches("development" as StaticString) {
+            self = .development
+        } else {
+            return nil
+        }
+    }
+
+    /// The name as constant text.
+    package var text: StaticString {
+        switch self {
+        case .production: "production"
+        case .development: "development"
+        }
+    }
+}
+
+/// The urgency a producer asks for in the routing key; it chooses the queue where the route has a high lane.
+package enum JobClass: String, Hashable, Sendable, CaseIterable {
+    /// Ahead of `normal` where the route has `high_lane`.
+    case high
+    /// Everything else.
+    case normal
+
+    /// The class as constant text.
+    package var text: StaticString {
+        switch self {
+        case .high: "high"
+        case .normal: "normal"
+        }
+    }
+}
+
+/// A job's routing key taken apart: `<environment>.<class>.<topic>`.
+package struct JobRoutingKey: Sendable, Equatable {
+    /// The first word.
+    package var environment: APNSEnvironment
+    /// The second word.
+    package var jobClass: JobClass
+    /// Where the topic, all the rest, stands in the bytes that were parsed.
+    package var topic: Range<Int>
+
+    /// Reads a key; nil when it does not follow the pattern, as with keys of other exchanges.
+    /// - Parameters:
+    ///   - range: where the key stands in `bytes`.
+    ///   - bytes: the buffer.
+    package init?(_ range: Range<Int>, in bytes: Span<UInt8>) {
+        let key = bytes.extracting(range)
+        let environmentLength: Int
+        if key.count > 11, key[10] == UInt8(ascii: ".") {
+            environmentLength = 10
+        } else if key.count > 12, key[11] == UInt8(ascii: ".") {
+            environmentLength = 11
+        } else {
+            return nil
+        }
+        guard let environment = APNSEnvironment(utf8: key.extracting(0..<environmentLength)) else { return nil }
+        let rest = key.extracting((environmentLength + 1)..<key.count)
+        let classLength: Int
+        if rest.count > 5, rest.extracting(0..<5).matches("high." as StaticString) {
+            (jobClass, classLength) = (.high, 5)
+        } else if rest.count > 7, rest.extracting(0..<7).matches("normal." as StaticString) {
+            (jobClass, classLength) = (.normal, 7)
+        } else {
+            return nil
+        }
+        guard Topic.isLegal(rest.extracting(classLength..<rest.count)) else { return nil }
+        self.environment = environment
+        topic = (range.lowerBound + environmentLength + 1 + classLength)..<range.upperBound
+    }
+}

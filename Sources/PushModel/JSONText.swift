@@ -1,0 +1,106 @@
+/// The text of JSON strings: how to write it and how to take its escapes apart.
+package enum JSONText {
+    /// Appends text with quotation marks, escaped (RFC 8259 section 7); bytes that are not UTF-8 become U+FFFD.
+    package static func append(string text: Span<UInt8>, to buffer: inout [UInt8]) {
+        buffer.append(addingCapacity: ByteWriter.room(forString: text.count)) { output in
+            output.withUnsafeMutableBufferPointer { free, count in
+                var writer = ByteWriter(free)
+                writer.write(string: text)
+                count = writer.count
+            }
+        }
+    }
+
+    /// Undoes the escapes of a string and appends what they stand for.
+    /// - Parameters:
+    ///   - range: a string within `buffer` that a scanner has validated, without its quotation marks.
+    ///   - buffer: grows by the text.
+    /// - Returns: where the text stands; nil, with the buffer unchanged, when a lone surrogate makes it no text.
+    package static func unescape(_ range: Range<Int>, in buffer: inout [UInt8]) -> Range<Int>? {
+        let start = buffer.count
+        buffer.reserveCapacity(start + range.count)
+        var cursor = range.lowerBound
+        while cursor < range.upperBound {
+            let byte = buffer[cursor]
+            guard byte == UInt8(ascii: "\\") else {
+                buffer.append(byte)
+                cursor += 1
+                continue
+            }
+            let escape = buffer[cursor + 1]
+            cursor += 2
+            switch escape {
+            case UInt8(ascii: "b"): buffer.append(0x08)
+            case UInt8(ascii: "f"): buffer.append(0x0C)
+            case UInt8(ascii: "n"): buffer.append(0x0A)
+            case UInt8(ascii: "r"): buffer.append(0x0D)
+            case UInt8(ascii: "t"): buffer.append(0x09)
+            case UInt8(ascii: "u"):
+                guard let scalar = codePoint(at: &cursor, until: range.upperBound, in: buffer) else {
+                    buffer.removeSubrange(start...)
+                    return nil
+                }
+                buffer.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            default: buffer.append(escape)
+            }
+        }
+        return start..<buffer.count
+    }
+
+    /// The character of a `\u` escape, and of the second half of a surrogate pair where one follows.
+    /// - Parameters:
+    ///   - cursor: stands after the `u`; moves past what was read.
+    ///   - end: where the string ends.
+    ///   - bytes: the buffer.
+    private static func codePoint(at cursor: inout Int, until end: Int, in bytes: [UInt8]) -> Unicode.Scalar? {
+        let first = fourDigits(in: bytes, at: cursor)
+        cursor += 4
+        guard first & 0xFC00 == 0xD800 else { return Unicode.Scalar(first) }
+        guard cursor + 6 <= end, bytes[cursor] == UInt8(ascii: "\\"), bytes[cursor + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        let second = fourDigits(in: bytes, at: cursor + 2)
+        guard second & 0xFC00 == 0xDC00 else { return nil }
+        cursor += 6
+        return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + (second & 0x3FF))
+    }
+
+    private static func fourDigits(in bytes: [UInt8], at position: Int) -> UInt32 {
+        var value: UInt32 = 0
+        for offset in 0..<4 { value = value << 4 | UInt32(hexadecimalDigit(bytes[position + offset]) ?? 0) }
+        return value
+    }
+
+    /// The first position, from one on, whose byte is no plain text: a quotation mark, a backslash, a control
+    /// character or part of a multi-byte character; `end` where there is none.
+    @inline(__always)
+    static func endOfPlainText(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
+        var cursor = start
+        let raw = bytes.bytes
+        while cursor + 8 <= end {
+            let word = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: cursor, as: UInt64.self))
+            let marks = specialBytes(in: word)
+            if marks != 0 { return cursor + marks.trailingZeroBitCount >> 3 }
+            cursor += 8
+        }
+        while cursor < end, isPlain(bytes[cursor]) { cursor += 1 }
+        return cursor
+    }
+
+    /// Whether a byte stands for itself in a JSON string and is a whole character.
+    @inline(__always)
+    static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// The high bits of the bytes of a word that are not plain; the lowest mark is exact, those above may be false.
+    @inline(__always)
+    static func specialBytes(in word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high: UInt64 = 0x8080_8080_8080_8080
+        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let controls = (word &- ones &* 0x20) & ~word
+        return ((quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | controls | word) & high
+    }
+}

@@ -1,0 +1,40 @@
+/// Reads delivered messages as jobs.
+package struct JobDecoder: Sendable {
+    /// The largest body of a job, in bytes; larger ones are refused before they are buffered.
+    package static let maximumBodyLength = 256 * 1_024
+
+    /// A decoder; it keeps nothing between jobs.
+    package init() {}
+
+    /// Reads one message.
+    /// - Parameters:
+    ///   - message: the message; its buffer becomes the job's.
+    ///   - now: milliseconds since 1970, for an id made here.
+    ///   - random: gives 64 random bits at each call; called only when the job brings no id.
+    /// - Returns: the job, or the first thing that is wrong with it and all that could still be read.
+    package func decode(
+        _ message: consuming JobMessage, now: Int64, random: () -> UInt64
+    ) -> Result<Job, JobDefect> {
+        var reader = JobReader(message)
+        reader.read(now: now, random: random)
+        guard let defect = reader.defect else { return .success(reader.job) }
+        return .failure(JobDefect(reason: defect.reason, detail: defect.detail, job: reader.job))
+    }
+
+    /// Refuses a message for a reason that only its receiver knows (its queue, or that its body or its headers
+    /// were over a limit), and reads what can be read for the result.
+    /// - Parameters:
+    ///   - message: the message; leave out what was not buffered.
+    ///   - reason: why it is refused, whatever else may be wrong with it.
+    ///   - detail: a sentence a person can act on.
+    ///   - now: milliseconds since 1970, for an id made here.
+    ///   - random: gives 64 random bits at each call; called only when the job brings no id.
+    package func refuse(
+        _ message: consuming JobMessage, _ reason: Reason, _ detail: String, now: Int64, random: () -> UInt64
+    ) -> JobDefect {
+        var reader = JobReader(message)
+        reader.fail(reason, detail)
+        reader.read(now: now, random: random)
+        return JobDefect(reason: reason, detail: detail, job: reader.job)
+    }
+}

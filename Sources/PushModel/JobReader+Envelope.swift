@@ -1,0 +1,138 @@
+/// The fields of an enveloped job, validated and left where they stand; a field that is null counts as absent.
+struct Envelope {
+    /// The field `id`.
+    var id: JSONValue?
+    /// The field `device_token`.
+    var deviceToken: JSONValue?
+    /// The field `device_tokens`.
+    var deviceTokens: JSONValue?
+    /// The field `topic`.
+    var topic: JSONValue?
+    /// The field `environment`.
+    var environment: JSONValue?
+    /// The field `push_type`.
+    var pushType: JSONValue?
+    /// The field `priority`.
+    var priority: JSONValue?
+    /// The field `expiration`.
+    var expiration: JSONValue?
+    /// The field `collapse_id`.
+    var collapseID: JSONValue?
+    /// The field `apns_id`.
+    var apnsID: JSONValue?
+    /// The field `deadline`.
+    var deadline: JSONValue?
+    /// The field `on_unknown`.
+    var onUnknown: JSONValue?
+    /// The field `reference`.
+    var reference: JSONValue?
+    /// The field `payload`.
+    var payload: JSONValue?
+    /// Fields that mean nothing to this version.
+    var unknownCount = 0
+    /// Whether a field of this version is given twice.
+    var hasDuplicates = false
+
+    /// Puts a field into its place.
+    /// - Parameters:
+    ///   - name: the field's name without escapes.
+    ///   - value: its value.
+    mutating func take(_ name: Span<UInt8>, _ value: JSONValue) {
+        switch name.count {
+        case 2 where name.matches("id" as StaticString): Self.put(value, &id, &hasDuplicates)
+        case 5 where name.matches("topic" as StaticString): Self.put(value, &topic, &hasDuplicates)
+        case 7 where name.matches("payload" as StaticString): Self.put(value, &payload, &hasDuplicates)
+        case 7 where name.matches("apns_id" as StaticString): Self.put(value, &apnsID, &hasDuplicates)
+        case 8 where name.matches("priority" as StaticString): Self.put(value, &priority, &hasDuplicates)
+        case 8 where name.matches("deadline" as StaticString): Self.put(value, &deadline, &hasDuplicates)
+        case 9 where name.matches("push_type" as StaticString): Self.put(value, &pushType, &hasDuplicates)
+        case 9 where name.matches("reference" as StaticString): Self.put(value, &reference, &hasDuplicates)
+        case 10 where name.matches("expiration" as StaticString): Self.put(value, &expiration, &hasDuplicates)
+        case 10 where name.matches("on_unknown" as StaticString): Self.put(value, &onUnknown, &hasDuplicates)
+        case 11 where name.matches("environment" as StaticString): Self.put(value, &environment, &hasDuplicates)
+        case 11 where name.matches("collapse_id" as StaticString): Self.put(value, &collapseID, &hasDuplicates)
+        case 12 where name.matches("device_token" as StaticString): Self.put(value, &deviceToken, &hasDuplicates)
+        case 13 where name.matches("device_tokens" as StaticString): Self.put(value, &deviceTokens, &hasDuplicates)
+        default: unknownCount += 1
+        }
+    }
+
+    @inline(__always)
+    private static func put(_ value: JSONValue, _ place: inout JSONValue?, _ hasDuplicates: inout Bool) {
+        if place != nil { hasDuplicates = true }
+        if value.kind != .null { place = value }
+    }
+}
+
+extension JobReader {
+    /// Finds the fields of the body, keeping those before a mistake.
+    mutating func readEnvelope() {
+        var found = Envelope()
+        do throws(JSONError) {
+            if try !scanEnvelope(into: &found) { fail(.badJSON, "the body must be a JSON object") }
+        } catch {
+            if error.kind == .invalidUTF8 {
+                fail(.badEncoding, "the body: " + error.detail)
+            } else {
+                fail(.badJSON, "the body: " + error.detail)
+            }
+        }
+        envelope = found
+        if envelope.hasDuplicates { fail(.badJSON, "the body gives one of its fields twice") }
+        job.unknownFields = envelope.unknownCount
+    }
+
+    /// Scans the body; false when it is no object.
+    private func scanEnvelope(into envelope: inout Envelope) throws(JSONError) -> Bool {
+        let bytes = job.bytes.span
+        var scanner = JSONScanner(job.body)
+        guard try scanner.enterObject(in: bytes) else { return false }
+        while let name = try scanner.nextName(in: bytes) {
+            let value = try scanner.value(in: bytes)
+            if name.flag {
+                // Nobody escapes these names, but one who does means the same name.
+                var copy = [UInt8](job.bytes[name.range])
+                if let text = JSONText.unescape(0..<copy.count, in: &copy) {
+                    envelope.take(copy.span.extracting(text), value)
+                } else {
+                    envelope.unknownCount += 1
+                }
+            } else {
+                envelope.take(bytes.extracting(name.range), value)
+            }
+        }
+        try scanner.finish(in: bytes)
+        return true
+    }
+
+    /// Whether `aps` of the payload holds `content-available` and nothing else, which makes it a background push.
+    func payloadIsBackground(_ payload: Range<Int>) -> Bool {
+        let bytes = job.bytes.span
+        var scanner = JSONScanner(payload)
+        do throws(JSONError) {
+            guard try scanner.enterObject(in: bytes) else { return false }
+            while let name = try scanner.nextName(in: bytes) {
+                guard bytes.extracting(name.range).matches("aps" as StaticString) else {
+                    _ = try scanner.value(in: bytes)
+                    continue
+                }
+                let aps = try scanner.value(in: bytes)
+                guard aps.kind == .object else { return false }
+                var members = JSONScanner(aps.range)
+                guard try members.enterObject(in: bytes) else { return false }
+                var count = 0
+                while let member = try members.nextName(in: bytes) {
+                    guard bytes.extracting(member.range).matches("content-available" as StaticString) else {
+                        return false
+                    }
+                    _ = try members.value(in: bytes)
+                    count += 1
+                }
+                return count > 0
+            }
+            return false
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/// What all results of one route on one worker have in common, prepared once.
+package struct ResultOrigin: Sendable {
+    /// `"route":"…"` and what follows it up to the attempt's number.
+    let routeFragment: [UInt8]
+    /// `"worker":"…"}`.
+    let workerFragment: [UInt8]
+    /// Whether results name the device token; null otherwise.
+    let includesDeviceToken: Bool
+
+    /// The origin of results.
+    /// - Parameters:
+    ///   - route: the route's name; nil for jobs that no route takes.
+    ///   - worker: the worker's instance name.
+    ///   - includesDeviceToken: whether results name the device token.
+    package init(route: String?, worker: String, includesDeviceToken: Bool = true) {
+        var buffer: [UInt8] = []
+        buffer.append(",\"route\":")
+        if let route { JSONText.append(string: Array(route.utf8).span, to: &buffer) } else { buffer.append("null") }
+        buffer.append(",\"attempt\":")
+        routeFragment = buffer
+        buffer.removeAll()
+        buffer.append(",\"worker\":")
+        JSONText.append(string: Array(worker.utf8).span, to: &buffer)
+        buffer.append("}")
+        workerFragment = buffer
+        self.includesDeviceToken = includesDeviceToken
+    }
+}
+
+/// The result of one notification, beside what its job says.
+package struct ResultReport: Sendable {
+    /// The notification's position among the job's tokens.
+    package var index: Int
+    /// What happened, and why.
+    package var final: FinalReport
+    /// `apns-unique-id` of the answer; the development environment only.
+    package var apnsUniqueID: [UInt8]?
+    /// When it was settled, in milliseconds since 1970.
+    package var finishedAt: Int64
+    /// How long the job waited before this attempt, in milliseconds.
+    package var queueMilliseconds: Int64?
+    /// From sending to the answer, in milliseconds.
+    package var apnsMilliseconds: Int64?
+
+    /// A result from its parts.
+    package init(
+        index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, finishedAt: Int64,
+        queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil
+    ) {
+        self.index = index
+        self.final = final
+        self.apnsUniqueID = apnsUniqueID
+        self.finishedAt = finishedAt
+        self.queueMilliseconds = queueMilliseconds
+        self.apnsMilliseconds = apnsMilliseconds
+    }
+
+    /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
+    /// where there is one: `<job id>/<replay>/<attempt>/<index>`.
+    package func messageID(for job: borrowing Job) -> UUIDBytes {
+        var hash = SHA1()
+        let bytes = job.bytes.span
+        hash.update(.contractNamespace)
+        hash.update(bytes.extracting(job.jobID))
+        if let replay = job.replay {
+            hash.update(UInt8(ascii: "/"))
+            hash.update(bytes.extracting(replay))
+        }
+        hash.update(UInt8(ascii: "/"))
+        hash.update(decimal: job.attempt)
+        hash.update(UInt8(ascii: "/"))
+        hash.update(decimal: index)
+        return UUIDBytes(v5: hash)
+    }
+
+    /// Appends the routing key of the result and of its dead letter, `<outcome>.<environment>.<topic>`; what is not
+    /// known is written `-`.
+    package func appendRoutingKey(for job: borrowing Job, to buffer: inout [UInt8]) {
+        buffer.append(final.outcome.text)
+        buffer.append(UInt8(ascii: "."))
+        buffer.append(job.environment?.text ?? "-")
+        buffer.append(UInt8(ascii: "."))
+        if job.topic.isEmpty {
+            buffer.append(UInt8(ascii: "-"))
+        } else {
+            job.bytes.withUnsafeBufferPointer { buffer.append(contentsOf: $0[job.topic]) }
+        }
+    }
+
+    /// Appends the result's body: one JSON object with every field present, null where it does not apply.
+    package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
+        let room = room(for: job, from: origin)
+        buffer.append(addingCapacity: room) { output in
+            output.withUnsafeMutableBufferPointer { free, count in
+                var writer = ByteWriter(free)
+                write(job, origin, with: &writer)
+                count = writer.count
+            }
+        }
+    }
+}
+
+extension ResultReport {
+    /// An upper bound of the body's length.
+    private func room(for job: borrowing Job, from origin: ResultOrigin) -> Int {
+        // The names, punctuation, numbers and the apns-id come to about 600 bytes.
+        var length = 1_024 + origin.routeFragment.count + origin.workerFragment.count
+        length += ByteWriter.room(forString: job.jobID.count) + ByteWriter.room(forString: job.topic.count)
+        length += ByteWriter.room(forString: job.reference?.count ?? 0)
+        length += ByteWriter.room(forString: Job.maximumTokenLength)
+        length += ByteWriter.room(forString: apnsUniqueID?.count ?? 0)
+        length += ByteWriter.room(forString: final.detail?.utf8.count ?? 0)
+        length += ByteWriter.room(forString: final.reason?.rawValue.utf8.count ?? 0)
+        return length
+    }
+
+    private func write(_ job: borrowing Job, _ origin: ResultOrigin, with writer: inout ByteWriter) {
+        let bytes = job.bytes.span
+        writer.write("{\"job_id\":")
+        writer.write(string: bytes.extracting(job.jobID))
+        writer.write(",\"index\":")
+        writer.write(decimal: Int64(index))
+        writeVerdict(with: &writer)
+        writer.write(",\"device_token\":")
+        if origin.includesDeviceToken, index < job.tokenCount, job.tokenDefect(index) == nil {
+            writer.write(string: bytes.extracting(job.deviceToken(index)))
+        } else {
+            writer.write("null")
+        }
+        writer.write(",\"token_invalid_since\":")
+        writer.write(number: final.tokenInvalidSince)
+        writer.write(",\"reference\":")
+        writer.write(optional: job.reference, of: bytes)
+        if job.tokenCount > 0 {
+            writer.write(",\"apns_id\":\"")
+            writer.write(job.apnsID(index))
+            writer.write("\",\"apns_unique_id\":")
+        } else {
+            writer.write(",\"apns_id\":null,\"apns_unique_id\":")
+        }
+        if let apnsUniqueID { writer.write(string: apnsUniqueID.span) } else { writer.write("null") }
+        writer.write(",\"topic\":")
+        writer.write(optional: job.topic.isEmpty ? nil : job.topic, of: bytes)
+        switch job.environment {
+        case .production: writer.write(",\"environment\":\"production\"")
+        case .development: writer.write(",\"environment\":\"development\"")
+        case nil: writer.write(",\"environment\":null")
+        }
+        writer.write(origin.routeFragment.span)
+        writer.write(decimal: Int64(job.attempt))
+        writer.write(job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
+        writer.write(",\"enqueued_at\":")
+        writer.write(number: job.enqueuedAt)
+        writer.write(",\"finished_at\":")
+        writer.write(decimal: finishedAt)
+        writer.write(",\"queue_ms\":")
+        writer.write(number: queueMilliseconds)
+        writer.write(",\"apns_ms\":")
+        writer.write(number: apnsMilliseconds)
+        writer.write(origin.workerFragment.span)
+    }
+
+    private func writeVerdict(with writer: inout ByteWriter) {
+        writer.write(",\"outcome\":\"")
+        writer.write(final.outcome.text)
+        writer.write("\",\"action\":\"")
+        writer.write(final.action.text)
+        writer.write("\",\"status\":")
+        writer.write(number: final.status.map(Int64.init))
+        writer.write(",\"reason\":")
+        writer.write(text: final.reason?.rawValue)
+        writer.write(",\"detail\":")
+        writer.write(text: final.detail)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func write(number: Int64?) {
+        if let number { write(decimal: number) } else { write("null") }
+    }
+
+    fileprivate mutating func write(optional range: Range<Int>?, of bytes: Span<UInt8>) {
+        if let range { write(string: bytes.extracting(range)) } else { write("null") }
+    }
+
+    fileprivate mutating func write(text: String?) {
+        guard let text else { return write("null") }
+        write(string: text.utf8Span.span)
+    }
+}

@@ -1,0 +1,247 @@
+/// What an answer of APNs means, before attempts, age and deadlines are looked at.
+enum AnswerMeaning: Equatable {
+    /// 200.
+    case accepted
+    /// The device token is dead.
+    case deadToken
+    /// Not this notification's fault but the connection's.
+    case resend(freshToken: Bool)
+    /// Come back later.
+    case retry
+    /// The route's credential is refused.
+    case credential
+    /// Refused for good.
+    case rejected(Action)
+}
+
+extension Answer {
+    /// What the answer means: by its reason where that is a listed one, else by its status class.
+    var meaning: AnswerMeaning {
+        if status == 200 { return .accepted }
+        switch reason?.known {
+        case .unregistered, .expiredToken, .badDeviceToken:
+            return .deadToken
+        case .expiredProviderToken:
+            return .resend(freshToken: true)
+        case .shutdown, .idleTimeout, .unrelatedKeyIDInToken:
+            return .resend(freshToken: false)
+        case .tooManyRequests, .internalServerError, .serviceUnavailable:
+            return .retry
+        case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
+            .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .forbidden, .tooManyProviderTokenUpdates:
+            return .credential
+        case .deviceTokenNotForTopic, .badTopic, .missingTopic, .topicDisallowed:
+            return .rejected(.fixTopic)
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
+            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge:
+            return .rejected(.fixRequest)
+        default:
+            return meaningOfUnlistedReason
+        }
+    }
+
+    /// Apple's list grows: what this version has not heard of is judged by its beginning, then by its status.
+    private var meaningOfUnlistedReason: AnswerMeaning {
+        if let text = reason?.rawValue, text.hasPrefix("BadCertificate") || text.hasPrefix("BadEnvironmentKey") {
+            return .credential
+        }
+        switch status {
+        case 429, 500...599: return .retry
+        case 403: return .rejected(.fixCredential)
+        default: return .rejected(.fixRequest)
+        }
+    }
+}
+
+extension Attempted {
+    /// What the attempt means for the connection it was made on.
+    package var connectionConsequence: ConnectionConsequence {
+        switch self {
+        case .response(let answer):
+            switch answer.meaning {
+            case .resend, .credential: .retire
+            case .retry: answer.status >= 500 ? .strike : .keep
+            case .accepted, .deadToken, .rejected: .keep
+            }
+        case .unanswered: .strike
+        case .unprocessed, .expired: .keep
+        }
+    }
+}
+
+extension AttemptFacts {
+    /// The moment in milliseconds since 1970 after which nothing is sent.
+    var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
+
+    /// Whether the job wants one attempt now or none: no tier may hold it.
+    var allowsNoTier: Bool { expiration == 0 && deadline == nil }
+
+    /// Which of the two limits a moment is beyond.
+    func reasonOfExpiry(at time: Int64) -> Reason {
+        if let deadline, time > deadline { return .deadlinePassed }
+        return .expirationPassed
+    }
+}
+
+extension RetryPolicy {
+    /// Where a notification can wait for its next attempt.
+    private enum Wait {
+        case tier(Int)
+        /// The next attempt would come after the notification's time.
+        case expires(at: Int64)
+        case never(String)
+    }
+
+    /// What is done about an attempt: the one table.
+    ///
+    /// - A notification whose time has passed is never resent.
+    /// - A tier that would bring it back after its deadline or expiration is not used; it is `expired` at once
+    ///   (`unknown` where it was sent without an answer, `rejected` where the credential was refused).
+    /// - A `Retry-After` replaces the computed delay; it counts only with 429 and 5xx.
+    /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
+    ///   `ExpiredProviderToken` and `UnrelatedKeyIdInToken` park the route like a refused credential.
+    /// - A refused credential leaves a job with expiration 0 and no deadline `rejected`, as no tier may hold it.
+    ///
+    /// - Parameters:
+    ///   - attempted: how the attempt ended.
+    ///   - facts: what the decision depends on.
+    ///   - now: milliseconds since 1970.
+    package func settle(_ attempted: Attempted, job facts: AttemptFacts, now: Int64) -> Settlement {
+        switch attempted {
+        case .response(let answer):
+            return settle(answer, facts, now)
+        case .unprocessed:
+            return expired(facts, at: now, nil) ?? .resend
+        case .unanswered(let cause):
+            return settle(unanswered: cause, facts, now)
+        case .expired:
+            return .report(FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now)))
+        }
+    }
+
+    private func settle(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        switch answer.meaning {
+        case .accepted:
+            return .report(FinalReport(.accepted, .none, status: answer.status))
+        case .deadToken:
+            return .report(
+                FinalReport(
+                    .deadToken, facts.holdsDeadTokens ? .hold : .dropToken, status: answer.status,
+                    reason: answer.reason, detail: facts.holdsDeadTokens ? Self.holdDetail : nil,
+                    tokenInvalidSince: answer.timestamp))
+        case .resend(let freshToken):
+            return resend(answer, freshToken: freshToken, facts, now)
+        case .retry:
+            return retry(answer, facts, now)
+        case .credential:
+            return park(answer, facts, now)
+        case .rejected(let action):
+            return .report(
+                FinalReport(
+                    .rejected, action, status: answer.status, reason: answer.reason,
+                    detail: answer.reason == nil ? "APNs gave no reason that could be read" : nil))
+        }
+    }
+
+    private static let holdDetail =
+        "suddenly most tokens of this route are refused; check its environment and topics before deleting any"
+
+    private func resend(
+        _ answer: Answer, freshToken: Bool, _ facts: AttemptFacts, _ now: Int64
+    ) -> Settlement {
+        if answer.status >= 500, answer.retryAfter != nil { return retry(answer, facts, now) }
+        if let report = expired(facts, at: now, answer) { return report }
+        if facts.resends < Self.maximumResends { return .resendOnNewConnection(freshToken: freshToken) }
+        let isServers = answer.reason == .shutdown || answer.reason == .idleTimeout
+        return isServers ? retry(answer, facts, now) : park(answer, facts, now)
+    }
+
+    private func retry(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        let rung = min(max(facts.attempt, 1), Self.ladder.count) - 1
+        let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
+        switch wait(atLeast: wished ?? Self.ladder[rung], isWish: wished != nil, facts, now) {
+        case .tier(let tier):
+            return .retry(tier: tier, attempt: facts.attempt + 1)
+        case .expires(let time):
+            return .report(tooLate(facts, at: time, answer))
+        case .never(let why):
+            return .report(
+                FinalReport(.exhausted, .replay, status: answer.status, reason: answer.reason, detail: why))
+        }
+    }
+
+    private func settle(unanswered cause: String, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        var detail = cause
+        if facts.onUnknown == .retry {
+            switch wait(atLeast: 0, isWish: false, facts, now) {
+            case .tier(let tier): return .retry(tier: tier, attempt: facts.attempt + 1)
+            case .expires: detail += "; the next attempt would come after the job's time"
+            case .never(let why): detail += "; " + why
+            }
+        }
+        return .report(FinalReport(.unknown, .check, reason: .noAnswer, detail: detail))
+    }
+
+    /// The tier nearest the delay after which the route probes, the longer of two equally near.
+    private func park(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        func refused(_ why: String) -> Settlement {
+            .report(
+                FinalReport(
+                    .rejected, .fixCredential, status: answer.status, reason: answer.reason,
+                    detail: "the route's credential is refused, and " + why))
+        }
+        guard !facts.allowsNoTier else { return refused("a job with expiration 0 and no deadline does not wait") }
+        var nearest: Int?
+        for (index, delay) in tiers.enumerated() {
+            guard let best = nearest else {
+                nearest = index
+                continue
+            }
+            let distance = (delay - facts.probeDelay).magnitude
+            if distance <= (tiers[best] - facts.probeDelay).magnitude { nearest = index }
+        }
+        guard let nearest else { return refused("there is no retry tier") }
+        let back = now + tiers[nearest]
+        if back - (facts.firstAttemptAt ?? now) > maxAge { return refused("the job would become older than max_age") }
+        if let expiry = facts.expiry, back > expiry { return refused("the job's time ends before the next attempt") }
+        return .park(tier: nearest)
+    }
+
+    /// The smallest tier at or above a delay, unless attempts, age or time forbid another attempt.
+    /// - Parameters:
+    ///   - delay: in milliseconds.
+    ///   - isWish: whether APNs named the delay itself, so that a shorter one will not do.
+    ///   - facts: what the decision depends on.
+    ///   - now: milliseconds since 1970.
+    private func wait(atLeast delay: Int64, isWish: Bool, _ facts: AttemptFacts, _ now: Int64) -> Wait {
+        if facts.allowsNoTier { return .never("a job with expiration 0 and no deadline is tried once") }
+        if facts.attempt >= maxAttempts { return .never("attempt \(facts.attempt) of \(maxAttempts)") }
+        guard !tiers.isEmpty else { return .never("there is no retry tier") }
+        let fitting = tiers.firstIndex { $0 >= delay }
+        if fitting == nil, isWish {
+            return .never("APNs asks to wait \(delay / 1_000) s, longer than the longest retry tier")
+        }
+        let tier = fitting ?? tiers.count - 1
+        let back = now + tiers[tier]
+        if back - (facts.firstAttemptAt ?? now) > maxAge { return .never("the job would become older than max_age") }
+        if let expiry = facts.expiry, back > expiry { return .expires(at: back) }
+        return .tier(tier)
+    }
+
+    /// A final report where the notification's time has passed already.
+    private func expired(_ facts: AttemptFacts, at now: Int64, _ answer: Answer?) -> Settlement? {
+        guard let expiry = facts.expiry, now > expiry else { return nil }
+        return .report(
+            FinalReport(
+                .expired, .none, status: answer?.status, reason: facts.reasonOfExpiry(at: now),
+                detail: answer?.reason.map { "the last answer was " + $0.rawValue }))
+    }
+
+    /// A final report where the notification's time ends before another attempt can be made.
+    private func tooLate(_ facts: AttemptFacts, at time: Int64, _ answer: Answer) -> FinalReport {
+        let last = answer.reason?.rawValue ?? "status \(answer.status)"
+        return FinalReport(
+            .expired, .none, status: answer.status, reason: facts.reasonOfExpiry(at: time),
+            detail: "the last answer was \(last), and the next attempt would come too late")
+    }
+}

@@ -1,0 +1,212 @@
+/// Comparing what should be with what is.
+extension BrokerTopology {
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale things last.
+    ///
+    /// Only objects whose names begin with `apns.` count, and tap and reply queues and other people's bindings to the
+    /// results and dead-letter exchanges are theirs to keep.
+    /// - Parameter live: What the virtual host holds.
+    /// - Returns: One row per difference; empty when all is as it should be.
+    package func drift(from live: LiveTopology) -> [TopologyDrift] {
+        exchangeDrift(live) + queueDrift(live) + missingBindings(live) + policyDrift(live) + stale(live)
+    }
+
+    /// The bindings that earlier configurations left behind: into queues of this topology, and from the jobs exchange
+    /// into any job queue. Removing them is the last step of applying a topology.
+    package func staleBindings(in live: LiveTopology) -> [LiveTopology.Binding] {
+        let wanted = Set(bindings)
+        let sources = Set(exchanges.map(\.name))
+        let owned = Set(queues.map(\.name))
+        return live.bindings.filter { binding in
+            guard binding.isToQueue, sources.contains(binding.source) else { return false }
+            let isJobBinding = binding.source == TopologyNames.jobs && binding.destination.hasPrefix("apns.q.jobs.")
+            guard isJobBinding || owned.contains(binding.destination) else { return false }
+            return !wanted.contains(
+                TopologyBinding(
+                    source: binding.source, queue: binding.destination, routingKey: binding.routingKey))
+        }
+    }
+
+    private func exchangeDrift(_ live: LiveTopology) -> [TopologyDrift] {
+        let present = Dictionary(live.exchanges.map { ($0.name, $0) }) { first, _ in first }
+        return exchanges.compactMap { wanted in
+            let object = "exchange \(wanted.name)"
+            let declare =
+                "rabbitmqadmin --vhost=\(host) declare exchange name=\(wanted.name) type=\(wanted.kind.rawValue)"
+                + " durable=true"
+            guard let found = present[wanted.name] else {
+                return TopologyDrift(kind: .missing, object: object, detail: "", command: declare)
+            }
+            guard found.kind != wanted.kind.rawValue || !found.isDurable else { return nil }
+            let detail =
+                "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                + wanted.kind.rawValue
+            let delete = "rabbitmqadmin --vhost=\(host) delete exchange name=\(wanted.name)"
+            return TopologyDrift(kind: .different, object: object, detail: detail, command: "\(delete) && \(declare)")
+        }
+    }
+
+    private func queueDrift(_ live: LiveTopology) -> [TopologyDrift] {
+        let present = Dictionary(live.queues.map { ($0.name, $0) }) { first, _ in first }
+        return queues.compactMap { wanted in
+            let object = "queue \(wanted.name)"
+            let declare =
+                "rabbitmqadmin --vhost=\(host) declare queue name=\(wanted.name) queue_type=quorum durable=true"
+            guard let found = present[wanted.name] else {
+                return TopologyDrift(kind: .missing, object: object, detail: "", command: declare)
+            }
+            var details: [String] = []
+            if found.kind != "quorum" || !found.isDurable {
+                details.append(
+                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable quorum")
+            }
+            if !found.arguments.isEmpty {
+                details.append(
+                    "has arguments that no policy can change: \(found.arguments.sorted().joined(separator: ", "))")
+            }
+            guard !details.isEmpty else { return nil }
+            // Only an empty queue may go: its messages are jobs or results.
+            let delete = "rabbitmqctl delete_queue -p \(host) \(wanted.name) --if-empty"
+            return TopologyDrift(
+                kind: .different, object: object, detail: details.joined(separator: "; "),
+                command: "\(delete) && \(declare)")
+        }
+    }
+
+    private func missingBindings(_ live: LiveTopology) -> [TopologyDrift] {
+        let present = Set(
+            live.bindings.filter(\.isToQueue).map {
+                TopologyBinding(source: $0.source, queue: $0.destination, routingKey: $0.routingKey)
+            })
+        return bindings.filter { !present.contains($0) }.map { binding in
+            TopologyDrift(
+                kind: .missing, object: binding.description, detail: "",
+                command: "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) "
+                    + "destination=\(binding.queue) destination_type=queue "
+                    + "routing_key=\(Self.shellQuoted(binding.routingKey))")
+        }
+    }
+
+    private func policyDrift(_ live: LiveTopology) -> [TopologyDrift] {
+        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
+        let inEffect = Dictionary(
+            live.queues.map { ("queues/\($0.name)", $0.policy) }
+                + live.exchanges.map { ("exchanges/\($0.name)", $0.policy) }
+        ) { first, _ in first }
+        return policies.compactMap { wanted in
+            let object = "policy \(wanted.name)"
+            guard let found = present[wanted.name] else {
+                return TopologyDrift(kind: .missing, object: object, detail: "", command: command(setting: wanted))
+            }
+            let details = Self.differences(wanted, found)
+            if !details.isEmpty {
+                return TopologyDrift(
+                    kind: .different, object: object, detail: details.joined(separator: "; "),
+                    command: command(setting: wanted))
+            }
+            // A policy of equal content can still be without effect, when another one with a higher priority matches.
+            guard let other = inEffect["\(wanted.scope.rawValue)/\(wanted.name)"], let other, other != wanted.name,
+                let rival = present[other]
+            else { return nil }
+            return TopologyDrift(
+                kind: .different, object: object,
+                detail: "has no effect: policy \(other) has priority \(rival.priority), this one \(found.priority)",
+                command: "rabbitmqctl clear_policy -p \(host) \(Self.shellQuoted(other))")
+        }
+    }
+
+    private func stale(_ live: LiveTopology) -> [TopologyDrift] {
+        let stale = staleBindings(in: live)
+        var rows = stale.map { binding in
+            TopologyDrift(
+                kind: .stale,
+                object: TopologyBinding(
+                    source: binding.source, queue: binding.destination, routingKey: binding.routingKey
+                ).description,
+                detail: "",
+                command: "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
+                    + "destination=\(Self.shellQuoted(binding.destination)) destination_type=queue "
+                    + "properties_key=\(Self.shellQuoted(binding.propertiesKey))")
+        }
+        let wantedQueues = Set(queues.map(\.name))
+        for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "queue \(queue.name)", detail: "belongs to no route or tier",
+                    command: "rabbitmqctl delete_queue -p \(host) \(queue.name) --if-empty"))
+        }
+        let wantedPolicies = Set(policies.map(\.name))
+        let liveQueues = Set(live.queues.map(\.name))
+        for policy in live.policies where !wantedPolicies.contains(policy.name) && Self.isOurs(queue: policy.name) {
+            // While its queue lives, the policy is what dead-letters the jobs in it.
+            guard !liveQueues.contains(policy.name) else { continue }
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "policy \(policy.name)", detail: "its queue is gone",
+                    command: "rabbitmqctl clear_policy -p \(host) \(policy.name)"))
+        }
+        return rows
+    }
+
+    private func command(setting policy: TopologyPolicy) -> String {
+        "rabbitmqctl set_policy -p \(host) --priority \(policy.priority) --apply-to \(policy.scope.rawValue) "
+            + "\(policy.name) \(Self.shellQuoted(policy.pattern)) \(Self.shellQuoted(Self.json(settings: policy.settings)))"
+    }
+
+    private static func differences(_ wanted: TopologyPolicy, _ found: LiveTopology.Policy) -> [String] {
+        var details: [String] = []
+        if found.pattern != wanted.pattern {
+            details.append("pattern is \(found.pattern), should be \(wanted.pattern)")
+        }
+        if found.scope != wanted.scope.rawValue {
+            details.append("applies to \(found.scope), should be \(wanted.scope.rawValue)")
+        }
+        if found.priority != wanted.priority {
+            details.append("priority is \(found.priority), should be \(wanted.priority)")
+        }
+        for setting in wanted.settings {
+            guard let value = found.settings[setting.key] else {
+                details.append("\(setting.key) is not set, should be \(text(setting.value))")
+                continue
+            }
+            if value != setting.value {
+                details.append("\(setting.key) is \(text(value)), should be \(text(setting.value))")
+            }
+        }
+        let known = Set(wanted.settings.map(\.key))
+        for key in found.settings.keys.sorted() where !known.contains(key) {
+            details.append("\(key) is set, should not be")
+        }
+        return details
+    }
+
+    /// Whether a queue is of a kind that only a topology makes: a job queue or a retry tier.
+    private static func isOurs(queue name: String) -> Bool {
+        name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")
+    }
+
+    private static func text(_ value: TopologyValue) -> String {
+        switch value {
+        case .integer(let number): "\(number)"
+        case .text(let text): text
+        }
+    }
+
+    private var host: String { Self.shellQuoted(virtualHost) }
+
+    /// A word for a shell: as it is when harmless, else in single quotes.
+    static func shellQuoted(_ text: String) -> String {
+        let isHarmless =
+            !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+        return isHarmless
+            ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    }
+}

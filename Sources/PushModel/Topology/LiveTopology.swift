@@ -1,0 +1,120 @@
+/// What a broker's virtual host holds now, as far as the comparison needs it.
+package struct LiveTopology: Sendable, Equatable {
+    /// An exchange as it is.
+    package struct Exchange: Sendable, Equatable {
+        package var name: String
+        /// `topic`, `fanout`, `direct`, `headers` or a plugin's.
+        package var kind: String
+        package var isDurable: Bool
+        /// The policy in effect, if any.
+        package var policy: String?
+
+        /// Makes an exchange from its parts.
+        package init(name: String, kind: String, isDurable: Bool = true, policy: String? = nil) {
+            self.name = name
+            self.kind = kind
+            self.isDurable = isDurable
+            self.policy = policy
+        }
+    }
+
+    /// A queue as it is.
+    package struct Queue: Sendable, Equatable {
+        package var name: String
+        /// `quorum`, `classic` or `stream`.
+        package var kind: String
+        package var isDurable: Bool
+        /// The arguments given when it was declared, without `x-queue-type`: they win over policies.
+        package var arguments: [String]
+        /// The policy in effect, if any.
+        package var policy: String?
+
+        /// Makes a queue from its parts.
+        package init(
+            name: String, kind: String, isDurable: Bool = true, arguments: [String] = [], policy: String? = nil
+        ) {
+            self.name = name
+            self.kind = kind
+            self.isDurable = isDurable
+            self.arguments = arguments
+            self.policy = policy
+        }
+    }
+
+    /// A binding as it is.
+    package struct Binding: Sendable, Equatable {
+        package var source: String
+        package var destination: String
+        /// Whether the destination is a queue and not an exchange.
+        package var isToQueue: Bool
+        package var routingKey: String
+        /// The management API's name for the binding among those of the same source and destination.
+        package var propertiesKey: String
+
+        /// Makes a binding from its parts.
+        package init(
+            source: String, destination: String, isToQueue: Bool = true, routingKey: String, propertiesKey: String
+        ) {
+            self.source = source
+            self.destination = destination
+            self.isToQueue = isToQueue
+            self.routingKey = routingKey
+            self.propertiesKey = propertiesKey
+        }
+    }
+
+    /// A policy as it is; a setting that is neither number nor word has its JSON as text.
+    package struct Policy: Sendable, Equatable {
+        package var name: String
+        package var pattern: String
+        package var scope: String
+        package var priority: Int
+        package var settings: [String: TopologyValue]
+
+        /// Makes a policy from its parts.
+        package init(name: String, pattern: String, scope: String, priority: Int, settings: [String: TopologyValue]) {
+            self.name = name
+            self.pattern = pattern
+            self.scope = scope
+            self.priority = priority
+            self.settings = settings
+        }
+    }
+
+    package var exchanges: [Exchange]
+    package var queues: [Queue]
+    package var bindings: [Binding]
+    package var policies: [Policy]
+
+    /// Makes a picture of a virtual host from its parts.
+    package init(
+        exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = [], policies: [Policy] = []
+    ) {
+        self.exchanges = exchanges
+        self.queues = queues
+        self.bindings = bindings
+        self.policies = policies
+    }
+}
+
+/// One difference between what a broker should hold and what it holds.
+package struct TopologyDrift: Sendable, Equatable {
+    /// How the two differ.
+    package enum Kind: String, Sendable {
+        /// Wanted, but not there.
+        case missing
+        /// There, but other than wanted.
+        case different
+        /// There, but no longer wanted.
+        case stale
+    }
+
+    /// How the two differ.
+    package let kind: Kind
+    /// What it is about, such as `queue apns.q.jobs.shop`.
+    package let object: String
+    /// The difference in words; empty where the kind says it all.
+    package let detail: String
+    /// The command that mends it, ready for a shell.
+    package let command: String
+}

@@ -1,0 +1,166 @@
+internal import Logging
+internal import PushModel
+
+/// Turns the tree of settings into values, section by section.
+struct ConfigurationBuilder {
+    /// The directory of the configuration file, against which its relative paths are read.
+    let directory: String
+    /// Where problems go.
+    let problems: ConfigurationProblems
+
+    /// The longest anything may be told to wait.
+    private static let day = Duration.seconds(86400)
+
+    /// Reads everything; the result counts only while no problem was noted.
+    func configuration(_ root: SettingReader, instanceName: () -> String) -> WorkerConfiguration {
+        let credentials = credentials(root)
+        let routes = routes(root, credentials: credentials)
+        let instance = root.value(
+            "instance", default: "",
+            SettingParsers.name(0...100, "at most 100 letters, digits, \".\", \"_\" and \"-\"") {
+                SettingParsers.isAlphanumeric($0)
+                    || [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0)
+            })
+        return WorkerConfiguration(
+            instance: instance.isEmpty ? instanceName() : instance,
+            broker: broker(root.section("broker")),
+            apns: apns(root.section("apns")),
+            credentials: credentials.map(\.value),
+            routes: routes,
+            lanes: root.value("lanes", default: .automatic, SettingParsers.automatic(1...256)),
+            prefetch: root.value("prefetch", default: .automatic, SettingParsers.automatic(1...65535)),
+            retry: retry(root.section("retry")),
+            results: results(root.section("results")),
+            repliesAllow: replies(root.section("replies")),
+            adminListen: admin(root.section("admin")),
+            log: log(root.section("log")),
+            shutdownGrace: root.section("shutdown").value(
+                "grace", default: .seconds(45), SettingParsers.duration(.seconds(1)...(.seconds(3600)))))
+    }
+
+    private func broker(_ section: SettingReader) -> BrokerConfiguration {
+        let uris = section.list("uri", SettingParsers.brokerAddress)
+        if let uris, uris.isEmpty, case .list(let written)? = section.present("uri")?.content, written.isEmpty {
+            section.reject(section.origin(of: "uri"), "\(section.name(of: "uri")): at least one address is needed")
+        }
+        let heartbeat = section.value("heartbeat", default: .seconds(15)) {
+            (text: String) throws(Rejection) -> Duration in
+            let value = try SettingParsers.duration(.seconds(1)...(.seconds(600)))(text)
+            guard value.wholeMilliseconds % 1000 == 0 else {
+                throw Rejection("\(text) is not a whole number of seconds")
+            }
+            return value
+        }
+        return BrokerConfiguration(
+            uris: uris?.map(\.value) ?? [SecretText("amqp://guest:guest@localhost:5672/")],
+            management: section.optional("management", SettingParsers.managementAddress)?.value,
+            heartbeat: heartbeat, tls: brokerTLS(section.section("tls")))
+    }
+
+    private func brokerTLS(_ section: SettingReader) -> BrokerTLSConfiguration {
+        for (one, other) in [("cert_file", "key_file"), ("key_file", "cert_file")]
+        where section.present(one) != nil && section.present(other) == nil {
+            section.reject(section.origin(of: one), "\(section.name(of: one)): needs \(other) beside it")
+        }
+        return BrokerTLSConfiguration(
+            caFile: file("ca_file", of: section), certFile: file("cert_file", of: section),
+            keyFile: file("key_file", of: section))
+    }
+
+    private func apns(_ section: SettingReader) -> APNSConfiguration {
+        APNSConfiguration(
+            production: section.value(
+                "production", default: "https://api.push.apple.com:443", SettingParsers.apnsAddress),
+            development: section.value(
+                "development", default: "https://api.sandbox.push.apple.com:443", SettingParsers.apnsAddress),
+            trustFile: file("trust_file", of: section),
+            requestTimeout: section.value(
+                "request_timeout", default: .seconds(30),
+                SettingParsers.duration(.milliseconds(100)...(.seconds(600)))))
+    }
+
+    private func retry(_ section: SettingReader) -> RetryConfiguration {
+        let range = Duration.milliseconds(1)...Self.day
+        let written = section.list("tiers", SettingParsers.duration(range))
+        if let written, written.isEmpty, case .list(let entries)? = section.present("tiers")?.content, entries.isEmpty {
+            section.reject(section.origin(of: "tiers"), "\(section.name(of: "tiers")): at least one tier is needed")
+        }
+        for (earlier, later) in zip(written ?? [], (written ?? []).dropFirst()) where later.value <= earlier.value {
+            section.reject(
+                later.origin,
+                "\(section.name(of: "tiers")): \(DurationText.write(later.value)) must be longer than the tier "
+                    + "before it"
+            )
+        }
+        return RetryConfiguration(
+            tiers: written?.map(\.value) ?? [2, 15, 60, 300, 1800].map { .seconds($0) },
+            maxAttempts: section.value("max_attempts", default: 6, SettingParsers.integer(1...100)),
+            maxAge: section.value(
+                "max_age", default: .seconds(6 * 3600), SettingParsers.duration(.seconds(1)...(.seconds(30 * 86400)))))
+    }
+
+    private func results(_ section: SettingReader) -> ResultConfiguration {
+        let batch = section.value("batch", default: 1) { (text: String) throws(Rejection) -> Int in
+            let value = try SettingParsers.integer(1...1000)(text)
+            guard value == 1 else { throw Rejection("\(value) is not supported yet: results go out one per message") }
+            return value
+        }
+        return ResultConfiguration(
+            batch: batch,
+            deviceToken: section.value(
+                "device_token", default: .full, SettingParsers.choice(ResultConfiguration.DeviceToken.self)))
+    }
+
+    private func replies(_ section: SettingReader) -> String {
+        section.value("allow", default: "^apns\\.q\\.reply\\..+$") { (text: String) throws(Rejection) -> String in
+            do {
+                _ = try ReplyPattern(SettingParsers.text(text))
+                return text
+            } catch let failure as ReplyPattern.Failure {
+                throw Rejection(failure.message)
+            } catch let rejection as Rejection {
+                throw rejection
+            } catch {
+                throw Rejection("not a regular expression")
+            }
+        }
+    }
+
+    private func admin(_ section: SettingReader) -> ListenAddress? {
+        // Null switches the server off, which only a key that is there can say.
+        if let value = section.node["listen"], value.isNull { return nil }
+        return section.value(
+            "listen", default: ListenAddress(host: "127.0.0.1", port: 9464), SettingParsers.listenAddress)
+    }
+
+    private func log(_ section: SettingReader) -> LogConfiguration {
+        LogConfiguration(
+            level: section.value("level", default: .info, SettingParsers.choice(Logger.Level.self)),
+            format: section.value("format", default: .automatic, SettingParsers.choice(LogFormat.self)))
+    }
+
+    /// Reads the path of a file that must be readable; nil when absent or refused.
+    func file(_ key: String, of section: SettingReader) -> String? {
+        guard let setting = section.optional(key, SettingParsers.text) else { return nil }
+        return readablePath(setting, name: section.name(of: key), problems: problems)
+    }
+
+    /// Resolves a path against the file's directory (against the working directory when the environment gave it), and
+    /// notes when nothing can be read there.
+    func readablePath(
+        _ setting: SettingReader.Setting<String>, name: String, problems: ConfigurationProblems
+    ) -> String? {
+        guard !setting.value.contains("-----BEGIN"), !setting.value.contains("\n"), setting.value.utf8.count < 4096
+        else {
+            problems.add(setting.origin, "\(name): this is not a path but the content of a file: give the path")
+            return nil
+        }
+        let base = if case .file = setting.origin { directory } else { "" }
+        let path = TextFile.resolve(setting.value, against: base)
+        if let problem = TextFile.problem(at: path) {
+            problems.add(setting.origin, "\(name): cannot read \(path): \(problem)")
+            return nil
+        }
+        return path
+    }
+}

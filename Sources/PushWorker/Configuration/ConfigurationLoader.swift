@@ -1,0 +1,60 @@
+internal import Glibc
+internal import PushModel
+
+/// Reads the configuration: defaults, under the file, under the environment.
+package enum ConfigurationLoader {
+    /// Reads and checks everything, and reports all problems at once.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the YAML file; nil to use the environment alone.
+    ///   - environment: The process's environment.
+    ///   - instanceName: Makes the name of a worker whose `instance` is empty.
+    /// - Returns: The configuration, or every problem found.
+    package static func load(
+        file: String?, environment: [String: String], instanceName: () -> String = generatedInstanceName
+    ) -> Result<WorkerConfiguration, ConfigurationErrors> {
+        let problems = ConfigurationProblems()
+        guard var root = readFile(file, problems) else { return .failure(ConfigurationErrors(problems.errors)) }
+        if !root.isNull, case .mapping = root.content {
+        } else if !root.isNull {
+            problems.add(root.origin, "expected a mapping of settings, found \(root.shape)")
+            return .failure(ConfigurationErrors(problems.errors))
+        }
+        EnvironmentOverlay(environment: environment, problems: problems).apply(to: &root)
+        ShapeCheck(problems: problems).check(root, keys: ConfigurationSchema.root, path: "")
+        let reader = SettingReader(node: root, path: "", problems: problems)
+        let builder = ConfigurationBuilder(directory: TextFile.directory(of: file ?? ""), problems: problems)
+        let configuration = builder.configuration(reader, instanceName: instanceName)
+        guard problems.errors.isEmpty else { return .failure(ConfigurationErrors(problems.errors)) }
+        return .success(configuration)
+    }
+
+    /// The host's name and four random hexadecimal digits.
+    package static func generatedInstanceName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let isKnown = gethostname(&buffer, buffer.count - 1) == 0 && buffer[0] != 0
+        let host =
+            isKnown
+            ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "worker"
+        let digits = String(UInt16.random(in: 0...UInt16.max), radix: 16)
+        return "\(host)-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+    }
+
+    private static func readFile(_ file: String?, _ problems: ConfigurationProblems) -> ConfigurationNode? {
+        guard let file else { return ConfigurationNode(content: .null, origin: .defaults) }
+        let bytes: [UInt8]
+        do {
+            bytes = try TextFile.bytes(at: file)
+        } catch {
+            problems.add(.file(file, line: 1, column: 1), "cannot read the configuration: \(error.reason)")
+            return nil
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            problems.add(.file(file, line: 1, column: 1), "the file is not UTF-8 text")
+            return nil
+        }
+        let (root, errors) = ConfigurationYAML.read(text) { .file(file, line: $0, column: $1) }
+        problems.add(errors)
+        return root
+    }
+}

@@ -1,0 +1,116 @@
+/// One key of the configuration, and what may stand below it.
+///
+/// The table below is the only list of keys: unknown keys, the names of environment variables and the test that the
+/// example file is complete all come from it.
+struct ConfigurationKey: Sendable {
+    /// What may stand under a key.
+    enum Shape: Sendable {
+        /// A single value.
+        case value
+        /// A list of single values; one value alone also counts. In the environment: separated by commas.
+        case values
+        /// A mapping with these keys.
+        case section([ConfigurationKey])
+        /// A list of mappings with these keys. In the environment: JSON text.
+        case records([ConfigurationKey])
+    }
+
+    /// The key as written in the file.
+    let name: String
+    /// What may stand under it.
+    let shape: Shape
+    /// Whether the value must never be shown; such a key also has a `…_FILE` variable.
+    let isSecret: Bool
+
+    /// Makes a key; a plain value unless told otherwise.
+    init(_ name: String, _ shape: Shape = .value, secret isSecret: Bool = false) {
+        self.name = name
+        self.shape = shape
+        self.isSecret = isSecret
+    }
+}
+
+/// The keys of the configuration file, and the environment variables that stand for them.
+enum ConfigurationSchema {
+    /// What every variable begins with.
+    static let environmentPrefix = "MARTLET_"
+
+    /// Variables with the prefix that are no settings: the configuration file's own path.
+    static let otherVariables: Set<String> = ["MARTLET_CONFIG"]
+
+    /// All keys.
+    static let root: [ConfigurationKey] = [
+        ConfigurationKey("instance"),
+        ConfigurationKey(
+            "broker",
+            .section([
+                ConfigurationKey("uri", .values, secret: true), ConfigurationKey("management", secret: true),
+                ConfigurationKey("heartbeat"),
+                ConfigurationKey(
+                    "tls",
+                    .section([
+                        ConfigurationKey("ca_file"), ConfigurationKey("cert_file"), ConfigurationKey("key_file"),
+                    ])),
+            ])),
+        ConfigurationKey(
+            "apns",
+            .section([
+                ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
+                ConfigurationKey("request_timeout"),
+            ])),
+        ConfigurationKey(
+            "credentials",
+            .records([
+                ConfigurationKey("name"), ConfigurationKey("kind"), ConfigurationKey("key_file"),
+                ConfigurationKey("key_id"), ConfigurationKey("team_id"), ConfigurationKey("file"),
+                ConfigurationKey("password_file"), ConfigurationKey("cert_file"),
+            ])),
+        ConfigurationKey(
+            "routes",
+            .records([
+                ConfigurationKey("name"), ConfigurationKey("environment"), ConfigurationKey("topics", .values),
+                ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("high_lane"),
+                ConfigurationKey("rate"),
+            ])),
+        ConfigurationKey("lanes"),
+        ConfigurationKey("prefetch"),
+        ConfigurationKey(
+            "retry",
+            .section([
+                ConfigurationKey("tiers", .values), ConfigurationKey("max_attempts"), ConfigurationKey("max_age"),
+            ])),
+        ConfigurationKey("results", .section([ConfigurationKey("batch"), ConfigurationKey("device_token")])),
+        ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
+        ConfigurationKey("admin", .section([ConfigurationKey("listen")])),
+        ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
+        ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),
+    ]
+
+    /// One environment variable and the key it stands for.
+    struct Variable: Sendable {
+        /// The variable's name.
+        let name: String
+        /// The keys from the root to the setting.
+        let path: [String]
+        /// The setting.
+        let key: ConfigurationKey
+        /// For a secret, the variable that names a file with the value.
+        var fileName: String? { key.isSecret ? name + "_FILE" : nil }
+    }
+
+    /// The variable of each setting, in the order of the table.
+    static let variables: [Variable] = variables(of: root, path: [])
+
+    private static func variables(of keys: [ConfigurationKey], path: [String]) -> [Variable] {
+        keys.flatMap { key -> [Variable] in
+            let path = path + [key.name]
+            if case .section(let children) = key.shape { return variables(of: children, path: path) }
+            return [Variable(name: environmentPrefix + path.joined(separator: "_").uppercased(), path: path, key: key)]
+        }
+    }
+
+    /// The names of the sections as variable prefixes, such as `MARTLET_BROKER_`.
+    static let sectionPrefixes: [String] = root.compactMap { key in
+        if case .section = key.shape { environmentPrefix + key.name.uppercased() + "_" } else { nil }
+    }
+}

@@ -1,0 +1,108 @@
+/// Lays the environment's settings over the file's.
+struct EnvironmentOverlay {
+    /// The environment.
+    let environment: [String: String]
+    /// Where problems go.
+    let problems: ConfigurationProblems
+
+    /// Sets what the environment names; an empty variable counts as not set.
+    func apply(to root: inout ConfigurationNode) {
+        for variable in ConfigurationSchema.variables {
+            guard let (text, origin) = text(of: variable), let node = node(text, variable, origin) else { continue }
+            root.set(variable.path[...], to: node)
+        }
+        checkNames()
+    }
+
+    private func text(of variable: ConfigurationSchema.Variable) -> (String, ConfigurationOrigin)? {
+        let direct = environment[variable.name].flatMap { $0.isEmpty ? nil : $0 }
+        guard let fileName = variable.fileName, let path = environment[fileName], !path.isEmpty else {
+            return direct.map { ($0, .environment(variable.name)) }
+        }
+        let origin = ConfigurationOrigin.environment(fileName)
+        if direct != nil {
+            problems.add(origin, "set either \(variable.name) or \(fileName), not both")
+            return nil
+        }
+        do {
+            var bytes = try TextFile.bytes(at: path)
+            while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
+            guard !bytes.isEmpty else {
+                problems.add(origin, "the file \(path) is empty")
+                return nil
+            }
+            return (String(decoding: bytes, as: UTF8.self), origin)
+        } catch {
+            problems.add(origin, "cannot read \(path): \(error.reason)")
+            return nil
+        }
+    }
+
+    private func node(
+        _ text: String, _ variable: ConfigurationSchema.Variable, _ origin: ConfigurationOrigin
+    ) -> ConfigurationNode? {
+        switch variable.key.shape {
+        case .value, .section:
+            return .scalar(text, quoted: false, origin: origin)
+        case .values:
+            if text.hasPrefix("[") { return json(text, variable) }
+            let words = Self.split(text).map { ConfigurationNode.scalar($0, quoted: true, origin: origin) }
+            return ConfigurationNode(content: .list(words), origin: origin)
+        case .records:
+            return json(text, variable)
+        }
+    }
+
+    private func json(_ text: String, _ variable: ConfigurationSchema.Variable) -> ConfigurationNode? {
+        let (root, errors) = ConfigurationYAML.read(text) { line, column in
+            .environmentText(variable.name, line: line, column: column)
+        }
+        problems.add(errors)
+        return root
+    }
+
+    /// Splits at commas and line ends; a comma inside an AMQP URI's password does not split it.
+    static func split(_ text: String) -> [String] {
+        var words: [String] = []
+        for piece in text.split(whereSeparator: { $0 == "," || $0.isNewline }).map(Self.trimmed) where !piece.isEmpty {
+            let begun = words.last.map { $0.contains("://") && !piece.contains("://") } ?? false
+            if begun, let last = words.popLast() {
+                words.append("\(last),\(piece)")
+            } else {
+                words.append(piece)
+            }
+        }
+        return words
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        let kept = start.reversed().drop { $0 == " " || $0 == "\t" }
+        return String(String(kept).reversed())
+    }
+
+    /// Refuses variables that look like settings but are none; those that Kubernetes sets for a service of that name
+    /// are left alone.
+    private func checkNames() {
+        let known = ConfigurationSchema.variables.flatMap { [$0.name] + ($0.fileName.map { [$0] } ?? []) }
+        for name in environment.keys.sorted() where name.hasPrefix(ConfigurationSchema.environmentPrefix) {
+            if known.contains(name) || ConfigurationSchema.otherVariables.contains(name) || Self.isServiceLink(name) {
+                continue
+            }
+            // Compared without the prefix, which would make any two names look alike.
+            let stripped = known.map { String($0.dropFirst(ConfigurationSchema.environmentPrefix.count)) }
+            let nearest = Suggestion.nearest(
+                to: String(name.dropFirst(ConfigurationSchema.environmentPrefix.count)), among: stripped)
+            let isInSection = ConfigurationSchema.sectionPrefixes.contains { name.hasPrefix($0) }
+            guard isInSection || nearest != nil else { continue }
+            let hint = nearest.map { " Did you mean \"\(ConfigurationSchema.environmentPrefix)\($0)\"?" } ?? ""
+            problems.add(.environment(name), "unknown setting.\(hint)")
+        }
+    }
+
+    /// Whether a variable is one of those that Kubernetes and container links make from a service's name.
+    private static func isServiceLink(_ name: String) -> Bool {
+        let words = name.split(separator: "_")
+        return words.contains("PORT") || (words.contains("SERVICE") && words.last == "HOST")
+    }
+}

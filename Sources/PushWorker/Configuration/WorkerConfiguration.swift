@@ -1,0 +1,180 @@
+package import Logging
+package import PushModel
+
+/// Everything a worker is told at start: the file, overlaid by the environment, over the defaults.
+///
+/// Made by ``ConfigurationLoader``, which has checked each value; nothing here needs checking again.
+package struct WorkerConfiguration: Sendable {
+    /// The name of this worker in results and logs; never empty.
+    package var instance: String
+    /// How the broker is reached.
+    package var broker: BrokerConfiguration
+    /// How APNs is reached.
+    package var apns: APNSConfiguration
+    /// The credentials that routes name.
+    package var credentials: [CredentialConfiguration]
+    /// The routes, in the order of the file; at least one.
+    package var routes: [RouteConfiguration]
+    /// How many operating-system threads push.
+    package var lanes: AutomaticOr<Int>
+    /// How many unacknowledged jobs the broker may hand out per route and lane.
+    package var prefetch: AutomaticOr<Int>
+    /// When and how often a notification is tried again.
+    package var retry: RetryConfiguration
+    /// What results look like.
+    package var results: ResultConfiguration
+    /// The POSIX extended regular expression that a job's `reply_to` must match; ``ReplyPattern`` compiles it.
+    package var repliesAllow: String
+    /// Where the admin server listens; nil when it is switched off.
+    package var adminListen: ListenAddress?
+    /// What is logged, and how.
+    package var log: LogConfiguration
+    /// How long a stopping worker may take to finish what is in flight.
+    package var shutdownGrace: Duration
+}
+
+/// A number, or the wish to have it worked out from the machine and the peers.
+package enum AutomaticOr<Value: Sendable & Equatable>: Sendable, Equatable {
+    /// Worked out at run time.
+    case automatic
+    /// As written.
+    case fixed(Value)
+}
+
+/// The `broker` section.
+package struct BrokerConfiguration: Sendable {
+    /// AMQP URIs to try in random order; at least one. Secret, because they carry passwords.
+    package var uris: [SecretText]
+    /// The management API, as `http(s)://user:password@host:port`; only `martlet topology` uses it.
+    package var management: SecretText?
+    /// The heartbeat asked of the broker, in whole seconds.
+    package var heartbeat: Duration
+    /// Files for `amqps`.
+    package var tls: BrokerTLSConfiguration
+}
+
+/// The `broker.tls` section; paths are absolute or relative to the working directory, and readable at start.
+package struct BrokerTLSConfiguration: Sendable, Equatable {
+    /// Certificates that may vouch for the broker, PEM; nil for the system's.
+    package var caFile: String?
+    /// The client certificate, PEM; only together with ``keyFile``.
+    package var certFile: String?
+    /// The client certificate's key, PEM.
+    package var keyFile: String?
+}
+
+/// The `apns` section.
+package struct APNSConfiguration: Sendable, Equatable {
+    /// The address of production, `https://host:port`.
+    package var production: String
+    /// The address of development (Apple's sandbox), `https://host:port`.
+    package var development: String
+    /// More certificates that may vouch for APNs, PEM: for a simulator or a proxy.
+    package var trustFile: String?
+    /// How long a request may stay without an answer.
+    package var requestTimeout: Duration
+
+    /// The address for an environment.
+    package func address(of environment: APNSEnvironment) -> String {
+        switch environment {
+        case .production: production
+        case .development: development
+        }
+    }
+}
+
+/// One entry of `credentials`.
+package enum CredentialConfiguration: Sendable, Equatable {
+    /// A provider token key.
+    case token(TokenCredentialConfiguration)
+
+    /// The name that routes use.
+    package var name: String {
+        switch self {
+        case .token(let credential): credential.name
+        }
+    }
+}
+
+/// A provider token key (`.p8`) and whose it is.
+///
+/// [Establishing a token-based connection](https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
+package struct TokenCredentialConfiguration: Sendable, Equatable {
+    /// The name that routes use.
+    package var name: String
+    /// The path of the `.p8` file, readable at start.
+    package var keyFile: String
+    /// Apple's ten-character key identifier.
+    package var keyID: String
+    /// Apple's ten-character team identifier.
+    package var teamID: String
+}
+
+/// One entry of `routes`.
+package struct RouteConfiguration: Sendable, Equatable {
+    /// The name: `[a-z0-9-]{1,40}`, part of queue names.
+    package var name: String
+    /// Which APNs its tokens belong to.
+    package var environment: APNSEnvironment
+    /// The bundle identifiers it pushes for, each with all of ``TopicSuffix/all``.
+    package var topics: [String]
+    /// The name of its credential.
+    package var credential: String
+    /// How many connections it may open per lane.
+    package var connections: AutomaticOr<Int>
+    /// Whether `high` jobs have a queue of their own.
+    package var highLane: Bool
+    /// The most notifications per second that one worker may send; nil for no limit.
+    package var rate: Double?
+}
+
+/// The `retry` section.
+package struct RetryConfiguration: Sendable, Equatable {
+    /// The delays for which the broker has a queue, ascending.
+    package var tiers: [Duration]
+    /// The most attempts per notification.
+    package var maxAttempts: Int
+    /// The most time between the first attempt and the last.
+    package var maxAge: Duration
+}
+
+/// The `results` section.
+package struct ResultConfiguration: Sendable, Equatable {
+    /// How a result names the device.
+    package enum DeviceToken: String, Sendable, CaseIterable {
+        /// The whole token.
+        case full
+        /// Not at all.
+        case omit
+    }
+
+    /// Results per message; always 1 in this version.
+    package var batch: Int
+    /// How a result names the device.
+    package var deviceToken: DeviceToken
+}
+
+/// The `log` section.
+package struct LogConfiguration: Sendable, Equatable {
+    /// The least level that is written.
+    package var level: Logger.Level
+    /// How a line looks.
+    package var format: LogFormat
+}
+
+/// Where a server listens.
+package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A host name or an IP address, without brackets.
+    package var host: String
+    /// The port; 0 lets the system choose.
+    package var port: Int
+
+    /// Makes an address from its parts.
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// `host:port`, an IPv6 address in brackets.
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

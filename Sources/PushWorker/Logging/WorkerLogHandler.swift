@@ -1,0 +1,76 @@
+internal import EventLoop
+internal import Glibc
+package import Logging
+
+/// Writes log events as lines to a ``LogSink``.
+package struct WorkerLogHandler: LogHandler {
+    /// The least level that is written.
+    package var logLevel: Logger.Level
+    /// What goes with every line.
+    package var metadata: Logger.Metadata = [:]
+    /// What a task adds to its lines.
+    package var metadataProvider: Logger.MetadataProvider?
+
+    private let label: String
+    private let formatter: LogFormatter
+    private let sink: LogSink
+    private let clock: @Sendable () -> Int64
+
+    /// Makes the handler of one logger.
+    init(
+        label: String, level: Logger.Level, formatter: LogFormatter, sink: LogSink,
+        clock: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+    ) {
+        self.label = label
+        self.formatter = formatter
+        self.sink = sink
+        self.clock = clock
+        logLevel = level
+    }
+
+    /// Reads and sets one entry of ``metadata``.
+    package subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// Writes one event.
+    package func log(event: LogEvent) {
+        var merged = metadata
+        if let provided = metadataProvider?.get() { merged.merge(provided) { _, new in new } }
+        if let own = event.metadata { merged.merge(own) { _, new in new } }
+        if let error = event.error { merged[LogKey.error.rawValue] = "\(error)" }
+        sink.write(
+            formatter.line(
+                level: event.level, message: event.message.description, metadata: merged, label: label, time: clock()))
+    }
+}
+
+/// Sets up logging for the process.
+package enum WorkerLogging {
+    /// Makes every `Logger` of the process write to a descriptor; once per process.
+    ///
+    /// - Parameters:
+    ///   - configuration: Level and format.
+    ///   - environment: For the colour rules.
+    ///   - descriptor: Where lines go: 1 for a worker.
+    /// - Returns: The sink, to be flushed at the end.
+    /// - Throws: When the system has no thread to give.
+    package static func bootstrap(
+        _ configuration: LogConfiguration, environment: [String: String], descriptor: Int32 = 1
+    ) throws -> LogSink {
+        let formatter = LogFormatter(
+            format: configuration.format, isTerminal: isatty(descriptor) == 1, environment: environment)
+        let sink = try LogSink(descriptor: descriptor) { count in
+            formatter.line(
+                level: .warning, message: "log lines dropped, because nobody read them in time",
+                metadata: .with([.count: .stringConvertible(count)]), label: "martlet.log",
+                time: WallClock.milliseconds())
+        }
+        let level = configuration.level
+        LoggingSystem.bootstrap { label in
+            WorkerLogHandler(label: label, level: level, formatter: formatter, sink: sink)
+        }
+        return sink
+    }
+}

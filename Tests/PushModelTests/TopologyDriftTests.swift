@@ -1,0 +1,165 @@
+import Testing
+
+@testable import PushModel
+
+@Suite("Topology drift", .timeLimit(.minutes(1)))
+struct TopologyDriftTests {
+    /// A broker that holds exactly what the topology wants.
+    static func live(_ topology: BrokerTopology = TopologyTests.topology) -> LiveTopology {
+        let policed = Set(topology.policies.map(\.name))
+        return LiveTopology(
+            exchanges: topology.exchanges.map {
+                .init(name: $0.name, kind: $0.kind.rawValue, policy: policed.contains($0.name) ? $0.name : nil)
+            },
+            queues: topology.queues.map { .init(name: $0.name, kind: "quorum", policy: $0.name) },
+            bindings: topology.bindings.map {
+                .init(
+                    source: $0.source, destination: $0.queue, routingKey: $0.routingKey,
+                    propertiesKey: $0.routingKey.isEmpty ? "~" : $0.routingKey)
+            },
+            policies: topology.policies.map { policy in
+                .init(
+                    name: policy.name, pattern: policy.pattern, scope: policy.scope.rawValue, priority: policy.priority,
+                    settings: Dictionary(uniqueKeysWithValues: policy.settings.map { ($0.key, $0.value) }))
+            })
+    }
+
+    @Test("a broker that holds what is wanted shows no drift, whatever else it holds of others")
+    func none() {
+        var live = Self.live()
+        live.exchanges.append(.init(name: "amq.topic", kind: "topic"))
+        live.queues.append(.init(name: "apns.q.tap.1", kind: "classic"))
+        live.queues.append(.init(name: "other", kind: "classic"))
+        live.bindings += [
+            .init(source: "", destination: "other", routingKey: "other", propertiesKey: "other"),
+            .init(source: "apns.results", destination: "apns.q.tap.1", routingKey: "#", propertiesKey: "%23"),
+            .init(source: "apns.dead", destination: "team", isToQueue: false, routingKey: "#", propertiesKey: "%23"),
+            .init(source: "apns.jobs", destination: "audit", routingKey: "#", propertiesKey: "%23"),
+        ]
+        live.policies.append(
+            .init(name: "ha", pattern: ".*", scope: "all", priority: 0, settings: ["max-length": .integer(5)]))
+        #expect(TopologyTests.topology.drift(from: live) == [])
+    }
+
+    @Test("an empty broker misses everything, each row with a command")
+    func everything() {
+        let topology = TopologyTests.topology
+        let rows = topology.drift(from: LiveTopology())
+        #expect(
+            rows.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
+                + topology.policies.count)
+        #expect(rows.allSatisfy { $0.kind == .missing && !$0.command.isEmpty })
+        #expect(
+            rows.first
+                == TopologyDrift(
+                    kind: .missing, object: "exchange apns.jobs", detail: "",
+                    command: "rabbitmqadmin --vhost=/ declare exchange name=apns.jobs type=topic durable=true"))
+        #expect(
+            rows.last?.command
+                == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.dead.tokens "
+                + "'^apns\\.q\\.dead\\.tokens$' '{ \"max-length-bytes\": 1073741824, \"overflow\": \"drop-head\", "
+                + "\"message-ttl\": 2592000000, \"delivery-limit\": 1000000 }'")
+    }
+
+    @Test("one change gives one row", arguments: changes)
+    func change(_ change: Change) {
+        var live = Self.live()
+        change.apply(&live)
+        let rows = TopologyTests.topology.drift(from: live)
+        #expect(rows.map { "\($0.kind.rawValue) \($0.object): \($0.detail)" } == [change.row])
+        #expect(rows.first?.command == change.command)
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let row: String
+        let command: String
+        let apply: @Sendable (inout LiveTopology) -> Void
+        var testDescription: String { row }
+    }
+
+    static let changes: [Change] = [
+        Change(
+            row: "different exchange apns.results: is durable direct, should be durable topic",
+            command: "rabbitmqadmin --vhost=/ delete exchange name=apns.results && rabbitmqadmin --vhost=/ declare "
+                + "exchange name=apns.results type=topic durable=true"
+        ) { live in
+            for index in live.exchanges.indices where live.exchanges[index].name == "apns.results" {
+                live.exchanges[index].kind = "direct"
+            }
+        },
+        Change(
+            row:
+                "different queue apns.q.dead: is durable classic, should be durable quorum; has arguments that no policy "
+                + "can change: x-max-length",
+            command: "rabbitmqctl delete_queue -p / apns.q.dead --if-empty && rabbitmqadmin --vhost=/ declare queue "
+                + "name=apns.q.dead queue_type=quorum durable=true"
+        ) { live in
+            for index in live.queues.indices where live.queues[index].name == "apns.q.dead" {
+                live.queues[index].kind = "classic"
+                live.queues[index].arguments = ["x-max-length"]
+            }
+        },
+        Change(
+            row: "missing binding apns.results -> apns.q.results by #: ",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.results destination=apns.q.results "
+                + "destination_type=queue routing_key='#'"
+        ) { live in live.bindings.removeAll { $0.destination == "apns.q.results" } },
+        Change(
+            row:
+                "different policy apns.q.jobs.shop: overflow is not set, should be reject-publish; delivery-limit is 20, "
+                + "should be 50; max-length is set, should not be",
+            command: "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.jobs.shop "
+                + "'^apns\\.q\\.jobs\\.shop$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
+                + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "
+                + "\"max-length-bytes\": 2147483648 }'"
+        ) { live in
+            for index in live.policies.indices where live.policies[index].name == "apns.q.jobs.shop" {
+                live.policies[index].settings["overflow"] = nil
+                live.policies[index].settings["delivery-limit"] = .integer(20)
+                live.policies[index].settings["max-length"] = .integer(1)
+            }
+        },
+        Change(
+            row: "different policy apns.q.results: has no effect: policy all's has priority 99, this one 10",
+            command: "rabbitmqctl clear_policy -p / 'all'\\''s'"
+        ) { live in
+            live.policies.append(.init(name: "all's", pattern: ".*", scope: "all", priority: 99, settings: [:]))
+            for index in live.queues.indices where live.queues[index].name == "apns.q.results" {
+                live.queues[index].policy = "all's"
+            }
+        },
+        Change(
+            row: "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old: ",
+            command: "rabbitmqadmin --vhost=/ delete binding source=apns.jobs destination=apns.q.jobs.old "
+                + "destination_type=queue properties_key=production.high.com.example.old"
+        ) { live in
+            live.bindings.append(
+                .init(
+                    source: "apns.jobs", destination: "apns.q.jobs.old",
+                    routingKey: "production.high.com.example.old", propertiesKey: "production.high.com.example.old"))
+        },
+        Change(
+            row: "stale binding apns.jobs -> apns.q.results by #: ",
+            command: "rabbitmqadmin --vhost=/ delete binding source=apns.jobs destination=apns.q.results "
+                + "destination_type=queue properties_key='%23'"
+        ) { live in
+            live.bindings.append(
+                .init(source: "apns.jobs", destination: "apns.q.results", routingKey: "#", propertiesKey: "%23"))
+        },
+        Change(
+            row: "stale queue apns.q.retry.5m: belongs to no route or tier",
+            command: "rabbitmqctl delete_queue -p / apns.q.retry.5m --if-empty"
+        ) { live in
+            live.queues.append(.init(name: "apns.q.retry.5m", kind: "quorum", policy: "apns.q.retry.5m"))
+            live.policies.append(
+                .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+        },
+        Change(
+            row: "stale policy apns.q.jobs.old: its queue is gone",
+            command: "rabbitmqctl clear_policy -p / apns.q.jobs.old"
+        ) { live in
+            live.policies.append(
+                .init(name: "apns.q.jobs.old", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+        },
+    ]
+}

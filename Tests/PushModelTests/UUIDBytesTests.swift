@@ -1,0 +1,112 @@
+import Testing
+
+@testable import PushModel
+
+@Suite("UUIDs and SHA-1", .timeLimit(.minutes(1)))
+struct UUIDBytesTests {
+    @Test("the contract's namespace is written as the contract writes it")
+    func namespace() {
+        #expect(UUIDBytes.contractNamespace.text == "268fde28-cb90-48d3-9071-c4bed60c6d28")
+    }
+
+    @Test(
+        "SHA-1 gives the known digests, whatever the length is to a block",
+        arguments: [
+            ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "84983e441c3bd26ebaae4aa1f95129e5e54670f1"
+            ),
+            (String(repeating: "a", count: 55), "c1c8bbdc22796e28c0e15163d20899b65621d65a"),
+            (String(repeating: "a", count: 56), "c2db330f6083854c99d4b5bfb6e8f29f201be699"),
+            (String(repeating: "a", count: 63), "03f09f5b158a7a8cdad920bddc29b81c18a551f5"),
+            (String(repeating: "a", count: 64), "0098ba824b5c16427bd7a1122a5a442a25ec644d"),
+            (String(repeating: "a", count: 65), "11655326c708d70319be2610e8a57d9a5b959d3b"),
+            (String(repeating: "a", count: 119), "ee971065aaa017e0632a8ca6c77bb3bf8b1dfc56"),
+            (String(repeating: "a", count: 120), "f34c1488385346a55709ba056ddd08280dd4c6d6"),
+            (String(repeating: "a", count: 1_000_000), "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+        ])
+    func digests(_ text: String, _ expected: String) {
+        var hash = SHA1()
+        hash.update(text.bytes.span)
+        let words = hash.finish()
+        let digest = [words.0, words.1, words.2, words.3, words.4].map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 8 - text.count) + text
+        }
+        #expect(digest.joined() == expected)
+    }
+
+    @Test(
+        "version-5 UUIDs are those that others compute in the contract's namespace",
+        arguments: [
+            ("0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90/1/0", "3cdd55aa-9b60-5de9-b1e1-1b251eda9143"),
+            ("job-1/0", "637ddbab-f916-5067-bea6-01bebe655b59"), ("job-1/999", "ee6a05d1-e171-5775-befd-73946c453fb6"),
+            ("job-1/replay-7/2/3", "af08c07c-1fd2-594a-be09-9184914b0b3c"),
+            ("", "dbb89298-604d-5d5c-94ab-19aa94250def"), ("ä/1/0", "f13a050d-61e1-50ae-af26-aed12bfc7b6b"),
+            ("order 4711/6/12", "dfd6ba69-9e63-56a6-9867-311721f5357f"),
+            (String(repeating: "x", count: 47), "786bf11f-dc99-5f61-b577-7137dd70ebd8"),
+            (String(repeating: "x", count: 48), "b6035594-6ad5-571c-99b5-eaa7832292aa"),
+            (String(repeating: "x", count: 200), "301011e5-2aeb-5e26-94c1-d52dc8a47260"),
+        ])
+    func version5(_ name: String, _ expected: String) {
+        #expect(UUIDBytes.v5(namespace: .contractNamespace, name: name).text == expected)
+    }
+
+    @Test("a version-5 UUID in the DNS namespace is the one of RFC 9562's appendix")
+    func version5OfRFC() throws {
+        let dns = try #require(UUIDBytes.parse("6ba7b810-9dad-11d1-80b4-00c04fd430c8"))
+        #expect(
+            UUIDBytes.v5(namespace: dns, name: "www.example.com").text
+                == "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+    }
+
+    @Test("a version-7 UUID carries the time, its version and its variant")
+    func version7() {
+        let ones = UUIDBytes.v7(milliseconds: 0x017F_22E2_79B0, random: (.max, .max))
+        #expect(ones.text == "017f22e2-79b0-7fff-bfff-ffffffffffff")
+        let zeros = UUIDBytes.v7(milliseconds: 0x017F_22E2_79B0, random: (0, 0))
+        #expect(zeros.text == "017f22e2-79b0-7000-8000-000000000000")
+    }
+
+    @Test(
+        "both cases are read and lower case is written",
+        arguments: ["EABEAE54-14A8-11E5-B60B-1697F925EC7B", "eabeae54-14a8-11e5-b60b-1697f925ec7b"])
+    func parse(_ text: String) {
+        #expect(UUIDBytes.parse(text)?.text == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
+    }
+
+    @Test(
+        "what is not a UUID is not read as one",
+        arguments: [
+            "", "eabeae54-14a8-11e5-b60b-1697f925ec7", "eabeae54-14a8-11e5-b60b-1697f925ec7b0",
+            "eabeae5414a811e5b60b1697f925ec7b", "{abeae54-14a8-11e5-b60b-1697f925ec7}",
+            "eabeae54-14a8-11e5-b60b-1697f925ec7g", "eabeae54014a8-11e5-b60b-1697f925ec7b",
+            "-abeae54-14a8-11e5-b60b-1697f925ec7b",
+        ])
+    func parseFails(_ text: String) {
+        #expect(UUIDBytes.parse(text) == nil)
+    }
+
+    @Test("each UUID's text is read as the same UUID")
+    func roundTrip() {
+        var generator = SplitMix(state: 3)
+        for _ in 0..<1_000 {
+            let uuid = UUIDBytes(high: generator.next(), low: generator.next())
+            #expect(UUIDBytes.parse(uuid.text) == uuid)
+        }
+    }
+}
+
+/// A small random generator with a fixed beginning, so that a failure can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

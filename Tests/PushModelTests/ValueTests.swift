@@ -1,0 +1,212 @@
+import Testing
+
+@testable import PushModel
+
+@Suite("Small values", .timeLimit(.minutes(1)))
+struct ValueTests {
+    @Test(
+        "points in time are read as RFC 3339 writes them",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("2026-11-21T12:00:00Z", 1_795_262_400_000),
+            ("2026-11-21t12:00:00z", 1_795_262_400_000), ("2026-11-21T12:00:00+00:00", 1_795_262_400_000),
+            ("2026-11-21T12:00:00-00:00", 1_795_262_400_000), ("2026-11-21T13:30:00+01:30", 1_795_262_400_000),
+            ("2026-11-21T04:00:00-08:00", 1_795_262_400_000), ("2000-02-29T23:59:59.999Z", 951_868_799_999),
+            ("2000-02-29T23:59:59.9999999Z", 951_868_799_999), ("2026-11-21T12:00:00.5Z", 1_795_262_400_500),
+            ("2024-02-29T00:00:00+05:30", 1_709_145_000_000), ("1969-12-31T23:59:59Z", -1_000),
+            ("2016-12-31T23:59:60Z", 1_483_228_800_000), ("0001-01-01T00:00:00Z", -62_135_596_800_000),
+            ("9999-12-31T23:59:59Z", 253_402_300_799_000), ("2100-03-01T00:00:00-08:00", 4_107_571_200_000),
+        ])
+    func dates(_ text: String, _ expected: Int64) {
+        #expect(DateTime.parse(text) == expected)
+    }
+
+    @Test(
+        "what is no point in time with an offset is refused",
+        arguments: [
+            "", "2026-11-21", "2026-11-21T12:00:00", "2026-11-21 12:00:00Z", "2026-11-21T12:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z",
+            "2026-11-00T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T12:60:00Z", "2026-11-21T12:00:61Z",
+            "2026-11-21T12:00:00.Z", "2026-11-21T12:00:00+0100", "2026-11-21T12:00:00+01", "2026-11-21T12:00:00+24:00",
+            "2026-11-21T12:00:00+01:60", "2026-11-21T12:00:00Z ", "2026-11-21T12:00:00ZZ", "1795262400000000000000",
+            "2026-11-21T12:00:00.123", "+2026-11-21T12:00:00Z", "2026/11/21T12:00:00Z", "2026-11-21T12-00-00Z",
+            "2026-1a-21T12:00:00Z", "2026-11-21T12:00:00x01:00",
+        ])
+    func notDates(_ text: String) {
+        #expect(DateTime.parse(text) == nil)
+    }
+
+    @Test(
+        "whole numbers are read by hand",
+        arguments: [
+            ("0", 0), ("-0", 0), ("42", 42), ("007", 7), ("-42", -42), ("9223372036854775807", .max),
+            ("-9223372036854775808", .min), ("9223372036854775808", nil), ("-9223372036854775809", nil), ("", nil),
+            ("-", nil), ("+1", nil), ("1.0", nil), (" 1", nil), ("1 ", nil), ("1e3", nil),
+            ("99999999999999999999", nil),
+        ] as [(String, Int64?)])
+    func numbers(_ text: String, _ expected: Int64?) {
+        #expect(text.bytes.wholeNumber == expected)
+    }
+
+    @Test("whole numbers are written by hand", arguments: [0, 1, -1, 9, 10, 99, 100, 12345, .max, .min] as [Int64])
+    func writtenNumbers(_ number: Int64) {
+        var buffer: [UInt8] = [0x78]
+        buffer.append(decimal: number)
+        #expect(String(decoding: buffer, as: UTF8.self) == "x\(number)")
+        let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 20)
+        defer { memory.deallocate() }
+        var writer = ByteWriter(memory)
+        writer.write(decimal: number)
+        #expect(String(decoding: memory[0..<writer.count], as: UTF8.self) == "\(number)")
+    }
+
+    @Test(
+        "topics are 1 to 200 letters, digits, dots and dashes",
+        arguments: [
+            ("com.example.app", true), ("a", true), ("com.example.app.voip-ptt", true), ("COM.Example-1", true),
+            ("", false), ("com.example app", false), ("com_example", false), ("com.exämple", false), ("a/b", false),
+            (String(repeating: "a", count: 200), true), (String(repeating: "a", count: 201), false), ("a\n", false),
+        ])
+    func topics(_ text: String, _ isLegal: Bool) {
+        #expect(Topic.isLegal(text) == isLegal)
+    }
+
+    @Test(
+        "a topic's suffix stands for a push type",
+        arguments: [
+            ("com.example.app", nil), ("com.example.app.voip", .voip), ("com.example.app.complication", .complication),
+            ("com.example.app.voip-ptt", .pushToTalk), ("com.example.app.location-query", .location),
+            ("com.example.app.pushkit.fileprovider", .fileProvider),
+            ("com.example.app.push-type.liveactivity", .liveActivity), ("com.example.app.push-type.widgets", .widgets),
+            ("com.example.app.push-type.controls", .controls), (".voip", nil), ("voip", nil),
+            ("com.example.xvoip", nil),
+            ("com.example.voip.app", nil), ("com.example.app.VOIP", nil),
+        ] as [(String, PushType?)])
+    func suffixes(_ topic: String, _ expected: PushType?) {
+        #expect(Topic.pushType(of: topic) == expected)
+    }
+
+    @Test("each suffix of the contract belongs to exactly the push type that names it")
+    func suffixesOfTypes() {
+        for suffix in Topic.suffixes {
+            let type = Topic.pushType(of: "com.example\(suffix)")
+            #expect(type?.topicSuffix.description == suffix.description)
+        }
+        #expect(Topic.suffixes.count == 8)
+    }
+
+    @Test(
+        "push types are told apart, and unknown ones kept",
+        arguments: [
+            "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm",
+            "pushtotalk", "voip", "widgets",
+        ])
+    func pushTypes(_ name: String) {
+        let type = PushType(name)
+        #expect(type.isKnown)
+        #expect(type.text.description == name)
+        #expect(type.payloadLimit == (name == "voip" ? 5120 : 4096))
+        let other = PushType(String(name.dropLast()))
+        #expect(other == .other(0..<(name.utf8.count - 1)))
+        #expect(!other.isKnown)
+    }
+
+    @Test(
+        "routing keys are taken apart",
+        arguments: [
+            ("production.high.com.example.app", APNSEnvironment.production, JobClass.high, "com.example.app"),
+            ("production.normal.com.example.app", .production, .normal, "com.example.app"),
+            ("development.high.a", .development, .high, "a"),
+            ("development.normal.a.voip", .development, .normal, "a.voip"),
+        ])
+    func routingKeys(_ text: String, _ environment: APNSEnvironment, _ jobClass: JobClass, _ topic: String) throws {
+        let bytes = "xx\(text)yy".bytes
+        let key = try #require(JobRoutingKey(2..<(bytes.count - 2), of: bytes))
+        #expect(key.environment == environment)
+        #expect(key.jobClass == jobClass)
+        #expect(String(decoding: bytes[key.topic], as: UTF8.self) == topic)
+    }
+
+    @Test(
+        "other keys are no job's",
+        arguments: [
+            "", ".", "production", "production.", "production.high", "production.high.", "production.normal.",
+            "development.normal.", "production.low.com.example.app", "sandbox.high.com.example.app",
+            "Production.high.com.example.app", "production.high.com_example", "apns.q.jobs.example",
+            "productionXhigh.com.example.app", "production.highXcom.example.app", "production..com.example.app",
+        ])
+    func notRoutingKeys(_ text: String) {
+        #expect(JobRoutingKey(0..<text.utf8.count, of: text.bytes) == nil)
+    }
+
+    @Test("reasons are the same from text and from bytes, and unlisted ones survive")
+    func reasons() {
+        for known in Reason.Known.allCases {
+            let reason = Reason(rawValue: known.rawValue)
+            #expect(reason.known == known)
+            #expect(Reason(bytes: known.rawValue.bytes) == reason)
+            #expect(reason.rawValue == known.rawValue)
+        }
+        let other = Reason(bytes: "SomethingNew".bytes)
+        #expect(other == Reason(rawValue: "SomethingNew"))
+        #expect(other.rawValue == "SomethingNew")
+        #expect(other.known == nil)
+        #expect(Reason(rawValue: "badtopic") != .badTopic)
+        #expect(Reason(bytes: [0xFF]).rawValue == "\u{FFFD}")
+    }
+}
+
+@Suite("Positions of a multicast job", .timeLimit(.minutes(1)))
+struct IndexRangesTests {
+    @Test(
+        "the text form is compact",
+        arguments: [
+            ([0], "0"), ([0, 1], "0-1"), ([0, 1, 2, 3, 4, 7], "0-4,7"), ([1, 3, 5], "1,3,5"), ([998, 999], "998-999"),
+            ([2, 2, 3], "2-3"), (Array(0..<1000), "0-999"), ([], ""),
+        ])
+    func written(_ positions: [Int], _ expected: String) {
+        var buffer: [UInt8] = []
+        IndexRanges(positions).append(to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == expected)
+    }
+
+    @Test("what was written is read back", arguments: ["0", "0-1", "0-4,7", "1,3,5", "998-999", "0-999", "5,7-9,11"])
+    func read(_ text: String) throws {
+        let ranges = try #require(IndexRanges.parse(text, limit: 1000))
+        var buffer: [UInt8] = []
+        ranges.append(to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == text)
+    }
+
+    @Test("neighbours written apart are the same positions")
+    func touching() {
+        #expect(IndexRanges.parse("0,1,2-3", limit: 4) == IndexRanges(0...3))
+    }
+
+    @Test(
+        "other texts are refused",
+        arguments: [
+            "", ",", "0,", ",0", "-", "0-", "-1", "1-0", "3,2", "1,1", "0-4,4", "0-4,3-5", "10", "0-10", "a", "0 ,1",
+            "0--1", "99999999999999999999", "1234567", "0x1", "0.1",
+        ])
+    func refused(_ text: String) {
+        #expect(IndexRanges.parse(text, limit: 10) == nil)
+    }
+
+    @Test("positions can be walked and counted without an array")
+    func walked() {
+        let some = IndexRanges([1, 2, 5])
+        var seen: [Int] = []
+        var position = 0
+        while let next = some.next(from: position, of: 10) {
+            seen.append(next)
+            position = next + 1
+        }
+        #expect(seen == [1, 2, 5])
+        #expect(some.count(of: 10) == 3)
+        #expect(some.contains(2) && !some.contains(3) && !some.isAll)
+        #expect(IndexRanges.all.isAll && IndexRanges.all.count(of: 10) == 10 && IndexRanges.all.contains(9))
+        #expect(IndexRanges.all.next(from: 9, of: 10) == 9)
+        #expect(IndexRanges.all.next(from: 10, of: 10) == nil)
+    }
+}
