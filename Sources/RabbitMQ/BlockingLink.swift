@@ -6,20 +6,27 @@ internal import Glibc
 final class BlockingLink: AMQPConnectionDelegate {
     /// An answer to a request, with what tools want to know of it.
     enum Reply {
+        /// It is done.
         case done
-        case consuming(tag: [UInt8])
+        /// A queue, by declaring or looking at it.
         case queue(name: String, messages: Int, consumers: Int)
+        /// How many messages were removed.
         case count(Int)
+        /// A fetched message follows as a delivery.
         case message
+        /// There was none to fetch.
         case noMessage
     }
 
     /// What became of a published message.
     struct Outcome {
+        /// Its number, from 1.
         var number: UInt64
+        /// What the broker said.
         var result: PublishResult
     }
 
+    /// The connection.
     let connection: AMQPConnection
     /// How long an answer may take.
     let patience: Duration
@@ -37,6 +44,7 @@ final class BlockingLink: AMQPConnectionDelegate {
     private var reply: Reply?
     private var closures: [UInt16: (code: UInt16, text: String)] = [:]
     private var openChannels: Set<UInt16> = []
+    /// Why the broker does not read what is published, while it does not.
     private(set) var blockedReason: String?
 
     /// A link over an open connection.
@@ -172,11 +180,11 @@ final class BlockingLink: AMQPConnectionDelegate {
         outcomes.append(Outcome(number: number, result: result))
     }
 
-    // MARK: AMQPConnectionDelegate
+    // MARK: AMQPConnectionDelegate, as documented there
 
     func channelOpened(_ channel: UInt16) { reply = .done }
     func qosSet(_ channel: UInt16) { reply = .done }
-    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) { reply = .consuming(tag: consumerTag) }
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) { reply = .done }
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
         if byBroker { consumersLost += 1 } else { reply = .done }
     }

@@ -5,7 +5,9 @@
 package struct OutgoingMessage: Sendable {
     /// A header, by its place in the buffer.
     struct Header: Sendable {
+        /// Where its name stands.
         var name: Range<Int>
+        /// Its kind on the wire.
         var kind: UInt8
         /// The bits of a number, or the index of a nested value.
         var bits: UInt64

@@ -60,7 +60,7 @@ struct AMQPConnectionReadingTests {
         .confirmed(3, tag: 7, multiple: true, positive: true),
         .confirmed(3, tag: 8, multiple: false, positive: false),
         .unblocked,
-        .consumeCancelled(2, byBroker: true),
+        .consumeCancelled(2, "consumer", byBroker: true),
         .channelClosed(1, code: 404, text: "NOT_FOUND"),
     ]
 

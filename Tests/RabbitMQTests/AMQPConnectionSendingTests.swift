@@ -171,6 +171,25 @@ struct AMQPConnectionSendingTests {
         #expect(try broker.connection.acknowledge(channel: 1, deliveryTag: 1, multiple: true))
     }
 
+    @Test("a burst arrives in order, complete once it ends, and again in the next one")
+    func gathersBursts() throws {
+        let broker = try ScriptedBroker()
+        try broker.open(1)
+        var message = OutgoingMessage()
+        for burst in 0..<2 {
+            broker.connection.beginBurst()
+            for number in 0..<50 {
+                message.reset()
+                message.setRoutingKey { $0.append(UInt8(number)) }
+                #expect(try broker.connection.publish(message, channel: 1))
+            }
+            broker.connection.endBurst()
+            var keys: [UInt8] = []
+            while keys.count < 50 { keys += try broker.frames().filter { $0.type == 1 }.map { $0.payload[8] } }
+            #expect(keys == Array(0..<50), "burst \(burst)")
+        }
+    }
+
     @Test("requests are written as the protocol has them")
     func sendsRequests() throws {
         let broker = try ScriptedBroker()
@@ -208,7 +227,7 @@ struct AMQPConnectionSendingTests {
                 + Wire.method(2, 60, 31) { $0.short("c") } + Wire.method(2, 85, 11))
         #expect(
             broker.recorder.events == [
-                .channelOpened(2), .qosSet(2), .consumeStarted(2, "c"), .consumeCancelled(2, byBroker: false),
+                .channelOpened(2), .qosSet(2), .consumeStarted(2, "c"), .consumeCancelled(2, "c", byBroker: false),
                 .confirmsSelected(2),
             ])
     }

@@ -112,13 +112,14 @@ struct LiveBrokerTLSTests {
         }
     }
 
-    @Test("a missing client certificate is reported in the broker's words")
+    @Test("a missing client certificate is reported, in the broker's words where they arrive")
     func needsClientCertificate() throws {
         let error = try failure {
             $0.tls.certFile = nil
             $0.tls.keyFile = nil
         }
-        #expect(error?.message.contains("certificate required") == true, "\(error as Any)")
+        let words = error?.message ?? ""
+        #expect(words.contains("certificate required") || words.contains("want a client certificate"), "\(words)")
     }
 
     @Test("unreadable files are named")

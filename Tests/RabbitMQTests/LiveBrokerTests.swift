@@ -197,7 +197,7 @@ struct LiveBrokerTests {
         try live.connection.startConsuming(1, queue: queue, consumerTag: "c")
         try live.wait(for: "consumer") { $0 == .consumeStarted(1, "c") }
         try client.delete(queue: queue)
-        try live.wait(for: "cancel") { $0 == .consumeCancelled(1, byBroker: true) }
+        try live.wait(for: "cancel") { $0 == .consumeCancelled(1, "c", byBroker: true) }
         live.connection.close()
     }
 

@@ -8,7 +8,7 @@ enum Event: Equatable {
     case channelOpened(UInt16)
     case qosSet(UInt16)
     case consumeStarted(UInt16, String)
-    case consumeCancelled(UInt16, byBroker: Bool)
+    case consumeCancelled(UInt16, String, byBroker: Bool)
     case confirmsSelected(UInt16)
     case channelClosed(UInt16, code: UInt16, text: String)
     case connectionClosed(code: UInt16, text: String)
@@ -41,7 +41,9 @@ final class Recorder: AMQPConnectionDelegate {
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
         note(.consumeStarted(channel, String(decoding: consumerTag, as: UTF8.self)))
     }
-    func consumeCancelled(_ channel: UInt16, byBroker: Bool) { note(.consumeCancelled(channel, byBroker: byBroker)) }
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
+        note(.consumeCancelled(channel, String(decoding: consumerTag, as: UTF8.self), byBroker: byBroker))
+    }
     func confirmsSelected(_ channel: UInt16) { note(.confirmsSelected(channel)) }
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         note(.channelClosed(channel, code: code, text: text))
