@@ -158,7 +158,9 @@ extension PushSession {
         guard !hasGrown else { return }
         hasGrown = true
         guard service.configuration.streams.full != service.configuration.streams.initial else { return }
-        session?.submit(settings: HTTP2Settings(maxConcurrentStreams: service.configuration.streams.full))
+        // A number of streams is always a valid setting, so this cannot fail.
+        try? session?.submit(
+            settings: HTTP2Settings(maxConcurrentStreams: service.configuration.streams.full))
     }
 
     private func perform(_ action: Verdict.Action, _ exchange: Exchange) {
@@ -198,7 +200,7 @@ extension PushSession {
         }
         let debugData = frame.reason.map { Refusal(0, $0).body } ?? []
         session?.goAway(
-            lastStreamID: last, code: HTTP2ErrorCode(rawValue: frame.code), debugData: debugData)
+            lastStreamID: last, HTTP2ErrorCode(rawValue: frame.code), debugData: debugData)
         if frame.reach != .accepted {
             // Time for the frame to be read: closing at once could destroy it on the way.
             carrier?.later(milliseconds: Self.lingering) { [weak self] in self?.carrier?.close() }
