@@ -23,7 +23,7 @@ struct PoolRingTests {
     func headers() throws {
         let ring = try Ring(tokens: try Tokens.source())
         let job = try Jobs.make(
-            #""push_type":"background","priority":5,"expiration":1795264800,"collapse_id":"order-1","# + "\"id\":\"job-1\"")
+            #""push_type":"background","priority":5,"expiration":1795264800,"collapse_id":"order-1","id":"job-1""#)
         try ring.send(job, count: 2)
         for request in ring.server.requests {
             #expect(request.headers[":method"] == "POST")
@@ -386,6 +386,94 @@ struct PoolRingTests {
         ring.submit(job, tags: 0...0)
         try ring.turn { ring.answers.count == 50 }
         #expect(ring.statuses.allSatisfy { $0 == 200 })
+        ring.onAnswer = nil
+    }
+
+    @Test("A connection changes its token when that is due, and keeps its streams")
+    func tokenChange() throws {
+        let tokens = try Tokens.source()
+        let ring = try Ring(tokens: tokens)
+        try ring.send(try Jobs.make(), count: 1)
+        let connection = try #require(ring.pool.connections.first)
+        let old = ProviderToken(header: Array("bearer old".utf8), generation: 0, issuedAt: 0)
+        connection.use(old, until: .max)
+        try ring.send(try Jobs.make(), count: 1)
+        connection.use(old, until: 1)
+        try ring.turn { connection.token?.generation == 1 }
+        try ring.send(try Jobs.make(), count: 1)
+        let sent = ring.server.requests.map { $0.headers["authorization"] }
+        #expect(sent[1] == "bearer old")
+        #expect(sent[2] == sent[0])
+        #expect(ring.server.accepted == 1)
+    }
+
+    @Test("An expired token is replaced for the connection that follows, the source permitting")
+    func expiredToken() throws {
+        let tokens = try Tokens.source()
+        // Made two minutes ago, so that a new one may be made on demand.
+        let old = try tokens.current(wallSeconds: WallClock.milliseconds() / 1_000 - 120)
+        let ring = try Ring(tokens: tokens)
+        ring.server.script = { request in
+            request.headers["authorization"].map { Array($0.utf8) } == old.header
+                ? [.respond(403, #"{"reason":"ExpiredProviderToken"}"#)] : [.respond(200)]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.statuses == [403, 200, 200, 200])
+        #expect(ring.server.accepted == 2)
+    }
+
+    @Test("A server that accepts and hangs up is not asked at full speed")
+    func hangUp() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 10))
+        try ring.turn {
+            ring.server.connections.first?.close()
+            return ring.pool.status.failures + ring.connectErrors.count >= 3
+        }
+        let status = ring.pool.status
+        #expect(status.failures >= 1)
+        #expect(ring.server.accepted <= 10)
+    }
+
+    @Test("Whatever a server does, every request gets exactly one answer", arguments: 0..<12)
+    func property(seed: Int) throws {
+        var random = Generator(seed: UInt64(seed))
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 20)) {
+            $0.connections = .fixed(2)
+            $0.requestTimeout = .milliseconds(60)
+        }
+        ring.server.script = { request in
+            switch Int.random(in: 0..<120, using: &random) {
+            case 0: return [.reset(.refusedStream)]
+            case 1: return [.reset(.internalError)]
+            case 2: return [.goAway(last: max(1, request.streamID - 4), debug: #"{"reason":"Shutdown"}"#)]
+            case 3: return [.drop]
+            case 4: return []
+            case 5: return [.announce(maxConcurrentStreams: UInt32.random(in: 1...40, using: &random)), .respond(200)]
+            case 6: return [.respond(503, #"{"reason":"Shutdown"}"#)]
+            case 7: return [.respond(410, #"{"reason":"Unregistered","timestamp":1}"#)]
+            case 8: return [.respond(200), .reset(.noError)]
+            default: return [.respond(200)]
+            }
+        }
+        let jobs = [try Jobs.make(), try Jobs.make(payloadLength: 4_000)]
+        var open: Set<Int> = []
+        ring.onAnswer = { tag, _ in
+            // A tag may be used again at once.
+            if open.remove(tag) == nil { Issue.record("request \(tag) was answered without being open") }
+        }
+        var submitted = 0
+        try ring.turn {
+            submitted >= 400 && open.isEmpty
+        } everyTurn: {
+            for tag in 0..<64 where submitted < 400 && !open.contains(tag) {
+                guard ring.pool.submit(jobs[tag % 2], index: 0, tag: tag, now: .now()) else { break }
+                open.insert(tag)
+                submitted += 1
+            }
+        }
+        #expect(ring.answers.count == submitted)
+        #expect(ring.pool.openStreams == 0)
         ring.onAnswer = nil
     }
 }

@@ -40,7 +40,7 @@ final class Ring: APNSPoolDelegate {
         connector = APNSConnector(
             endpoint: endpoint,
             trust: try .client(trust: trust ?? certificates.trust, identity: nil, applicationProtocols: ["h2"]),
-            limiter: ConnectRateLimiter())
+            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
         mailbox = Mailbox(waking: loop.wakeup)
         var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
         configuration.openInterval = .milliseconds(1)

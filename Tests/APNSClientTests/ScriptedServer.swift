@@ -55,7 +55,8 @@ final class ScriptedServer: ReadinessHandler {
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
         while let socket = try? listener.accept() {
             accepted += 1
-            guard let made = try? ScriptedConnection(socket, number: accepted - 1, server: self, context: context) else {
+            guard let made = try? ScriptedConnection(socket, number: accepted - 1, server: self, context: context)
+            else {
                 continue
             }
             connections.append(made)
