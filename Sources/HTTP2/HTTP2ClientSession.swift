@@ -33,6 +33,9 @@ package final class HTTP2ClientSession {
     /// Bytes of response headers accepted per stream, 32 added per field; APNs sends a few hundred.
     package static let responseHeaderLimit = 16 * 1024
 
+    /// Bytes of one request's header block; the library would drop a much larger one without a word to the peer.
+    package static let requestHeaderLimit = 256 * 1024
+
     /// The library's session.
     let handle: SessionHandle
     /// The receiver of events during a call that may produce some.
@@ -76,6 +79,9 @@ package final class HTTP2ClientSession {
             // Streams beyond the first wait inside the library until the peer has announced its limit.
             nghttp2_option_set_peer_max_concurrent_streams(options, 1)
             nghttp2_option_set_no_closed_streams(options, 1)
+            // Pushed responses are declined; this also holds until the peer has acknowledged the settings.
+            nghttp2_option_set_max_reserved_remote_streams(options, 0)
+            nghttp2_option_set_max_send_header_block_length(options, 4 * Self.requestHeaderLimit)
         }
         self.delegate = delegate
         handle.setOwner(self)
@@ -104,6 +110,10 @@ package final class HTTP2ClientSession {
         precondition(range.lowerBound >= 0 && range.upperBound <= body.count, "the body lies outside its array")
         precondition(tag >= 0 && tag <= Self.maximumTag, "the tag \(tag) is out of bounds")
         guard acceptsRequests else { throw refusal }
+        guard head.bytes.count <= Self.requestHeaderLimit else {
+            throw HTTP2Error(
+                code: .invalidArgument, message: "the header fields exceed \(Self.requestHeaderLimit) bytes")
+        }
         if tag >= slots.count {
             slots.append(contentsOf: repeatElement(Slot(), count: tag + 1 - slots.count))
         }
