@@ -2,9 +2,9 @@ internal import CNGHTTP2
 
 /// The client end of one HTTP/2 connection: bytes in, bytes out, no sockets (RFC 9113).
 ///
-/// Use it from one thread at a time; it may be handed from thread to thread between calls. The delegate is held weakly
-/// and must stay alive while requests are open. Dropping the session drops its open requests without a word: call
-/// `connectionLost()` first.
+/// Use it from one thread at a time; it may be handed from thread to thread between calls. The delegate is not
+/// retained and must be alive whenever the session is called. Dropping the session drops its open requests without a
+/// word: call `connectionLost()` first.
 package final class HTTP2ClientSession {
     /// One request from `submit` to `streamClosed`; kept at the index of its tag.
     struct Slot {
@@ -38,11 +38,17 @@ package final class HTTP2ClientSession {
 
     /// The library's session.
     let handle: SessionHandle
+    // Unchecked exclusivity, here and below: no access to these lasts while foreign code runs, sessions are used by one
+    // thread, and the checks of the runtime took about 7 % of the time per request, the library included.
+
     /// The receiver of events during a call that may produce some.
+    @exclusivity(unchecked)
     private(set) var receiver: (any HTTP2ClientDelegate)?
     /// The open requests by tag.
+    @exclusivity(unchecked)
     var slots: [Slot] = []
     /// The highest stream whose HEADERS have been handed out; streams are opened in order (RFC 9113, 5.1.1).
+    @exclusivity(unchecked)
     var lastWrittenStreamID: Int32 = 0
     /// Tags of requests that were reset before they were written, with their streams.
     var withdrawn: [(tag: Int, streamID: Int32)] = []
@@ -53,6 +59,7 @@ package final class HTTP2ClientSession {
     /// How many GOAWAY frames this side asked for and the library has not written yet.
     var ownGoAways = 0
     /// The stream the slot was looked up for last, with its tag; consecutive callbacks ask for the same one.
+    @exclusivity(unchecked)
     var recent: (streamID: Int32, tag: Int) = (-1, 0)
     /// Why the session can no longer be used.
     var failure: HTTP2Error?
@@ -63,7 +70,8 @@ package final class HTTP2ClientSession {
     package internal(set) var remoteSettings: HTTP2Settings?
 
     private let fields = FieldBuffer()
-    private weak var delegate: (any HTTP2ClientDelegate)?
+    // Not weak: a weak reference would make every later retain and release of the delegate slow.
+    private unowned let delegate: any HTTP2ClientDelegate
     private var saidGoodbye = false
     private var isLost = false
 
@@ -109,6 +117,7 @@ package final class HTTP2ClientSession {
     ) throws(HTTP2Error) -> Int32 {
         precondition(range.lowerBound >= 0 && range.upperBound <= body.count, "the body lies outside its array")
         precondition(tag >= 0 && tag <= Self.maximumTag, "the tag \(tag) is out of bounds")
+        assert(head.hasPseudoFieldsFirst, "pseudo-header fields come first")
         guard acceptsRequests else { throw refusal }
         guard head.bytes.count <= Self.requestHeaderLimit else {
             throw HTTP2Error(

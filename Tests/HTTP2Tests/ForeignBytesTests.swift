@@ -65,7 +65,9 @@ struct ForeignBytesTests {
 
     @Test("A client throws when the first frame is not SETTINGS, whatever the pieces", arguments: [1, 100])
     func noPreface(piece: Int) throws {
-        let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: ClientRecorder())
+        let events = ClientRecorder()
+        let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
+        defer { withExtendedLifetime(events) {} }
         let bytes = Raw.frame(Raw.ping, [1, 2, 3, 4, 5, 6, 7, 8])
         #expect(throws: HTTP2Error.self) {
             for start in stride(from: 0, to: bytes.count, by: piece) {
@@ -79,6 +81,7 @@ struct ForeignBytesTests {
         let events = ServerRecorder()
         let server = try HTTP2ServerSession(
             settings: HTTP2Settings(), bodyLimit: 10, headerListLimit: 8000, delegate: events)
+        defer { withExtendedLifetime(events) {} }
         try server.receive((Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Raw.settings([])).span)
         try server.receive(bad.bytes.span)
         var output: [UInt8] = []
@@ -90,8 +93,10 @@ struct ForeignBytesTests {
 
     @Test("A server throws on a client that does not speak HTTP/2")
     func otherProtocol() throws {
+        let events = ServerRecorder()
         let server = try HTTP2ServerSession(
-            settings: HTTP2Settings(), bodyLimit: 10, headerListLimit: 8000, delegate: ServerRecorder())
+            settings: HTTP2Settings(), bodyLimit: 10, headerListLimit: 8000, delegate: events)
+        defer { withExtendedLifetime(events) {} }
         let error = #expect(throws: HTTP2Error.self) {
             try server.receive(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8).span)
         }

@@ -48,17 +48,6 @@ struct OwnershipTests {
         #expect(gone == nil)
     }
 
-    @Test("A session outlives its delegate in silence")
-    func delegateGone() throws {
-        let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: ClientRecorder())
-        _ = try client.submit(pushHead(), body: [1], range: 0..<1, tag: 0)
-        var output: [UInt8] = []
-        try client.send(into: &output, upTo: 1 << 20)
-        try client.receive(Raw.settings([]).span)
-        client.connectionLost()
-        #expect(client.openStreams == 0)
-    }
-
     @Test("A body is let go when its stream closes")
     func bodyReleased() throws {
         let pair = try Pair()
