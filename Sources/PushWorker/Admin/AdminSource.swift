@@ -1,0 +1,107 @@
+/// What the admin server shows: snapshots that may be taken from any thread at any time.
+///
+/// Taking one must not wait for a lane, because the questions come exactly when one is stuck.
+package protocol AdminSource: Sendable {
+    /// How long each lane has not finished a turn of its loop.
+    func progress() -> [LaneProgress]
+    /// Whether the worker does its work, and if not, why.
+    func readiness() -> Readiness
+    /// What each lane counted, in the order of the lanes.
+    func laneSnapshots() -> [LaneSnapshot]
+    /// How many log lines found no room.
+    func droppedLogLines() -> UInt64
+}
+
+extension AdminSource {
+    /// None.
+    package func droppedLogLines() -> UInt64 { 0 }
+}
+
+/// How long ago a lane moved.
+package struct LaneProgress: Sendable, Equatable {
+    /// The lane's position.
+    package var lane: Int
+    /// The time since its last finished turn.
+    package var sinceLastTurn: Duration
+
+    /// Makes a value from its parts.
+    package init(lane: Int, sinceLastTurn: Duration) {
+        self.lane = lane
+        self.sinceLastTurn = sinceLastTurn
+    }
+}
+
+/// The body of `/readyz`: why a worker is not ready, and the state of each lane and route.
+package struct Readiness: Sendable, Encodable {
+    /// The state of one lane's broker connections.
+    package struct Lane: Sendable, Encodable {
+        package var lane: Int
+        /// `up`, `connecting` or `down`.
+        package var consume: String
+        /// `up`, `blocked`, `connecting` or `down`.
+        package var publish: String
+        /// What holds the lane up, in words; nil when nothing does.
+        package var detail: String?
+
+        /// Makes a lane's state from its parts.
+        package init(lane: Int, consume: String, publish: String, detail: String? = nil) {
+            self.lane = lane
+            self.consume = consume
+            self.publish = publish
+            self.detail = detail
+        }
+    }
+
+    /// The state of one route.
+    package struct Route: Sendable, Encodable {
+        package var name: String
+        /// `pushing`, `connecting`, `parked`, `missing_queue`, `paused` or another word.
+        package var state: String
+        /// Why, such as `InvalidProviderToken`; nil when all is well.
+        package var reason: String?
+        /// Usable APNs connections.
+        package var connections: Int
+
+        /// Makes a route's state from its parts.
+        package init(name: String, state: String, reason: String? = nil, connections: Int) {
+            self.name = name
+            self.state = state
+            self.reason = reason
+            self.connections = connections
+        }
+    }
+
+    /// The worker's name.
+    package var instance: String
+    /// Why the worker is not ready, such as `draining`, `broker_down`, `results_full`; empty when it is.
+    package var reasons: [String]
+    /// The lanes.
+    package var lanes: [Lane]
+    /// The routes.
+    package var routes: [Route]
+
+    /// Whether the worker does its work.
+    package var isReady: Bool { reasons.isEmpty }
+
+    private enum CodingKeys: String, CodingKey {
+        case ready, instance, reasons, lanes, routes
+    }
+
+    /// Makes a state from its parts.
+    package init(instance: String, reasons: [String], lanes: [Lane], routes: [Route]) {
+        self.instance = instance
+        self.reasons = reasons
+        self.lanes = lanes
+        self.routes = routes
+    }
+
+    /// Writes the state with `ready` first.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isReady, forKey: .ready)
+        try container.encode(instance, forKey: .instance)
+        try container.encode(reasons, forKey: .reasons)
+        try container.encode(lanes, forKey: .lanes)
+        try container.encode(routes, forKey: .routes)
+    }
+}

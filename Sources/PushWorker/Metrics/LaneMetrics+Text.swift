@@ -1,0 +1,177 @@
+internal import PushModel
+
+/// One counter or gauge of a route: its metric's name, its help, and the value.
+struct RouteMetric: Sendable {
+    let path: any WritableKeyPath<RouteCounters, Int> & Sendable
+    let name: String
+    let help: String
+}
+
+extension RouteCounters {
+    /// The whole-number counters that are written per route.
+    static let counters: [RouteMetric] = [
+        RouteMetric(path: \.jobsReceived, name: "martlet_jobs_received_total", help: "Jobs taken from the queue."),
+        RouteMetric(
+            path: \.jobsRedelivered, name: "martlet_jobs_redelivered_total",
+            help: "Jobs that the broker had delivered before."),
+        RouteMetric(
+            path: \.requests, name: "martlet_apns_requests_total", help: "Requests sent to APNs, resends included."),
+        RouteMetric(
+            path: \.resends, name: "martlet_apns_resends_total",
+            help: "Notifications sent again at once, because APNs provably had not taken them."),
+        RouteMetric(
+            path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
+            help: "Redelivered notifications not sent again, because their outcome was known."),
+        RouteMetric(
+            path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
+            help: "Jobs with a field that this version does not know."),
+        RouteMetric(
+            path: \.repliesLost, name: "martlet_replies_lost_total",
+            help: "Replies that were not allowed or went nowhere."),
+        RouteMetric(
+            path: \.connectionsOpened, name: "martlet_apns_connections_opened_total", help: "APNs connections opened."),
+        RouteMetric(
+            path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
+            help: "APNs connections that could not be opened."),
+        RouteMetric(path: \.goAways, name: "martlet_apns_goaways_total", help: "GOAWAY frames received from APNs."),
+    ]
+
+    /// The whole-number gauges that are written per route.
+    static let gauges: [RouteMetric] = [
+        RouteMetric(
+            path: \.waiting, name: "martlet_notifications_waiting", help: "Notifications waiting for a stream."),
+        RouteMetric(
+            path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
+        RouteMetric(
+            path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
+        RouteMetric(path: \.connections, name: "martlet_apns_connections", help: "Usable APNs connections."),
+        RouteMetric(
+            path: \.streamLimit, name: "martlet_apns_stream_limit", help: "Streams that APNs allows on all connections."
+        ),
+    ]
+}
+
+/// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
+struct LaneMetricsWriter {
+    /// The routes' names, by position.
+    let routes: [String]
+    /// The tiers' names, by position.
+    let tiers: [String]
+
+    /// Writes all families of the lanes.
+    func write(_ snapshots: [LaneSnapshot], to text: inout MetricsText) {
+        var totals = routes.map { _ in RouteCounters(tiers: tiers.count) }
+        for snapshot in snapshots {
+            for (index, counters) in snapshot.routes.enumerated() where index < totals.count {
+                if let counters { totals[index].add(counters) }
+            }
+        }
+        let named = Array(zip(routes, totals))
+        writeRoutes(named, to: &text)
+        writeLanes(snapshots.map(\.lane), to: &text)
+    }
+
+    private func writeRoutes(_ routes: [(String, RouteCounters)], to text: inout MetricsText) {
+        let outcomes = "martlet_notifications_total"
+        text.family(outcomes, .counter, "Notifications with a final outcome.")
+        for (route, counters) in routes {
+            let label = [("route", route)]
+            text.sample(outcomes, label + [("outcome", "accepted"), ("reason", "")], counters.outcomes.accepted)
+            for entry in counters.outcomes.entries {
+                let labels = label + [("outcome", entry.outcome.rawValue), ("reason", entry.reason)]
+                text.sample(outcomes, labels, entry.count)
+            }
+        }
+        text.family("martlet_retries_total", .counter, "Retry copies published.")
+        for (route, counters) in routes {
+            for (tier, count) in zip(tiers, counters.retries) {
+                text.sample("martlet_retries_total", [("route", route), ("tier", tier)], count)
+            }
+        }
+        for (metrics, kind) in [(RouteCounters.counters, MetricKind.counter), (RouteCounters.gauges, .gauge)] {
+            for metric in metrics {
+                text.family(metric.name, kind, metric.help)
+                for (route, counters) in routes {
+                    text.sample(metric.name, [("route", route)], counters[keyPath: metric.path])
+                }
+            }
+        }
+        text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
+        for (route, counters) in routes {
+            text.sample("martlet_route_parked", [("route", route)], counters.isParked ? 1 : 0)
+        }
+        writeHistograms(routes, to: &text)
+    }
+
+    private func writeHistograms(_ routes: [(String, RouteCounters)], to text: inout MetricsText) {
+        let histograms: [(String, String, (RouteCounters) -> DurationHistogram)] = [
+            ("martlet_apns_request_duration_seconds", "From sending a request to its answer.", { $0.requestDuration }),
+            ("martlet_queue_age_seconds", "From the producer's time stamp to delivery here.", { $0.queueAge }),
+            ("martlet_job_duration_seconds", "From a job's delivery to its acknowledgement.", { $0.jobDuration }),
+        ]
+        for (name, help, histogram) in histograms {
+            text.family(name, .histogram, help)
+            for (route, counters) in routes { text.sample(name, [("route", route)], histogram(counters)) }
+        }
+    }
+
+    private func writeLanes(_ lanes: [LaneCounters], to text: inout MetricsText) {
+        text.family("martlet_publications_total", .counter, "Messages published to the broker.")
+        write(lanes, "martlet_publications_total", "kind", LaneCounters.Publication.allCases, to: &text) {
+            $0.publications[$1.rawValue]
+        }
+        text.family("martlet_confirms_total", .counter, "Answers of the broker to publications.")
+        write(lanes, "martlet_confirms_total", "result", LaneCounters.Confirm.allCases, to: &text) {
+            $0.confirms[$1.rawValue]
+        }
+        text.family("martlet_deliveries_settled_total", .counter, "Deliveries settled with the broker.")
+        write(lanes, "martlet_deliveries_settled_total", "kind", LaneCounters.Settling.allCases, to: &text) {
+            $0.settlings[$1.rawValue]
+        }
+        let plain: [(String, MetricKind, String, (LaneCounters) -> Double)] = [
+            ("martlet_broker_connects_total", .counter, "Broker connections opened.", { Double($0.brokerConnects) }),
+            (
+                "martlet_broker_disconnects_total", .counter, "Broker connections lost.",
+                { Double($0.brokerDisconnects) }
+            ),
+            ("martlet_loop_turns_total", .counter, "Turns of the lane's loop.", { Double($0.turns) }),
+            (
+                "martlet_loop_busy_seconds_total", .counter, "Time the lane's loop was not waiting.",
+                { Double($0.busyNanoseconds) / 1e9 }
+            ),
+            (
+                "martlet_loop_longest_turn_seconds", .gauge, "The longest recent turn of the lane's loop.",
+                { Double($0.longestTurnNanoseconds) / 1e9 }
+            ),
+            (
+                "martlet_broker_blocked", .gauge, "Whether the broker has blocked publishing.",
+                { $0.isBlocked ? 1 : 0 }
+            ),
+            ("martlet_unconfirmed", .gauge, "Publications without a confirm yet.", { Double($0.unconfirmed) }),
+        ]
+        for (name, kind, help, value) in plain {
+            text.family(name, kind, help)
+            for (lane, counters) in lanes.enumerated() {
+                text.sample(name, [("lane", "\(lane)")], value(counters))
+            }
+        }
+        text.family("martlet_broker_connection_up", .gauge, "Whether a broker connection is up.")
+        for (lane, counters) in lanes.enumerated() {
+            for (role, isUp) in [("consume", counters.isConsumerUp), ("publish", counters.isPublisherUp)] {
+                let labels = [("lane", "\(lane)"), ("role", role)]
+                text.sample("martlet_broker_connection_up", labels, isUp ? 1 : 0)
+            }
+        }
+    }
+
+    private func write<Kind>(
+        _ lanes: [LaneCounters], _ name: String, _ label: String, _ kinds: [Kind], to text: inout MetricsText,
+        _ value: (LaneCounters, Kind) -> Int
+    ) {
+        for (lane, counters) in lanes.enumerated() {
+            for kind in kinds {
+                text.sample(name, [("lane", "\(lane)"), (label, "\(kind)")], value(counters, kind))
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import Synchronization
+
+/// Where one lane leaves its counters for whoever reads metrics: the lane publishes at most once per second and never
+/// waits for more than a copy.
+package final class LaneMetrics: Sendable {
+    private let snapshot: Mutex<LaneSnapshot>
+
+    /// Makes a place that holds zeros.
+    package init() {
+        snapshot = Mutex(LaneSnapshot(lane: LaneCounters(), routes: []))
+    }
+
+    /// Replaces what is there; called by the lane.
+    package func publish(_ latest: LaneSnapshot) {
+        snapshot.withLock { $0 = latest }
+    }
+
+    /// The latest that was published.
+    package var latest: LaneSnapshot { snapshot.withLock { $0 } }
+}

@@ -1,0 +1,192 @@
+package import PushModel
+
+/// What a lane counts for one of its routes: plain values that only the lane changes.
+package struct RouteCounters: Sendable {
+    /// How many final outcomes there were, by reason.
+    package var outcomes = OutcomeCounts()
+    /// Jobs taken from the queue.
+    package var jobsReceived = 0
+    /// Those of them that the broker had delivered before.
+    package var jobsRedelivered = 0
+    /// Notifications handed to APNs connections, resends included.
+    package var requests = 0
+    /// Notifications sent again at once, because APNs provably had not taken them.
+    package var resends = 0
+    /// Retry copies published, one entry per tier in the order of the configuration.
+    package var retries: [Int]
+    /// Redelivered notifications that were not sent again, because their outcome was known.
+    package var duplicatesSuppressed = 0
+    /// Jobs that carried a field this version does not know.
+    package var unknownFields = 0
+    /// Replies that were refused or went nowhere.
+    package var repliesLost = 0
+    /// APNs connections opened.
+    package var connectionsOpened = 0
+    /// Attempts to open one that failed.
+    package var connectionsFailed = 0
+    /// GOAWAY frames received.
+    package var goAways = 0
+    /// From submitting a request to its answer.
+    package var requestDuration = DurationHistogram(.request)
+    /// From the job's enqueue time to its delivery here.
+    package var queueAge = DurationHistogram(.wait)
+    /// From a job's delivery to its acknowledgement.
+    package var jobDuration = DurationHistogram(.wait)
+
+    /// Notifications now waiting in the prefetch window for a stream.
+    package var waiting = 0
+    /// Requests now without an answer.
+    package var inFlight = 0
+    /// Jobs now delivered and not acknowledged.
+    package var unacknowledged = 0
+    /// Connections now usable.
+    package var connections = 0
+    /// Streams that could now be opened in all.
+    package var streamLimit = 0
+    /// Whether the route is parked now.
+    package var isParked = false
+
+    /// Makes counters at zero.
+    ///
+    /// - Parameter tiers: How many retry tiers there are.
+    package init(tiers: Int) {
+        retries = [Int](repeating: 0, count: tiers)
+    }
+
+    /// Adds what another lane counted for the same route.
+    mutating func add(_ other: RouteCounters) {
+        outcomes.add(other.outcomes)
+        for counter in Self.counters + Self.gauges { self[keyPath: counter.path] += other[keyPath: counter.path] }
+        for index in retries.indices where index < other.retries.count { retries[index] += other.retries[index] }
+        requestDuration.add(other.requestDuration)
+        queueAge.add(other.queueAge)
+        jobDuration.add(other.jobDuration)
+        isParked = isParked || other.isParked
+    }
+}
+
+/// What a lane counts for itself: plain values that only the lane changes.
+package struct LaneCounters: Sendable {
+    /// What was published, by kind.
+    package enum Publication: Int, Sendable, CaseIterable {
+        case result, reply, retry, dead
+    }
+
+    /// How the broker answered a publication.
+    package enum Confirm: Int, Sendable, CaseIterable {
+        case ack, nack, returned, lost
+    }
+
+    /// How a delivery was settled with the broker.
+    package enum Settling: Int, Sendable, CaseIterable {
+        case acknowledged, rejected, requeued
+    }
+
+    /// What was published; index by ``Publication``.
+    package var publications = [4 of Int](repeating: 0)
+    /// How publications were answered; index by ``Confirm``.
+    package var confirms = [4 of Int](repeating: 0)
+    /// How deliveries were settled; index by ``Settling``.
+    package var settlings = [3 of Int](repeating: 0)
+    /// Broker connections opened, consuming and publishing together.
+    package var brokerConnects = 0
+    /// Broker connections lost.
+    package var brokerDisconnects = 0
+    /// Turns of the loop.
+    package var turns = 0
+    /// Nanoseconds the loop was busy, waiting excluded.
+    package var busyNanoseconds: UInt64 = 0
+
+    /// Whether the consuming connection is up now.
+    package var isConsumerUp = false
+    /// Whether the publishing connection is up now.
+    package var isPublisherUp = false
+    /// Whether the broker has blocked publishing now.
+    package var isBlocked = false
+    /// Publications now without a confirm.
+    package var unconfirmed = 0
+    /// The longest turn since the previous snapshot, in nanoseconds.
+    package var longestTurnNanoseconds: UInt64 = 0
+
+    /// Makes counters at zero.
+    package init() {}
+
+    /// Counts a publication.
+    package mutating func count(_ publication: Publication) { publications[publication.rawValue] += 1 }
+
+    /// Counts answers to publications.
+    package mutating func count(_ confirm: Confirm, _ number: Int = 1) { confirms[confirm.rawValue] += number }
+
+    /// Counts settled deliveries.
+    package mutating func count(_ settling: Settling, _ number: Int = 1) { settlings[settling.rawValue] += number }
+}
+
+/// Everything a lane counted until one moment.
+package struct LaneSnapshot: Sendable {
+    /// The lane's own counters.
+    package var lane: LaneCounters
+    /// Its routes' counters, by the route's position in the configuration; nil where the lane has no part in a route.
+    package var routes: [RouteCounters?]
+
+    /// Makes a snapshot.
+    package init(lane: LaneCounters, routes: [RouteCounters?]) {
+        self.lane = lane
+        self.routes = routes
+    }
+}
+
+/// Counts of final outcomes by reason: a short list, searched from the front, of what has happened so far.
+package struct OutcomeCounts: Sendable {
+    /// One pair and its count.
+    struct Entry: Sendable {
+        let outcome: Outcome
+        let reason: String
+        let key: Reason?
+        var count: Int
+    }
+
+    /// How many different pairs there may be; reasons beyond that count as `other`, so that labels stay bounded.
+    static let limit = 64
+
+    private(set) var accepted = 0
+    private(set) var entries: [Entry] = []
+
+    /// Makes counts at zero.
+    package init() {}
+
+    /// Counts a final outcome.
+    package mutating func count(_ outcome: Outcome, _ reason: Reason?, _ number: Int = 1) {
+        if outcome == .accepted {
+            accepted += number
+            return
+        }
+        for index in entries.indices where entries[index].outcome == outcome && entries[index].key == reason {
+            entries[index].count += number
+            return
+        }
+        add(outcome, reason, number)
+    }
+
+    private mutating func add(_ outcome: Outcome, _ reason: Reason?, _ number: Int) {
+        let text = reason.map(\.rawValue) ?? ""
+        // A reason is foreign text: one too long or strange for a label counts with the others.
+        let isLabel = text.utf8.count <= 64 && text.utf8.allSatisfy(SettingParsers.isAlphanumeric)
+        guard isLabel, entries.count < Self.limit else {
+            if reason?.rawValue == Self.other.rawValue {
+                entries.append(Entry(outcome: outcome, reason: text, key: reason, count: number))
+            } else {
+                count(outcome, Self.other, number)
+            }
+            return
+        }
+        entries.append(Entry(outcome: outcome, reason: text, key: reason, count: number))
+    }
+
+    private static let other = Reason(rawValue: "other")
+
+    /// Adds counts made elsewhere.
+    mutating func add(_ more: OutcomeCounts) {
+        accepted += more.accepted
+        for entry in more.entries { count(entry.outcome, entry.key, entry.count) }
+    }
+}

@@ -1,0 +1,37 @@
+/// The text of all metrics of a worker: build, process, lanes, and whatever was counted through swift-metrics.
+package struct WorkerMetrics: Sendable {
+    private let registry: MetricsRegistry
+    private let build: [(String, String)]
+    private let lanes: LaneMetricsWriter
+
+    /// Names what the metrics are about.
+    ///
+    /// - Parameters:
+    ///   - registry: What is counted through swift-metrics.
+    ///   - build: Versions for `martlet_build_info`, as label and value.
+    ///   - routes: The routes' names, in the order of the configuration.
+    ///   - tiers: The retry tiers' names, in the order of the configuration.
+    package init(registry: MetricsRegistry, build: [(String, String)], routes: [String], tiers: [String]) {
+        self.registry = registry
+        self.build = build
+        lanes = LaneMetricsWriter(routes: routes, tiers: tiers)
+    }
+
+    /// Writes the text.
+    ///
+    /// - Parameters:
+    ///   - snapshots: What each lane counted, in the order of the lanes.
+    ///   - droppedLogLines: How many log lines found no room.
+    /// - Returns: Prometheus' text format.
+    package func text(_ snapshots: [LaneSnapshot], droppedLogLines: UInt64 = 0) -> [UInt8] {
+        var text = MetricsText()
+        text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
+        text.sample("martlet_build_info", build, 1)
+        text.family("martlet_log_lines_dropped_total", .counter, "Log lines dropped because nobody read them in time.")
+        text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
+        lanes.write(snapshots, to: &text)
+        registry.write(to: &text)
+        ProcessMetrics.write(to: &text)
+        return text.bytes
+    }
+}
