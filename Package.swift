@@ -29,6 +29,7 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
@@ -71,7 +72,7 @@ let package = Package(
             name: "martlet",
             dependencies: [
                 "EventLoop", "TLS", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack", argumentParser,
-                logging, lifecycle, histogram,
+                logging, metrics, lifecycle, unixSignals, histogram,
             ],
             swiftSettings: dialect),
 

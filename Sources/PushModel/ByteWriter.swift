@@ -24,17 +24,20 @@ struct ByteWriter {
         return place
     }
 
+    /// Writes one byte.
     @inline(__always)
     mutating func write(byte: UInt8) {
         reserve(1).pointee = byte
     }
 
+    /// Writes constant text as it is.
     @inline(__always)
     mutating func write(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length).update(from: text.utf8Start, count: length)
     }
 
+    /// Writes bytes as they are.
     @inline(__always)
     mutating func write(_ bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { source in

@@ -2,7 +2,21 @@
 package struct JSONError: Error, Sendable, Equatable {
     /// The kinds of mistakes.
     package enum Kind: Sendable, Equatable {
-        case unexpectedEnd, unexpectedByte, badEscape, badNumber, controlCharacter, invalidUTF8, tooDeep
+        /// The text ends within a value.
+        case unexpectedEnd
+        /// A byte that the grammar does not allow here.
+        case unexpectedByte
+        /// An escape that does not exist.
+        case badEscape
+        /// A number with a leading zero, or without digits where some must be.
+        case badNumber
+        /// A control character within a string.
+        case controlCharacter
+        /// A string that is not UTF-8.
+        case invalidUTF8
+        /// More levels than `JSONScanner.maximumDepth`.
+        case tooDeep
+        /// Something after the value.
         case trailingBytes
     }
 
@@ -32,6 +46,7 @@ package struct JSONError: Error, Sendable, Equatable {
 package struct JSONValue: Sendable, Equatable {
     /// The kinds of values.
     package enum Kind: UInt8, Sendable {
+        /// The six kinds of RFC 8259, section 3.
         case object, array, string, number, boolean, null
     }
 
@@ -45,6 +60,7 @@ package struct JSONValue: Sendable, Equatable {
     /// Where it stands; for a string without its quotation marks.
     package var range: Range<Int> { Int(lower)..<Int(upper) }
 
+    /// A value from its parts.
     init(_ kind: Kind, _ range: Range<Int>, flag: Bool = false) {
         self.kind = kind
         self.flag = flag

@@ -10,6 +10,7 @@ struct TokenSlice: Sendable, Equatable {
 
 /// What can be wrong with a device token before APNs sees it.
 enum TokenFlaw: UInt8, Sendable {
+    /// Nothing, or what `defect` puts into words.
     case none, notText, empty, tooLong, notHexadecimal
 }
 

@@ -57,22 +57,39 @@ package struct JobMessage: Sendable {
 
 /// The headers of a job that mean something, each as it stood on the wire.
 package struct JobHeaders: Sendable {
+    /// The value of `HeaderName.deviceToken`.
     var deviceToken: HeaderValue?
+    /// The value of `HeaderName.topic`.
     var topic: HeaderValue?
+    /// The value of `HeaderName.pushType`.
     var pushType: HeaderValue?
+    /// The value of `HeaderName.priority`.
     var priority: HeaderValue?
+    /// The value of `HeaderName.expiration`.
     var expiration: HeaderValue?
+    /// The value of `HeaderName.collapseID`.
     var collapseID: HeaderValue?
+    /// The value of `HeaderName.apnsID`.
     var apnsID: HeaderValue?
+    /// The value of `HeaderName.deadline`.
     var deadline: HeaderValue?
+    /// The value of `HeaderName.onUnknown`.
     var onUnknown: HeaderValue?
+    /// The value of `HeaderName.reference`.
     var reference: HeaderValue?
+    /// The value of `HeaderName.traceparent`.
     var traceparent: HeaderValue?
+    /// The value of `HeaderName.enqueuedAt`.
     var enqueuedAt: HeaderValue?
+    /// The value of `HeaderName.replay`.
     var replay: HeaderValue?
+    /// The value of `HeaderName.version`.
     var version: HeaderValue?
+    /// The value of `HeaderName.attempt`.
     var attempt: HeaderValue?
+    /// The value of `HeaderName.firstAttemptAt`.
     var firstAttemptAt: HeaderValue?
+    /// The value of `HeaderName.indexes`.
     var indexes: HeaderValue?
     /// Whether one of the headers above came twice.
     var hasDuplicates = false

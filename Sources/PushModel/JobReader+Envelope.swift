@@ -1,18 +1,32 @@
 /// The fields of an enveloped job, validated and left where they stand; a field that is null counts as absent.
 struct Envelope {
+    /// The field `id`.
     var id: JSONValue?
+    /// The field `device_token`.
     var deviceToken: JSONValue?
+    /// The field `device_tokens`.
     var deviceTokens: JSONValue?
+    /// The field `topic`.
     var topic: JSONValue?
+    /// The field `environment`.
     var environment: JSONValue?
+    /// The field `push_type`.
     var pushType: JSONValue?
+    /// The field `priority`.
     var priority: JSONValue?
+    /// The field `expiration`.
     var expiration: JSONValue?
+    /// The field `collapse_id`.
     var collapseID: JSONValue?
+    /// The field `apns_id`.
     var apnsID: JSONValue?
+    /// The field `deadline`.
     var deadline: JSONValue?
+    /// The field `on_unknown`.
     var onUnknown: JSONValue?
+    /// The field `reference`.
     var reference: JSONValue?
+    /// The field `payload`.
     var payload: JSONValue?
     /// Fields that mean nothing to this version.
     var unknownCount = 0

@@ -18,6 +18,7 @@ struct JobReader {
 
     /// The two forms of a job.
     enum Form {
+        /// The payload alone with headers beside it, or all of it as one JSON object.
         case raw, enveloped
 
         /// The form a content type stands for, nil for another type.

@@ -3,7 +3,8 @@
 /// Known reasons are one byte wide and compare as such; a reason nobody has listed yet survives as its text.
 /// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct Reason: RawRepresentable, Hashable, Sendable {
-    /// The reasons that have a name in this module; the raw value is the text on the wire.
+    /// The reasons that have a name in this module, each explained at the constant of its name below; the raw value
+    /// is the text on the wire.
     enum Known: String, CaseIterable, Sendable {
         case badCollapseID = "BadCollapseId"
         case badDeviceToken = "BadDeviceToken"

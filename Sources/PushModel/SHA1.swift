@@ -26,7 +26,21 @@ package struct SHA1: Sendable {
 
     /// Hashes more bytes.
     package mutating func update(_ bytes: Span<UInt8>) {
-        for index in 0..<bytes.count { update(bytes[index]) }
+        var index = 0
+        // Once the block stands at a word's edge, whole words go in.
+        while index < bytes.count, length & 3 != 0 {
+            update(bytes[index])
+            index += 1
+        }
+        let raw = bytes.bytes
+        while index + 4 <= bytes.count {
+            appendWord(UInt32(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt32.self)))
+            index += 4
+        }
+        while index < bytes.count {
+            update(bytes[index])
+            index += 1
+        }
     }
 
     /// Hashes a number as decimal text.
@@ -43,6 +57,13 @@ package struct SHA1: Sendable {
 
     /// Hashes a UUID as its sixteen bytes.
     package mutating func update(_ uuid: UUIDBytes) {
+        if length & 3 == 0 {
+            appendWord(UInt32(truncatingIfNeeded: uuid.high >> 32))
+            appendWord(UInt32(truncatingIfNeeded: uuid.high))
+            appendWord(UInt32(truncatingIfNeeded: uuid.low >> 32))
+            appendWord(UInt32(truncatingIfNeeded: uuid.low))
+            return
+        }
         for shift in stride(from: 56, through: 0, by: -8) { update(UInt8(truncatingIfNeeded: uuid.high >> shift)) }
         for shift in stride(from: 56, through: 0, by: -8) { update(UInt8(truncatingIfNeeded: uuid.low >> shift)) }
     }

@@ -48,8 +48,8 @@ package enum Topic {
 ///
 /// Apple's list: <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
 package enum PushType: Sendable, Equatable {
-    case alert, background, complication, controls, fileProvider, liveActivity, location, mdm, pushToTalk, voip
-    case widgets
+    /// The types of Apple's list; `text` gives their spelling.
+    case alert, background, complication, controls, fileProvider, liveActivity, location, mdm, pushToTalk, voip, widgets
     /// A type this version does not know; it is sent as written, from these bytes of the job's buffer.
     case other(Range<Int>)
 

@@ -14,7 +14,8 @@ struct JSONScannerTests {
     @Test(
         "everything the grammar allows is accepted",
         arguments: [
-            "{}", "[]", " [ ] ", "[1]", "[1,2]", "[[],[]]", "[{},{}]", #"{"a":{}}"#, #"{"a":[],"b":{}}"#, "0", "-0", "1",
+            "{}", "[]", " [ ] ", "[1]", "[1,2]", "[[],[]]", "[{},{}]", #"{"a":{}}"#, #"{"a":[],"b":{}}"#, "0", "-0",
+            "1",
             "-1", "10", "1.5", "0.0", "1e1", "1E+1", "1e-1", "123456789012345678901234567890", "true", "false", "null",
             #""""#, #""a""#, #""\"\\\/\b\f\n\r\t\u0000\uD83D\uDE00\ud800""#, "\"ä€😀\"", "\"\u{7F}\"",
             "\t\r\n {\n\"a\" : [ 1 , true , null ] }\n", #"{"":0}"#, #"{"a":0,"a":1}"#, #"[[[[[{"a":[{}]}]]]]]"#,
@@ -85,7 +86,9 @@ struct JSONScannerTests {
 
     @Test("a hundred thousand opening brackets are refused without a crash")
     func deepNesting() {
-        #expect(throws: JSONError(kind: .tooDeep, offset: 64)) { try Self.scan([UInt8](repeating: 0x5B, count: 100_000)) }
+        #expect(throws: JSONError(kind: .tooDeep, offset: 64)) {
+            try Self.scan([UInt8](repeating: 0x5B, count: 100_000))
+        }
     }
 
     @Test(
@@ -94,7 +97,8 @@ struct JSONScannerTests {
             (#" "ab" "#, JSONValue(.string, 2..<4)), (#""a\n""#, JSONValue(.string, 1..<4, flag: true)),
             (" -12 ", JSONValue(.number, 1..<4)), ("1.0", JSONValue(.number, 0..<3, flag: true)),
             ("true", JSONValue(.boolean, 0..<4, flag: true)), ("false", JSONValue(.boolean, 0..<5)),
-            (" null", JSONValue(.null, 1..<5)), (" [1] ", JSONValue(.array, 1..<4)), (" {} ", JSONValue(.object, 1..<3)),
+            (" null", JSONValue(.null, 1..<5)), (" [1] ", JSONValue(.array, 1..<4)),
+            (" {} ", JSONValue(.object, 1..<3)),
         ])
     func values(_ text: String, _ expected: JSONValue) throws {
         #expect(try Self.scan(text.bytes) == expected)
@@ -178,7 +182,8 @@ struct JSONScannerTests {
         for _ in 0..<2_000 {
             var text = ""
             for _ in 0..<(generator.next() % 20) {
-                let value = UInt32(truncatingIfNeeded: generator.next()) % (generator.next() % 4 == 0 ? 0x11_0000 : 0x80)
+                let value =
+                    UInt32(truncatingIfNeeded: generator.next()) % (generator.next() % 4 == 0 ? 0x11_0000 : 0x80)
                 if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
             }
             var buffer: [UInt8] = []

@@ -23,7 +23,8 @@ struct ValueTests {
     @Test(
         "what is no point in time with an offset is refused",
         arguments: [
-            "", "2026-11-21", "2026-11-21T12:00:00", "2026-11-21 12:00:00Z", "2026-11-21T12:00Z", "2026-13-01T00:00:00Z",
+            "", "2026-11-21", "2026-11-21T12:00:00", "2026-11-21 12:00:00Z", "2026-11-21T12:00Z",
+            "2026-13-01T00:00:00Z",
             "2026-00-01T00:00:00Z", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z",
             "2026-11-00T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T12:60:00Z", "2026-11-21T12:00:61Z",
             "2026-11-21T12:00:00.Z", "2026-11-21T12:00:00+0100", "2026-11-21T12:00:00+01", "2026-11-21T12:00:00+24:00",
@@ -40,7 +41,8 @@ struct ValueTests {
         arguments: [
             ("0", 0), ("-0", 0), ("42", 42), ("007", 7), ("-42", -42), ("9223372036854775807", .max),
             ("-9223372036854775808", .min), ("9223372036854775808", nil), ("-9223372036854775809", nil), ("", nil),
-            ("-", nil), ("+1", nil), ("1.0", nil), (" 1", nil), ("1 ", nil), ("1e3", nil), ("99999999999999999999", nil),
+            ("-", nil), ("+1", nil), ("1.0", nil), (" 1", nil), ("1 ", nil), ("1e3", nil),
+            ("99999999999999999999", nil),
         ] as [(String, Int64?)])
     func numbers(_ text: String, _ expected: Int64?) {
         #expect(text.bytes.wholeNumber == expected)
@@ -76,7 +78,8 @@ struct ValueTests {
             ("com.example.app.voip-ptt", .pushToTalk), ("com.example.app.location-query", .location),
             ("com.example.app.pushkit.fileprovider", .fileProvider),
             ("com.example.app.push-type.liveactivity", .liveActivity), ("com.example.app.push-type.widgets", .widgets),
-            ("com.example.app.push-type.controls", .controls), (".voip", nil), ("voip", nil), ("com.example.xvoip", nil),
+            ("com.example.app.push-type.controls", .controls), (".voip", nil), ("voip", nil),
+            ("com.example.xvoip", nil),
             ("com.example.voip.app", nil), ("com.example.app.VOIP", nil),
         ] as [(String, PushType?)])
     func suffixes(_ topic: String, _ expected: PushType?) {
@@ -113,7 +116,8 @@ struct ValueTests {
         arguments: [
             ("production.high.com.example.app", APNSEnvironment.production, JobClass.high, "com.example.app"),
             ("production.normal.com.example.app", .production, .normal, "com.example.app"),
-            ("development.high.a", .development, .high, "a"), ("development.normal.a.voip", .development, .normal, "a.voip"),
+            ("development.high.a", .development, .high, "a"),
+            ("development.normal.a.voip", .development, .normal, "a.voip"),
         ])
     func routingKeys(_ text: String, _ environment: APNSEnvironment, _ jobClass: JobClass, _ topic: String) throws {
         let bytes = "xx\(text)yy".bytes

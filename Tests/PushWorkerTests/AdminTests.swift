@@ -9,13 +9,13 @@ import Testing
 private final class TestSource: AdminSource {
     struct State: Sendable {
         var progress = [LaneProgress(lane: 0, sinceLastTurn: .milliseconds(5))]
-        var readiness = Readiness(instance: "w1", reasons: [], lanes: [], routes: [])
+        var readiness = WorkerReadiness(instance: "w1", reasons: [], lanes: [], routes: [])
     }
 
     let state = Mutex(State())
 
     func progress() -> [LaneProgress] { state.withLock(\.progress) }
-    func readiness() -> Readiness { state.withLock(\.readiness) }
+    func readiness() -> WorkerReadiness { state.withLock(\.readiness) }
     func laneSnapshots() -> [LaneSnapshot] { sampleSnapshots() }
     func droppedLogLines() -> UInt64 { 3 }
 }
@@ -68,7 +68,7 @@ struct AdminTests {
             #expect(ready.code == "200")
             #expect(ready.body == #"{"instance":"w1","lanes":[],"ready":true,"reasons":[],"routes":[]}"# + "\n")
             source.state.withLock {
-                $0.readiness = Readiness(
+                $0.readiness = WorkerReadiness(
                     instance: "w1", reasons: ["results_full"],
                     lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "memory alarm")],
                     routes: [.init(name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0)])

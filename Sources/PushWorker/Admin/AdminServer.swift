@@ -86,7 +86,7 @@ package struct AdminServer: Service {
     }
 
     /// Whether the worker does its work, with the reasons as JSON.
-    static func readiness(_ readiness: Readiness) throws -> Response {
+    static func readiness(_ readiness: WorkerReadiness) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try encoder.encode(readiness)

@@ -5,7 +5,7 @@ package protocol AdminSource: Sendable {
     /// How long each lane has not finished a turn of its loop.
     func progress() -> [LaneProgress]
     /// Whether the worker does its work, and if not, why.
-    func readiness() -> Readiness
+    func readiness() -> WorkerReadiness
     /// What each lane counted, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
     /// How many log lines found no room.
@@ -32,7 +32,7 @@ package struct LaneProgress: Sendable, Equatable {
 }
 
 /// The body of `/readyz`: why a worker is not ready, and the state of each lane and route.
-package struct Readiness: Sendable, Encodable {
+package struct WorkerReadiness: Sendable, Encodable {
     /// The state of one lane's broker connections.
     package struct Lane: Sendable, Encodable {
         package var lane: Int

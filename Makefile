@@ -1,0 +1,49 @@
+# The commands people type. `make` alone explains them.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test build lint bench clean swift packages-build packages-run packages-test
+
+# KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
+KEEP ?=
+DEMO ?=
+export KEEP
+
+help:
+	@echo 'make run     build in release mode and watch the demo: a broker, a local APNs, two workers, 20,000 jobs'
+	@echo '             (KEEP=1 leaves everything running afterwards)'
+	@echo 'make test    run every test, against a private RabbitMQ too'
+	@echo 'make build   build .build/release/martlet'
+	@echo 'make lint    check format and house rules'
+	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
+	@echo 'make clean   remove what was built'
+
+run: packages-run build
+	.build/release/martlet demo $(DEMO)
+
+test: swift packages-test
+	swift test
+
+build: swift packages-build
+	swift build -c release --product martlet
+
+lint: swift
+	.ci/lint
+
+bench: packages-test build
+	config/bench/run
+
+clean: swift
+	swift package clean
+
+swift:
+	@command -v swift >/dev/null || { \
+	    echo 'Martlet needs a Swift 6.2 toolchain or newer: https://www.swift.org/install/linux/' >&2; exit 1; }
+
+packages-build:
+	@.ci/packages build
+
+packages-run:
+	@.ci/packages build run
+
+packages-test:
+	@.ci/packages build run test

@@ -1,0 +1,45 @@
+/// What kept a connection to APNs from being made or kept. Holds no token, no payload and no key.
+package struct APNSClientError: Error, Sendable, CustomStringConvertible {
+    /// The kind of an `APNSClientError`; open, so that new kinds break no switch.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name, for logs and metrics.
+        package let description: String
+
+        /// The configured address is none that can be used.
+        package static let badAddress = Code(description: "badAddress")
+        /// No address of the host could be connected to, or its name has none.
+        package static let unreachable = Code(description: "unreachable")
+        /// The server's certificate is not trusted, expired, or for another name.
+        package static let untrusted = Code(description: "untrusted")
+        /// TLS failed for another reason.
+        package static let tls = Code(description: "tls")
+        /// The server does not speak HTTP/2, or broke its rules.
+        package static let http2 = Code(description: "http2")
+        /// An established connection broke.
+        package static let connectionLost = Code(description: "connectionLost")
+        /// The time allowed ran out.
+        package static let timedOut = Code(description: "timedOut")
+        /// The provider token could not be signed.
+        package static let signing = Code(description: "signing")
+    }
+
+    /// The kind of failure.
+    package let code: Code
+    /// What failed and why, for a person.
+    package let message: String
+
+    /// An error from its parts.
+    ///
+    /// - Parameters:
+    ///   - code: the kind.
+    ///   - message: what failed and why; no secrets.
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Whether trying again later may help without anybody mending anything.
+    package var isRetriable: Bool { code != .badAddress && code != .untrusted && code != .signing }
+
+    package var description: String { "\(message) (\(code))" }
+}

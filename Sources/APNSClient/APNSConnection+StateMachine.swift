@@ -1,0 +1,228 @@
+import PushModel
+
+/// Decides how many requests one connection takes, and when it takes no more. Pure: sizes and times come in.
+///
+/// Obeys what Apple says about streams: one until SETTINGS arrive, on token connections one until a token was accepted,
+/// then the announced number as it is at that moment
+/// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
+struct APNSConnectionStateMachine: Sendable {
+    /// How far a connection has come.
+    enum Phase: Sendable, Equatable {
+        /// SETTINGS have not arrived: one stream.
+        case settling
+        /// No token was accepted yet: one stream.
+        case proving
+        /// As many streams as announced.
+        case open
+        /// No new streams; the open ones finish.
+        case draining
+        /// Gone.
+        case closed
+    }
+
+    /// Why a connection takes no more requests.
+    enum Retirement: Sendable, Equatable {
+        /// The server is going away.
+        case goAway
+        /// Streams stayed without an answer, again and again.
+        case strikes
+        /// Nothing but server errors.
+        case serverErrors
+        /// An answer that makes the connection useless.
+        case answer
+        /// Requests were refused, one after the other.
+        case refusals
+        /// Stream numbers are running out.
+        case exhausted
+        /// The pool wants it closed.
+        case requested
+    }
+
+    /// How a stream ended.
+    enum StreamEnd: Sendable, Equatable {
+        /// With an answer, and what that means for the connection.
+        case answered(status: Int, ConnectionConsequence)
+        /// Refused, or never written.
+        case unprocessed
+        /// Without an answer.
+        case unanswered
+    }
+
+    /// Strikes that retire a connection when they fall into `strikeWindow`.
+    static let strikeLimit = 3
+    /// How long a strike counts, in nanoseconds: one silent stream a day is no reason to leave a connection.
+    static let strikeWindow: UInt64 = 600_000_000_000
+    /// Server errors in a row that retire a connection.
+    static let serverErrorLimit = 10
+    /// Refused requests without an answer between them that retire a connection.
+    static let refusalLimit = 100
+    /// Stream number from which on a replacement is wanted; the last one is 2^31 - 1 (RFC 9113, section 5.1.1).
+    static let ageingStreamID: Int32 = .max - 400_000
+    /// Stream number from which on nothing is admitted.
+    static let lastStreamID: Int32 = .max - 20_000
+
+    /// How far it has come.
+    private(set) var phase = Phase.settling
+    /// Why it takes no more requests, once that is so.
+    private(set) var retirement: Retirement?
+    /// Whether another connection should take over; until that is open, this one goes on.
+    private(set) var wantsReplacement = false
+    /// Streams opened and not ended.
+    private(set) var openStreams = 0
+    /// Payload bytes handed to HTTP/2 that have not been sent.
+    private(set) var unsentBytes = 0
+    /// Whether any request was answered on it.
+    private(set) var hasAnswered = false
+
+    /// Whether a token must be accepted first.
+    private let usesToken: Bool
+    /// Our own limit of streams, for memory.
+    private let ownLimit: Int
+    /// What the peer announced last.
+    private var peerLimit = 1
+    /// The most it ever announced.
+    private var highestPeerLimit = 1
+    /// Fewer streams than announced, while the peer refuses requests all the same.
+    private var refusalCap = Int.max
+    private var refusals = 0
+    private var serverErrors = 0
+    private var strikes: [UInt64] = []
+
+    /// A connection that has just been established.
+    init(usesToken: Bool, ownLimit: Int) {
+        self.usesToken = usesToken
+        self.ownLimit = ownLimit
+    }
+
+    /// Whether requests are admitted at all.
+    var isAdmitting: Bool {
+        switch phase {
+        case .settling, .proving, .open: true
+        case .draining, .closed: false
+        }
+    }
+
+    /// Streams that may be open at once now; fewer than there are when the peer has just lowered its limit.
+    var streamLimit: Int {
+        switch phase {
+        case .settling: 1
+        case .proving: min(1, peerLimit)
+        case .open: min(peerLimit, ownLimit, refusalCap)
+        case .draining, .closed: 0
+        }
+    }
+
+    /// Streams that may still be opened.
+    var freeStreams: Int { max(0, streamLimit - openStreams) }
+
+    /// Whether the peer holds us back by announcing much less than before, as APNs does after errors.
+    var isThrottled: Bool { phase == .open && peerLimit < highestPeerLimit / 2 }
+
+    /// Whether all requests have ended on a connection that takes no more.
+    var isDrained: Bool { phase == .draining && openStreams == 0 }
+
+    /// Whether a request with so many bytes of payload may be submitted now.
+    ///
+    /// A payload that does not fit the window would keep a stream waiting that others could use. Alone it may begin
+    /// all the same, or a peer with a tiny window would never get anything.
+    ///
+    /// - Parameters:
+    ///   - bytes: the payload's length.
+    ///   - window: what the connection's flow-control window leaves (RFC 9113, section 5.2).
+    func admits(bytes: Int, window: Int) -> Bool {
+        freeStreams > 0 && (bytes <= window - unsentBytes || openStreams == 0)
+    }
+
+    /// How many requests may be submitted now, if their payloads are of the usual length.
+    func capacity(window: Int, usualBytes: Int) -> Int {
+        let free = freeStreams
+        guard free > 0 else { return 0 }
+        return min(free, max(openStreams == 0 ? 1 : 0, (window - unsentBytes) / max(1, usualBytes)))
+    }
+
+    /// The peer announced settings.
+    ///
+    /// - Parameter maxConcurrentStreams: as valid from now on.
+    mutating func settingsReceived(maxConcurrentStreams: Int) {
+        peerLimit = max(0, maxConcurrentStreams)
+        highestPeerLimit = max(highestPeerLimit, min(peerLimit, ownLimit))
+        if phase == .settling { phase = usesToken ? .proving : .open }
+    }
+
+    /// A request was submitted.
+    mutating func submitted(bytes: Int, streamID: Int32) {
+        precondition(isAdmitting, "a request on a connection that is \(phase)")
+        openStreams += 1
+        unsentBytes += bytes
+        if streamID >= Self.ageingStreamID { wantsReplacement = true }
+        if streamID >= Self.lastStreamID { retire(.exhausted) }
+    }
+
+    /// Frames were handed to TLS.
+    ///
+    /// - Parameters:
+    ///   - bytes: by how much the flow-control window shrank.
+    ///   - isAll: whether nothing is left that could be sent.
+    mutating func sent(bytes: Int, isAll: Bool) {
+        // A stream that was reset takes its unsent bytes along; this is where they are forgotten.
+        unsentBytes = isAll ? 0 : max(0, unsentBytes - bytes)
+    }
+
+    /// A stream ended; called once for each request.
+    mutating func streamEnded(_ end: StreamEnd, now: UInt64) {
+        openStreams -= 1
+        switch end {
+        case .answered(let status, let consequence):
+            answered(status: status, consequence)
+        case .unprocessed:
+            guard isAdmitting else { return }
+            refusals += 1
+            // A refusal means that the peer counts differently: offer less until it answers again.
+            refusalCap = max(1, openStreams)
+            if refusals >= Self.refusalLimit { retire(.refusals) }
+        case .unanswered:
+            strike(now: now)
+        }
+    }
+
+    private mutating func answered(status: Int, _ consequence: ConnectionConsequence) {
+        hasAnswered = true
+        refusals = 0
+        if refusalCap < ownLimit { refusalCap += 1 }
+        if phase == .proving, status != 403 { phase = .open }
+        serverErrors = status >= 500 ? serverErrors + 1 : 0
+        if consequence == .retire {
+            retire(.answer)
+        } else if serverErrors >= Self.serverErrorLimit {
+            retire(.serverErrors)
+        }
+    }
+
+    private mutating func strike(now: UInt64) {
+        strikes.removeAll { $0 + Self.strikeWindow < now }
+        strikes.append(now)
+        if strikes.count >= Self.strikeLimit { retire(.strikes) }
+    }
+
+    /// GOAWAY arrived: streams it does not cover will end as unprocessed, the others may still be answered.
+    mutating func goAwayReceived() { retire(.goAway) }
+
+    /// Takes no more requests. The first reason stays.
+    mutating func retire(_ reason: Retirement) {
+        guard isAdmitting else { return }
+        phase = .draining
+        retirement = reason
+        wantsReplacement = true
+    }
+
+    /// Asks for another connection and goes on until that is open.
+    mutating func requestReplacement() { wantsReplacement = true }
+
+    /// Another connection is open: one that wanted a replacement can finish.
+    mutating func replacementOpened() {
+        if wantsReplacement { retire(.requested) }
+    }
+
+    /// The connection is gone.
+    mutating func closed() { phase = .closed }
+}

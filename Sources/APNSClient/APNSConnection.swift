@@ -1,0 +1,398 @@
+import EventLoop
+import HTTP2
+import PushModel
+import TLS
+
+/// What connections of one pool share while they read and write; used by one of them at a time.
+final class ConnectionBuffers {
+    /// Ciphertext from the socket.
+    var ciphertext = [UInt8](repeating: 0, count: 32_768)
+    /// Plaintext on its way in.
+    var incoming = [UInt8](repeating: 0, count: 16_384)
+    /// Plaintext on its way out: one TLS record's worth of frames.
+    var outgoing: [UInt8] = []
+}
+
+/// Is told by a connection what its pool must know.
+protocol APNSConnectionOwner: AnyObject {
+    /// A request is over.
+    func connection(
+        _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
+    /// Something arrived or time passed: capacity or state may have changed.
+    func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime)
+    /// The connection is gone; every request on it has had its answer.
+    func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime)
+}
+
+/// One HTTP/2 connection to APNs, on the thread of its lane.
+///
+/// Frames leave in TLS records of up to 16 KiB, and all records of a turn in one write.
+final class APNSConnection: ReadinessHandler {
+    /// What a connection is told at its start.
+    struct Settings {
+        var authority: String
+        var requestTimeout: UInt64
+        var pingInterval: UInt64
+        var pingTimeout: UInt64
+        var streamLimit: Int
+    }
+
+    /// Plaintext of one TLS record.
+    private static let recordSize = 16_384
+    /// Plaintext encrypted before the socket is asked again; what the socket does not take stays in memory.
+    private static let burstSize = 262_144
+    /// Reads per event; what is left is reported again in the next turn, after the other sockets.
+    private static let readLimit = 8
+
+    /// Who is at the other end.
+    let address: SocketAddress
+    /// When it was adopted.
+    let openedAt: MonotonicTime
+    /// Decides what it admits.
+    private(set) var machine: APNSConnectionStateMachine
+    /// The provider token it uses, nil with a certificate.
+    private(set) var token: ProviderToken?
+    /// Whether its pool counts on it; the pool's own note.
+    var isCounted = true
+    /// Whether its pool knows that it has answered; the pool's own note.
+    var isProved = false
+
+    private let settings: Settings
+    private let socket: Socket
+    private let tls: TLSSession
+    private let http2: HTTP2ClientSession
+    private let table = StreamTable()
+    private let loop: EventLoop
+    private let buffers: ConnectionBuffers
+    private unowned let owner: any APNSConnectionOwner
+    private var head: RequestHead
+    private var tokenDue = UInt64.max
+    private var lastHeard: MonotonicTime
+    private var pingSentAt: UInt64?
+    /// Since when the socket takes nothing, nil while it does.
+    private var blockedSince: UInt64?
+    private var isClosed = false
+    /// What GOAWAY said, as the reason of the end.
+    private var farewell: APNSClientError?
+
+    /// Takes over an established connection and says hello on it.
+    ///
+    /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
+    init(
+        _ connection: EstablishedConnection, settings: Settings, token: ProviderToken?, loop: EventLoop,
+        buffers: ConnectionBuffers, owner: any APNSConnectionOwner, now: MonotonicTime
+    ) throws(APNSClientError) {
+        address = connection.address
+        openedAt = now
+        lastHeard = now
+        self.settings = settings
+        self.token = token
+        self.loop = loop
+        self.buffers = buffers
+        self.owner = owner
+        machine = APNSConnectionStateMachine(usesToken: token != nil, ownLimit: settings.streamLimit)
+        head = RequestHead(authority: settings.authority)
+        tls = connection.session
+        socket = connection.takeSocket()
+        table.now = now
+        do throws(HTTP2Error) {
+            http2 = try HTTP2ClientSession(
+                settings: HTTP2Settings(enablePush: 0), delegate: table)
+        } catch {
+            throw APNSClientError(.http2, error.message)
+        }
+        table.owner = self
+        do throws(EventLoopError) {
+            try loop.watch(socket.fileDescriptor, for: .readable, handler: self)
+        } catch {
+            throw APNSClientError(.connectionLost, error.message)
+        }
+    }
+
+    /// Whether requests may be submitted and SETTINGS have arrived.
+    var isUsable: Bool { machine.isAdmitting && machine.phase != .settling }
+
+    /// How far our clock is ahead of the server's, in seconds.
+    var clockSkew: Int64? { table.clockSkew }
+
+    /// Why it is going away, where it is.
+    var reasonOfEnd: APNSClientError? { farewell }
+
+    /// Whether a payload of this length may be submitted now.
+    func admits(bytes: Int) -> Bool {
+        // The window is asked for only where a stream is free.
+        machine.freeStreams > 0 && machine.admits(bytes: bytes, window: http2.remoteWindow)
+    }
+
+    /// How many requests of the usual length may be submitted now.
+    func capacity(usualBytes: Int) -> Int {
+        guard machine.freeStreams > 0 else { return 0 }
+        return machine.capacity(window: http2.remoteWindow, usualBytes: usualBytes)
+    }
+
+    /// Submits a request; it leaves with the next flush.
+    ///
+    /// - Returns: when its time runs out, in nanoseconds; nil when HTTP/2 takes no more requests.
+    func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> UInt64? {
+        table.now = now
+        let due = now.nanoseconds &+ settings.requestTimeout
+        let slot = table.take(tag: tag, due: due)
+        head.build(job, index: index, authorization: token)
+        do throws(HTTP2Error) {
+            let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)
+            table.opened(slot, streamID: streamID)
+            machine.submitted(bytes: job.payload.count, streamID: streamID)
+            return due
+        } catch {
+            table.cancel(slot)
+            machine.retire(.exhausted)
+            return nil
+        }
+    }
+
+    /// Changes the provider token from the next request on.
+    ///
+    /// - Parameters:
+    ///   - token: the new token.
+    ///   - due: when it is to be changed again, in nanoseconds.
+    func use(_ token: ProviderToken, until due: UInt64) {
+        self.token = token
+        tokenDue = due
+    }
+
+    /// Whether the provider token is to be changed.
+    func needsToken(now: UInt64) -> Bool { now >= tokenDue && machine.isAdmitting }
+
+    /// Asks for a replacement, and finishes once that is open.
+    func requestReplacement() { machine.requestReplacement() }
+
+    /// Takes no more requests; closes once the open ones have ended.
+    func retire() { machine.retire(.requested) }
+
+    /// Another connection is usable.
+    func replacementOpened() { machine.replacementOpened() }
+
+    // MARK: Time
+
+    /// When `tick(now:)` has something to do, in nanoseconds.
+    var nextDue: UInt64 {
+        var due = min(table.nextDue ?? .max, machine.isAdmitting ? tokenDue : .max)
+        if let pingSentAt {
+            due = min(due, pingSentAt &+ settings.pingTimeout)
+        } else {
+            due = min(due, lastHeard.nanoseconds &+ settings.pingInterval)
+        }
+        return due
+    }
+
+    /// Does what time demands: resets silent streams, sends a PING after long silence, gives up a dead connection.
+    func tick(now: MonotonicTime) {
+        guard !isClosed else { return }
+        table.now = now
+        if let pingSentAt, now.nanoseconds >= pingSentAt &+ settings.pingTimeout {
+            return end(APNSClientError(.timedOut, "\(address) did not answer a PING"), now: now)
+        }
+        var resets = 0
+        while let streamID = table.popTimedOut(now: now.nanoseconds) {
+            http2.reset(streamID: streamID, .cancel)
+            resets += 1
+        }
+        if resets > 0, let blockedSince, now.nanoseconds &- blockedSince > settings.requestTimeout / 2 {
+            return end(APNSClientError(.timedOut, "\(address) reads nothing any more"), now: now)
+        }
+        let isIdle = now.nanoseconds >= lastHeard.nanoseconds &+ settings.pingInterval
+        // A silent stream raises the question whether the whole connection is dead.
+        if pingSentAt == nil, isIdle || resets > 0 {
+            pingSentAt = now.nanoseconds
+            http2.ping(now.nanoseconds)
+        }
+        flush(now: now)
+        settle(now: now)
+    }
+
+    // MARK: Bytes
+
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
+        guard !isClosed else { return }
+        table.now = now
+        do {
+            let isOpen = try read(now: now)
+            try write(now: now)
+            if !isOpen { return end(lossError("\(address) closed the connection"), now: now) }
+        } catch {
+            return end(lossError(Self.text(of: error)), now: now)
+        }
+        settle(now: now)
+        owner.connectionProgressed(self, now: now)
+    }
+
+    /// Sends what HTTP/2 has to send, as far as the socket takes it.
+    func flush(now: MonotonicTime) {
+        guard !isClosed, blockedSince == nil, http2.wantsToSend || tls.pendingCiphertext > 0 else { return }
+        table.now = now
+        do {
+            try write(now: now)
+        } catch {
+            end(lossError(Self.text(of: error)), now: now)
+        }
+    }
+
+    /// Reads what is there.
+    ///
+    /// - Returns: false when the peer will send no more.
+    private func read(now: MonotonicTime) throws -> Bool {
+        var ciphertext: [UInt8] = []
+        swap(&ciphertext, &buffers.ciphertext)
+        defer { swap(&ciphertext, &buffers.ciphertext) }
+        for _ in 0..<Self.readLimit {
+            switch try socket.read(into: &ciphertext) {
+            case .wouldBlock: return true
+            case .closed: return false
+            case .bytes(let count):
+                lastHeard = now
+                tls.receive(ciphertext.span.extracting(0..<count))
+                guard try decrypt() else { return false }
+                // A read that did not fill the buffer has emptied the socket.
+                if count < ciphertext.count { return true }
+            }
+        }
+        return true
+    }
+
+    /// Hands on what TLS can decrypt.
+    private func decrypt() throws -> Bool {
+        var plaintext: [UInt8] = []
+        swap(&plaintext, &buffers.incoming)
+        defer { swap(&plaintext, &buffers.incoming) }
+        while true {
+            switch try tls.read(into: &plaintext) {
+            case .needsInput: return true
+            case .closed: return false
+            case .bytes(let count): try http2.receive(plaintext.span.extracting(0..<count))
+            }
+        }
+    }
+
+    private func write(now: MonotonicTime) throws {
+        try writeCiphertext(now: now)
+        while blockedSince == nil, http2.wantsToSend {
+            guard try encrypt() else { return }
+            try writeCiphertext(now: now)
+        }
+    }
+
+    /// Turns frames into TLS records.
+    ///
+    /// - Returns: false when HTTP/2 had nothing to send after all.
+    private func encrypt() throws -> Bool {
+        var plaintext: [UInt8] = []
+        swap(&plaintext, &buffers.outgoing)
+        defer { swap(&plaintext, &buffers.outgoing) }
+        let window = http2.remoteWindow
+        var total = 0
+        while total < Self.burstSize {
+            plaintext.removeAll(keepingCapacity: true)
+            try http2.send(into: &plaintext, upTo: Self.recordSize)
+            guard !plaintext.isEmpty else { break }
+            total += plaintext.count
+            try tls.write(plaintext.span)
+        }
+        let left = http2.remoteWindow
+        // With a small initial window a stream can be held up while the connection's window is open.
+        let streamWindow = http2.remoteSettings?.initialWindowSize ?? 65_535
+        let isAll = !http2.wantsToSend && left > 0 && streamWindow >= 8_192
+        machine.sent(bytes: max(0, window - left), isAll: isAll)
+        return total > 0
+    }
+
+    private func writeCiphertext(now: MonotonicTime) throws {
+        var isBlocked = false
+        while tls.pendingCiphertext > 0, !isBlocked {
+            try tls.withPendingCiphertext { bytes throws(EventLoopError) in
+                let taken = try socket.write(bytes)
+                isBlocked = taken == 0
+                return taken
+            }
+        }
+        guard isBlocked != (blockedSince != nil) else { return }
+        blockedSince = isBlocked ? now.nanoseconds : nil
+        try loop.change(socket.fileDescriptor, to: isBlocked ? [.readable, .writable] : .readable)
+    }
+
+    // MARK: The end
+
+    /// Closes a connection whose last request has ended.
+    private func settle(now: MonotonicTime) {
+        guard !isClosed, machine.isDrained || http2.isFinished else { return }
+        end(farewell, now: now)
+    }
+
+    /// Closes at once; open requests get their answers.
+    ///
+    /// - Parameters:
+    ///   - error: why; nil for an orderly end.
+    ///   - now: the time.
+    func end(_ error: APNSClientError?, now: MonotonicTime) {
+        guard !isClosed else { return }
+        isClosed = true
+        table.now = now
+        if error == nil || farewell != nil {
+            // Courtesy: the peer learns that this is no accident. Whether it arrives is not our concern.
+            http2.goAway(.noError)
+            try? write(now: now)
+            tls.closeNotify()
+            try? writeCiphertext(now: now)
+        }
+        loop.unwatch(socket.fileDescriptor)
+        machine.closed()
+        http2.connectionLost()
+        owner.connectionEnded(self, error, now: now)
+    }
+
+    private func lossError(_ text: String) -> APNSClientError {
+        farewell ?? APNSClientError(.connectionLost, text)
+    }
+
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case let error as EventLoopError: error.message
+        case let error as TLSError: error.message
+        case let error as HTTP2Error: error.message
+        default: "\(error)"
+        }
+    }
+}
+
+extension APNSConnection: StreamTableOwner {
+    func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd) {
+        machine.streamEnded(end, now: table.now.nanoseconds)
+        owner.connection(self, tag: tag, answered: answer, now: table.now)
+    }
+
+    func settingsReceived() {
+        machine.settingsReceived(maxConcurrentStreams: http2.remoteMaxConcurrentStreams)
+    }
+
+    func goAwayReceived(_ goAway: HTTP2GoAway) {
+        machine.goAwayReceived()
+        farewell = APNSClientError(
+            .connectionLost, "\(address) is going away: \(GoAwayText.describe(goAway))")
+    }
+
+    func pingAcknowledged() { pingSentAt = nil }
+}
+
+/// The text of a GOAWAY frame for people.
+enum GoAwayText {
+    /// Bytes of debug data that are quoted.
+    static let limit = 200
+
+    /// The error code, and the reason where the debug data is JSON with one, as Apple documents, or else its text.
+    static func describe(_ goAway: HTTP2GoAway) -> String {
+        guard !goAway.debugData.isEmpty else { return goAway.code.description }
+        var data = goAway.debugData
+        if let reason = ErrorBody(reading: &data).reason { return "\(goAway.code), \(reason.rawValue)" }
+        let text = goAway.debugData.prefix(limit).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
+        return "\(goAway.code), \(String(decoding: text, as: UTF8.self))"
+    }
+}

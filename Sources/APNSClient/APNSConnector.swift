@@ -1,0 +1,233 @@
+package import EventLoop
+import Glibc
+package import TLS
+
+/// What a pool asks for when it wants another connection.
+package struct ConnectRequest: Hashable, Sendable {
+    /// The request's number within its pool.
+    package let id: Int
+    /// Addresses to be used only where there are no others: those in use and those that kept silent.
+    package let avoiding: Set<SocketAddress>
+    /// How long the attempt may take in all.
+    package let timeout: Duration
+
+    /// A request from its parts.
+    package init(id: Int, avoiding: Set<SocketAddress>, timeout: Duration) {
+        self.id = id
+        self.avoiding = avoiding
+        self.timeout = timeout
+    }
+}
+
+/// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, nothing was requested.
+///
+/// Belongs to one thread at a time: the helper thread that made it, then the lane that adopts it.
+// The sender keeps no reference; the mailbox that carries it to the lane orders the accesses.
+package final class EstablishedConnection: @unchecked Sendable {
+    /// The socket; closed with this object unless it was taken.
+    let fileDescriptor: Int32
+    /// The TLS session, its handshake done.
+    let session: TLSSession
+    /// Who is at the other end.
+    package let address: SocketAddress
+    private var isTaken = false
+
+    init(_ socket: consuming Socket, session: TLSSession, address: SocketAddress) {
+        fileDescriptor = socket.release()
+        self.session = session
+        self.address = address
+    }
+
+    deinit {
+        if !isTaken { close(fileDescriptor) }
+    }
+
+    /// For instance `TLSv1.3`.
+    package var protocolVersion: String { session.protocolVersion }
+
+    /// Hands the socket over, once.
+    func takeSocket() -> Socket {
+        precondition(!isTaken, "a connection adopted twice")
+        isTaken = true
+        return Socket(takingOwnershipOf: fileDescriptor)
+    }
+}
+
+/// Opens connections to one APNs; its calls block, so they belong on helper threads.
+package final class APNSConnector: Sendable {
+    /// How long one of several addresses is tried at most.
+    private static let addressTimeout = Duration.seconds(10)
+    /// How long APNs may leave written bytes unacknowledged before the system gives the connection up, in
+    /// milliseconds.
+    private static let userTimeout = 30_000
+
+    /// What TLS says when the server is not who it should be.
+    private static let verificationFailures: Set<TLSError.Code> = [
+        .certificateUntrusted, .certificateExpired, .hostNameMismatch,
+    ]
+
+    /// Where to.
+    package let endpoint: APNSEndpoint
+    private let trust: TLSContext
+    private let limiter: ConnectRateLimiter
+    private let requiresALPN: Bool
+
+    /// A connector.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where to.
+    ///   - trust: a client context that offers `h2`; its identity is the client certificate, where one is used.
+    ///   - limiter: shared by the whole process.
+    ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
+    package init(endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true) {
+        self.endpoint = endpoint
+        self.trust = trust
+        self.limiter = limiter
+        self.requiresALPN = requiresALPN
+    }
+
+    /// Opens the connection a pool asked for.
+    ///
+    /// - Parameter request: what was asked for.
+    /// - Returns: the connection, or why there is none.
+    package func result(of request: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> {
+        do throws(APNSClientError) {
+            return .success(try connect(avoiding: request.avoiding, timeout: request.timeout))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last.
+    ///
+    /// - Parameters:
+    ///   - avoiding: addresses to be used only where there are no others.
+    ///   - timeout: how long this may take in all, without the lookup.
+    /// - Returns: a connection that is ready for HTTP/2.
+    /// - Throws: `APNSClientError`, the one of the address tried last.
+    package func connect(
+        avoiding: Set<SocketAddress>, timeout: Duration
+    ) throws(APNSClientError) -> EstablishedConnection {
+        sleep(nanoseconds: limiter.delay(host: endpoint.host, now: .now()))
+        let deadline = MonotonicTime.now().adding(timeout)
+        var failure = APNSClientError(.timedOut, "connecting to \(endpoint) took too long")
+        for address in Self.order(try lookUp(), avoiding: avoiding) {
+            let left = Duration.nanoseconds(Int64(clamping: deadline.nanoseconds(since: .now())))
+            guard left > .zero else { break }
+            do throws(APNSClientError) {
+                return try open(address, deadline: .now().adding(min(left, Self.addressTimeout)))
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// The order in which addresses are tried: shuffled, those to be avoided last.
+    static func order(_ addresses: [SocketAddress], avoiding: Set<SocketAddress>) -> [SocketAddress] {
+        let shuffled = addresses.shuffled()
+        return shuffled.filter { !avoiding.contains($0) } + shuffled.filter { avoiding.contains($0) }
+    }
+
+    private func lookUp() throws(APNSClientError) -> [SocketAddress] {
+        do throws(EventLoopError) {
+            return try Resolver.addresses(host: endpoint.host, port: endpoint.port)
+        } catch {
+            throw APNSClientError(.unreachable, error.message)
+        }
+    }
+
+    private func open(
+        _ address: SocketAddress, deadline: MonotonicTime
+    ) throws(APNSClientError) -> EstablishedConnection {
+        let socket: Socket
+        let session: TLSSession
+        do throws(EventLoopError) {
+            socket = try Socket.connect(to: address, timeout: deadline.left)
+        } catch {
+            throw APNSClientError(error.code == .timedOut ? .timedOut : .unreachable, error.message)
+        }
+        SocketOptions.setUserTimeout(socket.fileDescriptor, milliseconds: Self.userTimeout)
+        SocketOptions.setKeepalive(socket.fileDescriptor, idle: 60, interval: 10, count: 3)
+        do throws(TLSError) {
+            session = try TLSSession(client: trust, serverName: endpoint.host)
+        } catch {
+            throw APNSClientError(.tls, error.message)
+        }
+        try shakeHands(session, socket, address, deadline)
+        switch session.negotiatedProtocol {
+        case "h2": break
+        case nil where !requiresALPN: break
+        case nil: throw APNSClientError(.http2, "\(endpoint) at \(address) did not agree to HTTP/2 (no ALPN)")
+        case let other?: throw APNSClientError(.http2, "\(endpoint) at \(address) speaks \(other), not HTTP/2")
+        }
+        return EstablishedConnection(socket, session: session, address: address)
+    }
+
+    private func shakeHands(
+        _ session: TLSSession, _ socket: borrowing Socket, _ address: SocketAddress, _ deadline: MonotonicTime
+    ) throws(APNSClientError) {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        do {
+            while true {
+                let isDone: Bool
+                do throws(TLSError) {
+                    isDone = try session.handshake()
+                } catch {
+                    // The alert tells the server why; whether it arrives matters to nobody here.
+                    try? send(session, socket, deadline)
+                    throw error
+                }
+                try send(session, socket, deadline)
+                if isDone { return }
+                guard try socket.wait(for: .readable, timeout: deadline.left) else {
+                    throw APNSClientError(.timedOut, "the TLS handshake with \(endpoint) at \(address) took too long")
+                }
+                switch try socket.read(into: &buffer) {
+                case .bytes(let count): session.receive(buffer.span.extracting(0..<count))
+                case .wouldBlock: break
+                case .closed:
+                    throw APNSClientError(.tls, "\(endpoint) at \(address) closed during the TLS handshake")
+                }
+            }
+        } catch let error as APNSClientError {
+            throw error
+        } catch let error as TLSError {
+            let isRefusal = Self.verificationFailures.contains(error.code)
+            throw APNSClientError(
+                isRefusal ? .untrusted : .tls, "\(endpoint) at \(address): \(error.message)")
+        } catch {
+            throw APNSClientError(.tls, "TLS handshake with \(endpoint) at \(address): \(error)")
+        }
+    }
+
+    /// Writes all that the handshake wants to send.
+    private func send(_ session: TLSSession, _ socket: borrowing Socket, _ deadline: MonotonicTime) throws {
+        while session.pendingCiphertext > 0 {
+            var taken = 0
+            try session.withPendingCiphertext { bytes in
+                taken = try socket.write(bytes)
+                return taken
+            }
+            if taken == 0, try !socket.wait(for: .writable, timeout: deadline.left) {
+                throw APNSClientError(.timedOut, "the TLS handshake with \(endpoint) took too long")
+            }
+        }
+    }
+
+    private func sleep(nanoseconds: UInt64) {
+        guard nanoseconds > 0 else { return }
+        var left = timespec(
+            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        while true {
+            var rest = timespec()
+            guard nanosleep(&left, &rest) != 0, errno == EINTR else { return }
+            left = rest
+        }
+    }
+}
+
+extension MonotonicTime {
+    /// How long it is until then.
+    fileprivate var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
+}

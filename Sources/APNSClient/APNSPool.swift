@@ -1,0 +1,385 @@
+package import EventLoop
+package import PushModel
+
+/// Is told by a pool what its lane must know; all calls come on the lane's thread.
+package protocol APNSPoolDelegate: AnyObject {
+    /// A request is over; called exactly once for each that was submitted.
+    ///
+    /// It may submit further requests, but must not flush, close or otherwise change the pool.
+    ///
+    /// - Parameters:
+    ///   - pool: the pool.
+    ///   - tag: what the request was submitted with; it may be reused at once.
+    ///   - answer: how it ended.
+    ///   - now: the time.
+    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
+
+    /// Another connection is wanted: open it on a helper thread, and bring the lane's thread to call
+    /// `adopt(_:for:now:)` or `connectFailed(_:for:now:)`.
+    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest)
+
+    /// `capacity` grew from nothing, or `isConnected` changed.
+    func poolCapacityChanged(_ pool: APNSPool)
+}
+
+/// The connections to APNs of one route on one lane; used on the lane's thread only.
+///
+/// The pool opens its first connection in the first turn of the loop, without waiting for requests.
+package final class APNSPool {
+    /// How long an address that kept silent is avoided, in nanoseconds.
+    private static let silentAddressMemory: UInt64 = 600_000_000_000
+    /// How soon a provider token is asked for again when a new one could not be had, in nanoseconds.
+    private static let tokenRetry: UInt64 = 60_000_000_000
+
+    /// Whether APNs can be reached: false until the first connection is ready, and again once connections are gone and
+    /// could not be replaced. A planned replacement does not show.
+    package private(set) var isConnected = false
+
+    private let configuration: APNSPoolConfiguration
+    private let settings: APNSConnection.Settings
+    private let loop: EventLoop
+    private let tokens: ProviderTokenSource?
+    private weak var delegate: (any APNSPoolDelegate)?
+    private let buffers = ConnectionBuffers()
+    private var machine: APNSPoolStateMachine
+    private var random = SystemRandomNumberGenerator()
+    /// Those that take requests, and those that finish theirs.
+    private(set) var connections: [APNSConnection] = []
+    /// Gets requests until it is full or the turn ends: requests of one turn share records and writes.
+    private var preferred: APNSConnection?
+    private var requests: Set<Int> = []
+    private var lastRequest = 0
+    private var silentAddresses: [SocketAddress: UInt64] = [:]
+    private var timer: TimerID?
+    private var timerDue = UInt64.max
+    /// Whether the lane was told, or saw, that nothing can be submitted.
+    private var isStarved = true
+    /// Sixteen times the usual length of a payload, a moving average.
+    private var usualBytes = 512 * 16
+    private var opened = 0
+    private var lost = 0
+    private var timeouts = 0
+    private var lastError: APNSClientError?
+
+    /// A pool that opens its first connection in the loop's next turn.
+    ///
+    /// - Parameters:
+    ///   - configuration: how it behaves.
+    ///   - loop: the lane's loop.
+    ///   - endpoint: where its connections go, for the requests' `:authority`.
+    ///   - tokens: where provider tokens come from; nil where a client certificate identifies us.
+    ///   - delegate: whom to tell; not retained.
+    package init(
+        configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, tokens: ProviderTokenSource?,
+        delegate: any APNSPoolDelegate
+    ) {
+        self.configuration = configuration
+        self.loop = loop
+        self.tokens = tokens
+        self.delegate = delegate
+        settings = APNSConnection.Settings(
+            authority: endpoint.authority, requestTimeout: configuration.requestTimeout.wholeNanoseconds,
+            pingInterval: configuration.pingInterval.wholeNanoseconds,
+            pingTimeout: configuration.pingTimeout.wholeNanoseconds,
+            streamLimit: max(1, configuration.streamsPerConnection))
+        machine = APNSPoolStateMachine(
+            configuration.connections,
+            timing: APNSPoolStateMachine.Timing(
+                openInterval: configuration.openInterval.wholeNanoseconds,
+                growthDelay: configuration.growthDelay.wholeNanoseconds))
+        arm(at: MonotonicTime.now().nanoseconds)
+    }
+
+    deinit {
+        if let timer { loop.cancel(timer) }
+    }
+
+    // MARK: Requests
+
+    /// How many more requests of the usual size may be submitted now, as far as streams and windows allow.
+    package var capacity: Int {
+        let usual = usualBytes / 16
+        return connections.reduce(0) { $0 + $1.capacity(usualBytes: usual) }
+    }
+
+    /// Requests that may be open at once, for credit.
+    package var streamLimit: Int { connections.reduce(0) { $0 + $1.machine.streamLimit } }
+
+    /// Requests without an answer yet.
+    package var openStreams: Int { connections.reduce(0) { $0 + $1.machine.openStreams } }
+
+    /// Submits one notification of a job; it leaves with the next `flush(now:)`.
+    ///
+    /// - Parameters:
+    ///   - job: the job; its buffer is kept until the answer.
+    ///   - index: which of its notifications.
+    ///   - tag: names the request in its answer.
+    ///   - now: the time.
+    /// - Returns: false when no connection can take it now; then there will be no answer.
+    package func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> Bool {
+        let bytes = job.payload.count
+        usualBytes += bytes - usualBytes / 16
+        while let connection = connection(for: bytes) {
+            if let due = connection.submit(job, index: index, tag: tag, now: now) {
+                if due < timerDue { arm(at: due) }
+                return true
+            }
+            // HTTP/2 takes no more on this one, which the state machine knows from now on.
+            preferred = nil
+        }
+        isStarved = true
+        return false
+    }
+
+    private func connection(for bytes: Int) -> APNSConnection? {
+        if let preferred, preferred.admits(bytes: bytes) { return preferred }
+        preferred = nil
+        for candidate in connections where candidate.admits(bytes: bytes) {
+            if candidate.machine.freeStreams > preferred?.machine.freeStreams ?? 0 { preferred = candidate }
+        }
+        return preferred
+    }
+
+    /// Sends everything submitted: the end of the lane's turn.
+    ///
+    /// - Parameter now: the time.
+    package func flush(now: MonotonicTime) {
+        preferred = nil
+        // By position: a connection that breaks while it is flushed leaves the array.
+        var index = 0
+        while index < connections.count {
+            let connection = connections[index]
+            connection.flush(now: now)
+            if index < connections.count, connections[index] === connection { index += 1 }
+        }
+        if capacity == 0 { isStarved = true }
+        machine.turned(isSaturated: isSaturated, now: now.nanoseconds)
+        advance(now: now)
+    }
+
+    private var isSaturated: Bool {
+        var hasOpen = false
+        for connection in connections where connection.machine.isAdmitting {
+            guard connection.machine.phase == .open, !connection.machine.isThrottled,
+                connection.capacity(usualBytes: usualBytes / 16) == 0
+            else { return false }
+            hasOpen = true
+        }
+        return hasOpen
+    }
+
+    // MARK: Connections
+
+    /// Takes over a connection that was asked for.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection; closed when the pool wants it no more.
+    ///   - request: what was asked for.
+    ///   - now: the time.
+    package func adopt(_ connection: EstablishedConnection, for request: ConnectRequest, now: MonotonicTime) {
+        guard requests.contains(request.id), !machine.isStopped else { return }
+        do throws(APNSClientError) {
+            let token = try tokens?.current(wallSeconds: Self.wallSeconds)
+            let adopted = try APNSConnection(
+                connection, settings: settings, token: token, loop: loop, buffers: buffers, owner: self, now: now)
+            if let token { adopted.use(token, until: tokenDue(token, now: now)) }
+            requests.remove(request.id)
+            machine.connected()
+            opened += 1
+            connections.append(adopted)
+            adopted.flush(now: now)
+            advance(now: now)
+        } catch {
+            connectFailed(error, for: request, now: now)
+        }
+    }
+
+    /// Notes that a connection that was asked for could not be made; another will be asked for after a while.
+    ///
+    /// - Parameters:
+    ///   - error: why.
+    ///   - request: what was asked for.
+    ///   - now: the time.
+    package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
+        guard requests.remove(request.id) != nil else { return }
+        lastError = error
+        machine.connectFailed(now: now.nanoseconds, random: &random)
+        advance(now: now)
+    }
+
+    /// Opens new connections with the newest provider token and closes the present ones after that.
+    ///
+    /// - Parameter now: the time.
+    package func refreshCredential(now: MonotonicTime) {
+        for connection in connections { connection.requestReplacement() }
+        advance(now: now)
+    }
+
+    /// Takes no more requests, lets the open ones finish, and closes each connection after its last.
+    ///
+    /// - Parameter now: the time.
+    package func drain(now: MonotonicTime) {
+        machine.stop()
+        for connection in connections {
+            connection.retire()
+            connection.tick(now: now)
+        }
+        advance(now: now)
+    }
+
+    /// Closes everything now; open requests are answered before this returns.
+    package func close() {
+        machine.stop()
+        let now = MonotonicTime.now()
+        for connection in connections { connection.end(nil, now: now) }
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+
+    /// What the pool looks like now.
+    package var status: APNSPoolStatus {
+        var status = APNSPoolStatus(
+            isConnected: isConnected, connecting: machine.connecting, wanted: machine.wanted, openStreams: openStreams,
+            streamLimit: streamLimit, failures: machine.failures, opened: opened, lost: lost, timeouts: timeouts,
+            lastError: lastError)
+        for connection in connections {
+            switch connection.machine.phase {
+            case .settling: status.settling += 1
+            case .proving: status.proving += 1
+            case .open: status.open += 1
+            case .draining, .closed: status.draining += 1
+            }
+            status.addresses.append(connection.address)
+            if let skew = connection.clockSkew { status.clockSkew = skew }
+        }
+        return status
+    }
+
+    // MARK: Time
+
+    /// Does what is due: looks at its connections' states, asks for connections, and sets the timer.
+    private func advance(now: MonotonicTime) {
+        for connection in connections { review(connection, now: now) }
+        while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
+        updateConnectivity()
+        if isStarved, capacity > 0 {
+            isStarved = false
+            delegate?.poolCapacityChanged(self)
+        }
+        var due = machine.nextDue ?? .max
+        for connection in connections { due = min(due, connection.nextDue) }
+        if due < timerDue { arm(at: due) }
+    }
+
+    /// Takes a connection's state over into the pool's.
+    private func review(_ connection: APNSConnection, now: MonotonicTime) {
+        let state = connection.machine
+        if state.hasAnswered, !connection.isProved {
+            connection.isProved = true
+            machine.proved()
+            lastError = nil
+        }
+        if connection.isCounted, state.wantsReplacement || !state.isAdmitting { uncount(connection, now: now) }
+        if connection.isUsable, connection.isCounted, connections.contains(where: { $0.machine.wantsReplacement }) {
+            for other in connections { other.replacementOpened() }
+        }
+    }
+
+    private func uncount(_ connection: APNSConnection, now: MonotonicTime) {
+        connection.isCounted = false
+        if connection.machine.retirement == .strikes {
+            silentAddresses[connection.address] = now.nanoseconds &+ Self.silentAddressMemory
+        }
+        if let reason = connection.reasonOfEnd { lastError = reason }
+        machine.lost(
+            wasUseful: connection.machine.hasAnswered, age: now.nanoseconds(since: connection.openedAt),
+            now: now.nanoseconds, random: &random)
+    }
+
+    private func askForConnection(now: MonotonicTime) {
+        silentAddresses = silentAddresses.filter { $0.value > now.nanoseconds }
+        lastRequest += 1
+        requests.insert(lastRequest)
+        let avoided = Set(connections.map(\.address)).union(silentAddresses.keys)
+        delegate?.poolNeedsConnection(
+            self,
+            request: ConnectRequest(id: lastRequest, avoiding: avoided, timeout: configuration.connectTimeout))
+    }
+
+    private func updateConnectivity() {
+        let before = isConnected
+        if connections.contains(where: \.isUsable) {
+            isConnected = true
+        } else if machine.failures > 0 || machine.isStopped {
+            isConnected = false
+        }
+        if isConnected != before { delegate?.poolCapacityChanged(self) }
+    }
+
+    private func arm(at due: UInt64) {
+        if let timer { loop.cancel(timer) }
+        timerDue = due
+        timer = loop.schedule(at: MonotonicTime(nanoseconds: due)) { [weak self] now in self?.timerFired(now: now) }
+    }
+
+    private func timerFired(now: MonotonicTime) {
+        timer = nil
+        timerDue = .max
+        for connection in connections {
+            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
+            connection.tick(now: now)
+        }
+        advance(now: now)
+    }
+
+    // MARK: Provider tokens
+
+    private static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
+
+    private func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> UInt64 {
+        now.nanoseconds &+ ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
+    }
+
+    private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
+        let held = connection.token
+        do throws(APNSClientError) {
+            guard let token = try tokens?.current(wallSeconds: Self.wallSeconds), token != held else {
+                if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
+                return
+            }
+            connection.use(token, until: tokenDue(token, now: now))
+        } catch {
+            lastError = error
+            if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
+        }
+    }
+}
+
+extension APNSPool: APNSConnectionOwner {
+    func connection(
+        _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime
+    ) {
+        switch answer {
+        case .response(let response) where response.reason == .expiredProviderToken:
+            guard let tokens, let token = connection.token else { break }
+            // The replacement takes the new token. Without one it fails in `adopt`, and says so.
+            _ = try? tokens.refresh(after: token.generation, isExpired: true, wallSeconds: Self.wallSeconds)
+        case .unanswered(.deadline): timeouts += 1
+        default: break
+        }
+        delegate?.pool(self, tag: tag, answered: answer, now: now)
+    }
+
+    func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime) { advance(now: now) }
+
+    func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime) {
+        if connection.isCounted { uncount(connection, now: now) }
+        if let error {
+            lost += 1
+            lastError = error
+        }
+        if preferred === connection { preferred = nil }
+        connections.removeAll { $0 === connection }
+        if !machine.isStopped { advance(now: now) }
+    }
+}

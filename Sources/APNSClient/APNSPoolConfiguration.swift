@@ -1,0 +1,69 @@
+package import EventLoop
+
+/// How a pool of connections to APNs behaves.
+package struct APNSPoolConfiguration: Sendable {
+    /// How long a request may stay without an answer.
+    package var requestTimeout: Duration
+    /// How many connections, or how far their number may grow.
+    package var connections: APNSConnectionCount
+    /// How long one attempt to connect may take.
+    package var connectTimeout: Duration = .seconds(15)
+    /// The silence after which a PING is sent; Apple asks for an hour.
+    package var pingInterval: Duration = .seconds(3_600)
+    /// How long a PING may stay unanswered before the connection is given up.
+    package var pingTimeout: Duration = .seconds(10)
+    /// Open streams on one connection at most, whatever the server allows: bounds the memory of the pool.
+    package var streamsPerConnection = 1_000
+    /// The least time between two connects while nothing fails; Apple wants connections opened one after the other.
+    package var openInterval: Duration = .milliseconds(500)
+    /// How long all connections must be saturated before an automatic pool opens another.
+    package var growthDelay: Duration = .milliseconds(200)
+    /// The most connections of an automatic pool.
+    package static let automaticMaximum = 8
+
+    /// A configuration with the defaults for everything not named here.
+    ///
+    /// - Parameters:
+    ///   - requestTimeout: how long a request may stay without an answer.
+    ///   - connections: a fixed number, or nil for one that follows the load up to `automaticMaximum`.
+    package init(requestTimeout: Duration = .seconds(30), connections: Int? = nil) {
+        self.requestTimeout = requestTimeout
+        self.connections = connections.map { .fixed($0) } ?? .automatic(maximum: Self.automaticMaximum)
+    }
+}
+
+/// What a pool looks like at a moment, for readiness and metrics.
+package struct APNSPoolStatus: Sendable {
+    /// Whether APNs can be reached, as `APNSPool.isConnected` says.
+    package var isConnected = false
+    /// Connects under way.
+    package var connecting = 0
+    /// Connections that wait for SETTINGS.
+    package var settling = 0
+    /// Connections whose token no answer has confirmed yet.
+    package var proving = 0
+    /// Connections that take as many requests as the server allows.
+    package var open = 0
+    /// Connections that finish what they have.
+    package var draining = 0
+    /// How many connections are wanted.
+    package var wanted = 0
+    /// Requests without an answer yet.
+    package var openStreams = 0
+    /// Requests that may be open at once.
+    package var streamLimit = 0
+    /// Failures since something was answered last.
+    package var failures = 0
+    /// Connections opened since the start.
+    package var opened = 0
+    /// Connections that ended without our wish since the start.
+    package var lost = 0
+    /// Requests that ran out of time since the start.
+    package var timeouts = 0
+    /// The addresses in use.
+    package var addresses: [SocketAddress] = []
+    /// Why the last connection could not be made or was lost; nil once one works again.
+    package var lastError: APNSClientError?
+    /// How far our clock is ahead of the server's, in seconds, where a `date` header told.
+    package var clockSkew: Int64?
+}

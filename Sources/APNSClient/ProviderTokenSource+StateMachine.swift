@@ -1,0 +1,75 @@
+/// Decides when a provider token is replaced by a new one. Pure: wall-clock seconds come in.
+///
+/// Apple wants tokens no older than an hour and a connection to change its token at most every 20 minutes
+/// (<https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>).
+/// A new token every 30 minutes, of which each connection takes over every one at an age of 50 to 55 minutes, keeps
+/// both rules on every connection, whenever it was opened.
+struct ProviderTokenSchedule: Sendable {
+    /// The age at which a token is followed by the next, in seconds.
+    static let lifetime: Int64 = 30 * 60
+    /// The least age at which a refused token is replaced, in seconds: Apple's limit.
+    static let refusedLifetime: Int64 = 20 * 60
+    /// The least age at which a token is replaced that APNs calls expired; a younger one means that a clock is wrong,
+    /// which no new token mends.
+    static let expiredLifetime: Int64 = 60
+    /// How far in the future a token may seem to be made before the clock must have been set back, in seconds.
+    static let clockTolerance: Int64 = 300
+
+    /// Why a new token is wanted.
+    enum Request: Sendable {
+        /// A connection opens, or its token grew old.
+        case current
+        /// APNs refused the token of this generation.
+        case refused(generation: Int)
+        /// APNs called the token of this generation expired.
+        case expired(generation: Int)
+    }
+
+    /// The number of the present token, from 1; 0 while there is none.
+    private(set) var generation = 0
+    /// When the present token was made, in seconds since 1970.
+    private(set) var issuedAt: Int64 = 0
+
+    /// Whether a new token must be made for this request.
+    ///
+    /// However many connections report the same generation, only the first of them gets a new token made.
+    func needsNew(for request: Request, now: Int64) -> Bool {
+        guard generation > 0 else { return true }
+        let age = now - issuedAt
+        if age >= Self.lifetime || age < -Self.clockTolerance { return true }
+        switch request {
+        case .current: return false
+        case .refused(let refused): return refused >= generation && age >= Self.refusedLifetime
+        case .expired(let expired): return expired >= generation && age >= Self.expiredLifetime
+        }
+    }
+
+    /// Notes that a new token was made.
+    mutating func issued(now: Int64) {
+        generation += 1
+        issuedAt = now
+    }
+}
+
+/// When a connection changes its provider token.
+enum ProviderTokenChange {
+    /// The youngest age of a token at which a connection lets it go, in seconds.
+    static let youngest: Int64 = 50 * 60
+    /// The oldest.
+    static let oldest: Int64 = 55 * 60
+
+    /// How long a connection keeps a token it takes now.
+    ///
+    /// - Parameters:
+    ///   - token: the token.
+    ///   - wallSeconds: seconds since 1970.
+    ///   - random: spreads the changes of many connections over five minutes.
+    /// - Returns: nanoseconds.
+    static func delay(
+        of token: ProviderToken, wallSeconds: Int64, random: inout some RandomNumberGenerator
+    ) -> UInt64 {
+        let age = max(0, wallSeconds - token.issuedAt)
+        let target = Int64.random(in: youngest...oldest, using: &random)
+        return UInt64(max(1, target - age)) * 1_000_000_000
+    }
+}

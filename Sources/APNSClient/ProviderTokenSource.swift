@@ -1,0 +1,105 @@
+import PushModel
+import Synchronization
+package import TLS
+
+/// A signed provider token, ready to be sent.
+package struct ProviderToken: Sendable, Equatable {
+    /// The value of the `authorization` header: `bearer` and the JSON web token. Secret.
+    package let header: [UInt8]
+    /// The number of the token among those its source made, from 1.
+    package let generation: Int
+    /// When it was made, in seconds since 1970.
+    package let issuedAt: Int64
+}
+
+/// Makes the provider tokens of one key; shared by all connections, lanes and routes that use the key.
+///
+/// Apple: <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
+package final class ProviderTokenSource: Sendable {
+    private struct State {
+        var schedule = ProviderTokenSchedule()
+        var token: ProviderToken?
+    }
+
+    /// The key's identifier.
+    package let keyID: String
+    /// The identifier of the team the key belongs to.
+    package let teamID: String
+    private let key: ES256PrivateKey
+    private let state = Mutex(State())
+
+    /// A source that has made no token yet.
+    ///
+    /// - Parameters:
+    ///   - keyID: the key's identifier, ten characters.
+    ///   - teamID: the team's identifier, ten characters.
+    ///   - key: the private key of the `.p8` file.
+    package init(keyID: String, teamID: String, key: ES256PrivateKey) {
+        self.keyID = keyID
+        self.teamID = teamID
+        self.key = key
+    }
+
+    /// The token for a connection that opens or changes its token; a new one every 30 minutes.
+    ///
+    /// - Parameter wallSeconds: seconds since 1970.
+    /// - Returns: the newest token.
+    /// - Throws: `APNSClientError` when signing fails.
+    package func current(wallSeconds: Int64) throws(APNSClientError) -> ProviderToken {
+        try token(for: .current, wallSeconds: wallSeconds)
+    }
+
+    /// The token to use after APNs refused one; a new one is made once for all who ask, and not too often.
+    ///
+    /// - Parameters:
+    ///   - generation: the number of the refused token.
+    ///   - isExpired: whether APNs said `ExpiredProviderToken`; otherwise the present token is kept for 20 minutes.
+    ///   - wallSeconds: seconds since 1970.
+    /// - Returns: the newest token, which may be the refused one.
+    /// - Throws: `APNSClientError` when signing fails.
+    @discardableResult
+    package func refresh(
+        after generation: Int, isExpired: Bool, wallSeconds: Int64
+    ) throws(APNSClientError) -> ProviderToken {
+        try token(
+            for: isExpired ? .expired(generation: generation) : .refused(generation: generation),
+            wallSeconds: wallSeconds)
+    }
+
+    private func token(
+        for request: ProviderTokenSchedule.Request, wallSeconds: Int64
+    ) throws(APNSClientError) -> ProviderToken {
+        try state.withLock { state throws(APNSClientError) in
+            if let token = state.token, !state.schedule.needsNew(for: request, now: wallSeconds) { return token }
+            let header = try sign(issuedAt: wallSeconds)
+            state.schedule.issued(now: wallSeconds)
+            let token = ProviderToken(
+                header: header, generation: state.schedule.generation, issuedAt: wallSeconds)
+            state.token = token
+            return token
+        }
+    }
+
+    /// `bearer`, and a JSON web token in its compact form (RFC 7515, section 3.1; ES256: RFC 7518, section 3.4).
+    private func sign(issuedAt: Int64) throws(APNSClientError) -> [UInt8] {
+        var protected = Array(#"{"alg":"ES256","kid":"#.utf8)
+        JSONText.append(string: Array(keyID.utf8).span, to: &protected)
+        protected.append(UInt8(ascii: "}"))
+        var claims = Array(#"{"iss":"#.utf8)
+        JSONText.append(string: Array(teamID.utf8).span, to: &claims)
+        claims.append(contentsOf: #","iat":\#(issuedAt)}"#.utf8)
+
+        var token: [UInt8] = []
+        Base64URL.append(protected, to: &token)
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(claims, to: &token)
+        do throws(TLSError) {
+            let signature = try key.sign(token.span)
+            token.append(UInt8(ascii: "."))
+            Base64URL.append(signature, to: &token)
+        } catch {
+            throw APNSClientError(.signing, "the provider token of key \(keyID) cannot be signed: \(error.message)")
+        }
+        return Array("bearer ".utf8) + token
+    }
+}

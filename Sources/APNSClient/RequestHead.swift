@@ -1,0 +1,96 @@
+import HTTP2
+import PushModel
+
+/// Builds the header block of requests to `/3/device/…`; one per connection, reused for each request.
+///
+/// Which headers enter the peer's HPACK table follows Apple's advice: every name once, and the values that stay the
+/// same; never the path
+/// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
+struct RequestHead {
+    /// The block as built last.
+    private(set) var block = HeaderBlock()
+
+    private let prefix: HeaderBlock.Mark
+    private var scratch: [UInt8] = []
+    /// Headers with ever changing values are indexed with the first of them, for the sake of their names.
+    private var hasIndexedID = false
+    private var hasIndexedExpiration = false
+    private var hasIndexedCollapseID = false
+
+    /// A head for requests to one server.
+    ///
+    /// - Parameter authority: the value of `:authority`.
+    init(authority: String) {
+        block.append(":method", "POST")
+        block.append(":scheme", "https")
+        block.append(":authority", Array(authority.utf8).span)
+        prefix = block.mark
+        scratch.reserveCapacity(64)
+    }
+
+    /// Builds the head of one notification.
+    ///
+    /// - Parameters:
+    ///   - job: the job.
+    ///   - index: which of its notifications.
+    ///   - authorization: the provider token's header value; nil where a certificate identifies us.
+    mutating func build(_ job: borrowing Job, index: Int, authorization: ProviderToken?) {
+        let bytes = job.bytes.span
+        block.truncate(to: prefix)
+        block.beginValue(":path", .notIndexed)
+        block.appendPiece("/3/device/")
+        block.appendPiece(bytes.extracting(job.deviceToken(index)))
+        block.endValue()
+        if let authorization { block.append("authorization", authorization.header.span) }
+        block.append("apns-topic", bytes.extracting(job.topic))
+        if case .other(let range) = job.pushType {
+            block.append("apns-push-type", bytes.extracting(range))
+        } else {
+            block.append("apns-push-type", job.pushType.text)
+        }
+        switch job.priority {
+        case 10: block.append("apns-priority", "10")
+        case 5: block.append("apns-priority", "5")
+        default: appendNumber("apns-priority", Int64(job.priority), .indexed)
+        }
+        if let expiration = job.expiration {
+            // Zero is what nearly every job with an expiration says.
+            let isIndexed = expiration == 0 || !hasIndexedExpiration
+            hasIndexedExpiration = true
+            appendNumber("apns-expiration", expiration, isIndexed ? .indexed : .notIndexed)
+        }
+        if let collapseID = job.collapseID {
+            block.append("apns-collapse-id", bytes.extracting(collapseID), hasIndexedCollapseID ? .notIndexed : .indexed)
+            hasIndexedCollapseID = true
+        }
+        let isFirstID = !hasIndexedID
+        hasIndexedID = true
+        let apnsID = job.apnsID(index)
+        withScratch { text, block in
+            apnsID.append(to: &text)
+            block.append("apns-id", text.span, isFirstID ? .indexed : .notIndexed)
+        }
+    }
+
+    private mutating func appendNumber(_ name: StaticString, _ value: Int64, _ indexing: HeaderBlock.Indexing) {
+        withScratch { text, block in
+            var rest = value.magnitude
+            repeat {
+                text.append(UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            } while rest > 0
+            if value < 0 { text.append(UInt8(ascii: "-")) }
+            text.reverse()
+            block.append(name, text.span, indexing)
+        }
+    }
+
+    /// Lends the block and an empty buffer whose memory is kept.
+    private mutating func withScratch(_ body: (inout [UInt8], inout HeaderBlock) -> Void) {
+        var text: [UInt8] = []
+        swap(&text, &scratch)
+        text.removeAll(keepingCapacity: true)
+        body(&text, &block)
+        swap(&text, &scratch)
+    }
+}

@@ -1,0 +1,220 @@
+import EventLoop
+import HTTP2
+import PushModel
+
+/// Is told by a stream table what happened on its connection.
+protocol StreamTableOwner: AnyObject {
+    /// A request is over; the last call for it.
+    func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd)
+    /// The peer announced settings.
+    func settingsReceived()
+    /// The peer is going away.
+    func goAwayReceived(_ goAway: HTTP2GoAway)
+    /// A PING was answered.
+    func pingAcknowledged()
+}
+
+/// The open requests of one connection, and what has arrived of their answers.
+///
+/// All state of a stream lies in arrays indexed by slot, and slots are reused: a push that succeeds allocates nothing.
+/// A slot, not the caller's tag, names the stream to HTTP/2, so that the caller may reuse its tag as soon as it has its
+/// answer.
+final class StreamTable: HTTP2ClientDelegate {
+    private struct Stream {
+        var tag = 0
+        var streamID: Int32 = 0
+        /// The status received, 0 before.
+        var status: Int32 = 0
+        /// Seconds, -1 where none was received.
+        var retryAfter: Int32 = -1
+        var submittedAt: UInt64 = 0
+        var isTimedOut = false
+        var hasUniqueID = false
+        var hasBody = false
+    }
+
+    /// Bytes of an answer's body that are kept; a reason needs less than a hundred.
+    static let bodyLimit = 4_096
+    /// Bytes of an `apns-unique-id` that are kept; it is a UUID.
+    static let uniqueIDLimit = 128
+    /// How often the `date` header is looked at, in nanoseconds.
+    private static let dateInterval: UInt64 = 60_000_000_000
+
+    /// Whom to tell; outlives the table.
+    unowned var owner: (any StreamTableOwner)?
+    /// The time of the event being handled.
+    var now = MonotonicTime(nanoseconds: 0)
+    /// How far our clock is ahead of the peer's, in seconds, where a `date` header told.
+    private(set) var clockSkew: Int64?
+
+    private var streams: [Stream] = []
+    private var bodies: [[UInt8]] = []
+    private var uniqueIDs: [[UInt8]] = []
+    private var free: [Int] = []
+    private var deadlines = DeadlineList()
+    private var nextDate: UInt64 = 0
+
+    /// When the oldest request runs out of time, in nanoseconds.
+    var nextDue: UInt64? { deadlines.nextDue }
+
+    /// Takes a slot for a request that is about to be submitted.
+    func take(tag: Int, due: UInt64) -> Int {
+        let slot: Int
+        if let last = free.popLast() {
+            slot = last
+        } else {
+            slot = streams.count
+            streams.append(Stream())
+            bodies.append([])
+            uniqueIDs.append([])
+        }
+        streams[slot] = Stream(tag: tag, submittedAt: now.nanoseconds)
+        deadlines.append(slot, due: due)
+        return slot
+    }
+
+    /// Notes the number of the stream that a request got.
+    func opened(_ slot: Int, streamID: Int32) { streams[slot].streamID = streamID }
+
+    /// Gives a slot back whose request was not submitted after all.
+    func cancel(_ slot: Int) {
+        deadlines.remove(slot)
+        free.append(slot)
+    }
+
+    /// Takes the next request whose time has run out; it ends once its stream was reset.
+    ///
+    /// - Returns: the stream to be reset.
+    func popTimedOut(now: UInt64) -> Int32? {
+        guard let slot = deadlines.popDue(now: now) else { return nil }
+        streams[slot].isTimedOut = true
+        return streams[slot].streamID
+    }
+
+    // MARK: What HTTP/2 reports
+
+    func response(tag slot: Int, header name: Span<UInt8>, value: Span<UInt8>) {
+        // Told apart by length: this runs for every header of every answer.
+        switch name.count {
+        case 7 where name[0] == UInt8(ascii: ":"):
+            guard value.count == 3, let status = DecimalText.number(value) else { return }
+            streams[slot].status = Int32(status)
+        case 4 where name.isEqual(to: "date"):
+            readDate(value)
+        case 11 where name.isEqual(to: "retry-after"):
+            streams[slot].retryAfter = retryAfter(value)
+        case 14 where name.isEqual(to: "apns-unique-id"):
+            guard value.count <= Self.uniqueIDLimit else { return }
+            streams[slot].hasUniqueID = true
+            uniqueIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
+        default: break
+        }
+    }
+
+    func response(tag slot: Int, data: Span<UInt8>) {
+        streams[slot].hasBody = true
+        let room = max(0, Self.bodyLimit - bodies[slot].count)
+        data.extracting(0..<min(room, data.count)).withUnsafeBufferPointer { bodies[slot].append(contentsOf: $0) }
+    }
+
+    func streamClosed(tag slot: Int, streamID: Int32, _ closure: StreamClosure) {
+        let stream = streams[slot]
+        if !stream.isTimedOut { deadlines.remove(slot) }
+        let (answer, end) = conclude(slot, stream, closure)
+        if stream.hasBody { bodies[slot].removeAll(keepingCapacity: bodies[slot].capacity <= 512) }
+        if stream.hasUniqueID { uniqueIDs[slot] = [] }
+        free.append(slot)
+        owner?.streamEnded(tag: stream.tag, answer, end)
+    }
+
+    func received(settings: HTTP2Settings) { owner?.settingsReceived() }
+
+    func received(goAway: HTTP2GoAway) { owner?.goAwayReceived(goAway) }
+
+    func pingAcknowledged(_ opaque: UInt64) { owner?.pingAcknowledged() }
+
+    // MARK: Answers
+
+    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it.
+    private func conclude(
+        _ slot: Int, _ stream: Stream, _ closure: StreamClosure
+    ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
+        if stream.status >= 200 { return response(slot, stream) }
+        switch closure {
+        case .unprocessed: return (.unprocessed, .unprocessed)
+        case .reset(let code): return (.unanswered(.reset(code)), .unanswered)
+        case .cancelled: return (.unanswered(.deadline), .unanswered)
+        case .lost: return (.unanswered(.connectionLost), .unanswered)
+        case .complete: return (.unanswered(.reset(.protocolError)), .unanswered)
+        }
+    }
+
+    private func response(_ slot: Int, _ stream: Stream) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
+        var response = APNSResponse(
+            status: Int(stream.status),
+            microseconds: Int64(clamping: (now.nanoseconds &- stream.submittedAt) / 1_000))
+        if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
+        guard stream.status != 200 else { return (.response(response), .answered(status: 200, .keep)) }
+        if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
+        if stream.hasBody {
+            let body = ErrorBody(reading: &bodies[slot])
+            response.reason = body.reason
+            response.timestamp = body.timestamp
+        }
+        let consequence = Attempted.response(response.answer).connectionConsequence
+        return (.response(response), .answered(status: Int(stream.status), consequence))
+    }
+
+    /// Seconds, given as such or as a date (RFC 9110, section 10.2.3); -1 for what is neither.
+    private func retryAfter(_ value: Span<UInt8>) -> Int32 {
+        if let seconds = DecimalText.number(value) { return Int32(clamping: seconds) }
+        guard let date = HTTPDate.seconds(value) else { return -1 }
+        return Int32(clamping: max(0, date - WallClock.milliseconds() / 1_000))
+    }
+
+    private func readDate(_ value: Span<UInt8>) {
+        guard now.nanoseconds >= nextDate, let date = HTTPDate.seconds(value) else { return }
+        nextDate = now.nanoseconds &+ Self.dateInterval
+        clockSkew = WallClock.milliseconds() / 1_000 - date
+    }
+}
+
+/// What stands in the JSON body of a refusal.
+struct ErrorBody {
+    /// Its `reason`; texts this version does not know survive.
+    private(set) var reason: Reason?
+    /// Its `timestamp`, in milliseconds since 1970.
+    private(set) var timestamp: Int64?
+
+    /// Reads a body; what cannot be read is left out.
+    ///
+    /// - Parameter bytes: the body; may grow by text whose escapes were undone.
+    init(reading bytes: inout [UInt8]) {
+        var scanner = JSONScanner(0..<bytes.count)
+        do throws(JSONError) {
+            guard try scanner.enterObject(in: bytes.span) else { return }
+            while let name = try scanner.nextName(in: bytes.span) {
+                let value = try scanner.value(in: bytes.span)
+                let isReason = bytes.span.extracting(name.range).isEqual(to: "reason")
+                let isTimestamp = bytes.span.extracting(name.range).isEqual(to: "timestamp")
+                if isReason, value.kind == .string {
+                    let text = value.flag ? JSONText.unescape(value.range, in: &bytes) : value.range
+                    if let text, !text.isEmpty { reason = Reason(utf8: bytes.span.extracting(text)) }
+                } else if isTimestamp, value.kind == .number, !value.flag {
+                    timestamp = DecimalText.number(bytes.span.extracting(value.range))
+                }
+            }
+        } catch {
+            // A body that breaks off is no reason to lose the status; what was read before counts.
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether these bytes are exactly the given text.
+    func isEqual(to text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        for index in 0..<count where self[index] != text.utf8Start[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,87 @@
+internal import CNGHTTP2
+
+/// Ending requests: what it means that a stream closed, and telling the delegate exactly once.
+extension HTTP2ClientSession {
+    /// Decides how a request ended when the library closed its stream.
+    /// - Parameters:
+    ///   - slot: The request.
+    ///   - code: The code the stream was closed with.
+    ///   - lastWritten: The highest stream that was written.
+    /// - Returns: The way it ended.
+    static func closure(of slot: Slot, code: HTTP2ErrorCode, lastWritten: Int32) -> StreamClosure {
+        if slot.hasEnded { return .complete }
+        if slot.streamID > lastWritten { return .unprocessed }
+        if let own = slot.resetCode, code != .refusedStream || own == .refusedStream { return .cancelled }
+        // The library closes streams above the last stream of a GOAWAY with this code, too (RFC 9113, 8.7).
+        if code == .refusedStream { return .unprocessed }
+        return .reset(code)
+    }
+
+    /// Decides how a request ended when the connection went away.
+    /// - Parameters:
+    ///   - slot: The request.
+    ///   - lastWritten: The highest stream that was written.
+    /// - Returns: The way it ended.
+    static func closureOnLoss(_ slot: Slot, _ lastWritten: Int32) -> StreamClosure {
+        if slot.hasEnded { return .complete }
+        if slot.streamID > lastWritten { return .unprocessed }
+        return slot.resetCode == nil ? .lost : .cancelled
+    }
+
+    /// Frees a slot and tells the delegate; the tag may be used again inside its call.
+    /// - Parameters:
+    ///   - tag: An open request.
+    ///   - closure: How it ended.
+    func close(_ tag: Int, _ closure: StreamClosure) {
+        let streamID = slots[tag].streamID
+        slots[tag] = Slot()
+        openStreams -= 1
+        recent = (-1, 0)
+        receiver?.streamClosed(tag: tag, streamID: streamID, closure)
+    }
+
+    /// The library closed a stream.
+    /// - Parameters:
+    ///   - streamID: The stream.
+    ///   - code: The code it was closed with.
+    func streamClosed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+        // A request that was never written may have been reported earlier; its slot can belong to another one by now.
+        guard let tag = openTag(streamID) else { return }
+        close(tag, Self.closure(of: slots[tag], code: code, lastWritten: lastWrittenStreamID))
+    }
+
+    /// Reports requests that were reset before they were written: the library would keep them until a stream is free.
+    func closeWithdrawn() {
+        guard !withdrawn.isEmpty else { return }
+        let due = withdrawn
+        withdrawn.removeAll()
+        for (tag, streamID) in due where slots[tag].streamID == streamID && streamID > lastWrittenStreamID {
+            close(tag, .unprocessed)
+        }
+    }
+
+    /// Reports all requests that were never written, because a GOAWAY arrived and they never will be.
+    func closeUnwritten() {
+        for tag in slots.indices where slots[tag].streamID > lastWrittenStreamID {
+            close(tag, .unprocessed)
+        }
+    }
+
+    /// Finds the request of a stream the library knows as open.
+    /// - Parameter streamID: The stream.
+    /// - Returns: Its tag, or `nil` when it was reported already.
+    func openTag(_ streamID: Int32) -> Int? {
+        if recent.streamID == streamID { return recent.tag }
+        guard let tag = handle.slot(of: streamID), slots[tag].streamID == streamID else { return nil }
+        recent = (streamID, tag)
+        return tag
+    }
+
+    /// Finds the request of a stream, written or not.
+    /// - Parameter streamID: The stream.
+    /// - Returns: Its tag, or `nil` when it is not open.
+    func tag(of streamID: Int32) -> Int? {
+        guard streamID > 0 else { return nil }
+        return openTag(streamID) ?? slots.firstIndex { $0.streamID == streamID }
+    }
+}

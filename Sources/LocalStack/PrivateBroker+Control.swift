@@ -1,0 +1,93 @@
+/// How many messages a queue holds.
+package struct QueueCounts: Sendable, Equatable {
+    /// Messages that wait for a consumer.
+    package var ready: Int
+    /// Messages that were delivered and not settled yet.
+    package var unacknowledged: Int
+
+    /// Both together: what the queue keeps.
+    package var total: Int { ready + unacknowledged }
+
+    /// Makes counts.
+    /// - Parameters:
+    ///   - ready: Messages that wait for a consumer.
+    ///   - unacknowledged: Messages that were delivered and not settled yet.
+    package init(ready: Int, unacknowledged: Int) {
+        self.ready = ready
+        self.unacknowledged = unacknowledged
+    }
+}
+
+extension PrivateBroker {
+    /// Runs `rabbitmqctl` against this broker; about half a second.
+    /// - Parameters:
+    ///   - arguments: The command and its arguments.
+    ///   - input: Bytes for its standard input.
+    /// - Returns: What it wrote to standard output.
+    /// - Throws: `LocalStackError` with its complaint when it fails.
+    /// - SeeAlso: <https://www.rabbitmq.com/docs/man/rabbitmqctl.8>
+    @discardableResult
+    package func control(_ arguments: [String], input: [UInt8] = []) throws(LocalStackError) -> String {
+        let outcome = try ChildProcess.run(
+            "\(Self.programs)/rabbitmqctl", ["--quiet"] + arguments, environment: environment, input: input)
+        guard outcome.status == 0 else {
+            throw LocalStackError(
+                .programFailed,
+                "rabbitmqctl \(arguments.first ?? "") failed with status \(outcome.status): \(outcome.errorText)\(outcome.text)"
+            )
+        }
+        return outcome.text
+    }
+
+    /// Creates exchanges, queues, bindings, policies and users from a definitions file; importing twice does no harm.
+    /// - Parameter json: The text that `martlet topology render` prints.
+    /// - Throws: `LocalStackError` with the broker's complaint.
+    /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
+    package func importDefinitions(json: [UInt8]) throws(LocalStackError) {
+        let file = try directory.write(json, to: "definitions.json")
+        try control(["import_definitions", file])
+    }
+
+    /// What every queue holds at this moment, asked of the queues themselves: the listing of `rabbitmqctl list_queues`
+    /// shows counters of quorum queues as they were at their last tick.
+    /// - Parameter virtualHost: Whose queues.
+    /// - Returns: Counts by queue name.
+    /// - Throws: `LocalStackError` when the broker does not answer.
+    package func queueCounts(virtualHost: String = "/") throws(LocalStackError) -> [String: QueueCounts] {
+        let text: String
+        do {
+            text = try control(["eval", Self.exactCounts(virtualHost: virtualHost)])
+        } catch {
+            // Another version of RabbitMQ may lack the functions asked above.
+            text = try control([
+                "list_queues", "--vhost", virtualHost, "--no-table-headers", "name", "messages_ready",
+                "messages_unacknowledged",
+            ])
+        }
+        var counts: [String: QueueCounts] = [:]
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: "\t")
+            guard fields.count == 3, let ready = Int(fields[1]), let unacknowledged = Int(fields[2]) else { continue }
+            counts[String(fields[0])] = QueueCounts(ready: ready, unacknowledged: unacknowledged)
+        }
+        return counts
+    }
+
+    /// The Erlang expression that writes name, ready and unacknowledged of each queue, one per line.
+    private static func exactCounts(virtualHost: String) -> String {
+        """
+        lists:foreach(fun(Q) ->
+          {R, U} = case amqqueue:get_type(Q) of
+            rabbit_quorum_queue ->
+              {ok, {_, X}, _} = ra:local_query(amqqueue:get_pid(Q), fun(S) ->
+                {rabbit_fifo:query_messages_ready(S), rabbit_fifo:query_messages_checked_out(S)} end),
+              X;
+            _ ->
+              [{_, A}, {_, B}] = rabbit_amqqueue:info(Q, [messages_ready, messages_unacknowledged]),
+              {A, B}
+          end,
+          io:format("~ts\\t~p\\t~p~n", [element(4, amqqueue:get_name(Q)), R, U])
+        end, rabbit_amqqueue:list(<<"\(virtualHost)">>)).
+        """
+    }
+}

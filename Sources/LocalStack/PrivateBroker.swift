@@ -1,0 +1,163 @@
+import Glibc
+import Synchronization
+
+/// A real RabbitMQ of one's own: own directory, ports, node name, Erlang cookie and port mapper, bound to the
+/// loopback interface, for any user. Nothing of a RabbitMQ that the machine may run is read, used or changed.
+///
+/// It ends with `stop()`, with its last reference, or with this process, and leaves nothing behind.
+package final class PrivateBroker: Sendable {
+    /// The scripts that work for any user; those in /usr/sbin insist on root or the user rabbitmq.
+    static let programs = "/usr/lib/rabbitmq/bin"
+
+    /// The processes of a running broker.
+    private struct Processes {
+        var server: ChildProcess?
+        var portMapper: ChildProcess?
+    }
+
+    /// Everything the broker writes: configuration, data, log.
+    package let directory: TemporaryDirectory
+    /// The name of its Erlang node, unique on this machine.
+    package let nodeName: String
+    /// The whole environment of the broker and of its tools.
+    package let environment: [String: String]
+    private let ports: PrivateBrokerPorts
+    private let options: PrivateBrokerOptions
+    private let processes = Mutex(Processes())
+
+    private init(options: PrivateBrokerOptions) throws(LocalStackError) {
+        directory = try TemporaryDirectory(prefix: "martlet-broker")
+        ports = try .free()
+        nodeName = "martlet-\(getpid())-\(UInt32.random(in: 0..<1_000_000))@localhost"
+        environment = PrivateBrokerFiles.environment(directory: directory, ports: ports, nodeName: nodeName)
+        self.options = options
+        try PrivateBrokerFiles.write(to: directory, ports: ports, options: options)
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Starts a broker and waits until it speaks AMQP; about five seconds.
+    /// - Parameter options: What it shall offer.
+    /// - Returns: The running broker, with the user `guest` and the virtual host `/`.
+    /// - Throws: `LocalStackError` when RabbitMQ is not installed, or does not start; its log's end is in the message.
+    package static func start(
+        _ options: PrivateBrokerOptions = PrivateBrokerOptions()
+    ) throws(LocalStackError) -> PrivateBroker {
+        guard access("\(programs)/rabbitmq-server", X_OK) == 0 else {
+            throw LocalStackError(
+                .programMissing, "\(programs)/rabbitmq-server is missing: install the Debian package rabbitmq-server")
+        }
+        // A port found free may be taken by another process before the broker binds it; then all five are chosen anew.
+        var attempts = 3
+        while true {
+            let broker = try PrivateBroker(options: options)
+            do throws(LocalStackError) {
+                try broker.boot()
+                return broker
+            } catch {
+                attempts -= 1
+                guard error.code == .programFailed, attempts > 0 else { throw error }
+            }
+        }
+    }
+
+    /// The AMQP port on 127.0.0.1.
+    package var port: Int { ports.amqp }
+    /// The encrypted AMQP port on 127.0.0.1, where a TLS listener was asked for.
+    package var tlsPort: Int { ports.amqps }
+    /// The management API's port on 127.0.0.1, where it was asked for.
+    package var managementPort: Int { ports.management }
+    /// Where workers and producers connect.
+    package var uri: String { "amqp://guest:guest@127.0.0.1:\(ports.amqp)/" }
+    /// The management API, for a worker's `broker.management`.
+    package var managementURI: String { "http://guest:guest@127.0.0.1:\(ports.management)" }
+    /// What the broker logged.
+    package var logFile: String { directory.file("broker.log") }
+
+    /// The process id of the Erlang machine, 0 while it is down.
+    package var processID: Int32 { processes.withLock { $0.server?.processID ?? 0 } }
+
+    /// Sends a signal to the broker: `SIGSTOP` freezes it, `SIGCONT` wakes it, `SIGKILL` is a crash.
+    /// - Parameter number: The number of the signal.
+    package func signal(_ number: Int32) {
+        processes.withLock { $0.server }?.signal(number)
+    }
+
+    /// Kills the broker as a power cut would; its data stay, and `restart()` brings it back on the same ports.
+    package func crash() {
+        processes.withLock { $0.server.take() }?.terminate(grace: .zero)
+    }
+
+    /// Starts the broker again on the same ports and data, ending it first where it runs.
+    /// - Throws: `LocalStackError` when it does not come back.
+    package func restart() throws(LocalStackError) {
+        processes.withLock { $0.server.take() }?.terminate()
+        try boot()
+    }
+
+    /// Ends the broker with everything it started and removes its directory; harmless when repeated.
+    package func stop() {
+        let ended = processes.withLock { running in
+            defer { running = Processes() }
+            return running
+        }
+        // The data are thrown away, so there is nothing an orderly end (three seconds) would save.
+        ended.server?.signal(SIGCONT)
+        ended.server?.terminate(grace: .zero)
+        ended.portMapper?.terminate(grace: .zero)
+        directory.remove()
+    }
+
+    /// Lets the broker and its directory outlive this process.
+    /// - Returns: The ids of its processes: killing these ends it.
+    package func leaveRunning() -> [Int32] {
+        directory.keep()
+        return processes.withLock { running in
+            [running.server, running.portMapper].compactMap { process in
+                process?.leaveRunning()
+                return process?.processID
+            }
+        }
+    }
+
+    /// Starts what does not run yet and waits until the broker answers.
+    private func boot() throws(LocalStackError) {
+        let log = ChildProcess.Stream.file(logFile)
+        if processes.withLock({ $0.portMapper }) == nil {
+            let mapper = try ChildProcess.start(
+                "/usr/bin/epmd", ["-port", "\(ports.portMapper)", "-address", "127.0.0.1"], environment: environment,
+                output: log, error: log)
+            processes.withLock { $0.portMapper = mapper }
+            // The node registers once, at its start; a mapper that is not up by then would make it fail.
+            try waitUntil(ports.portMapper, answers: nil, from: mapper)
+        }
+        let server = try ChildProcess.start(
+            "\(Self.programs)/rabbitmq-server", environment: environment, output: log, error: log)
+        processes.withLock { $0.server = server }
+        try waitUntil(ports.amqp, answers: Array("AMQP".utf8) + [0, 0, 9, 1], from: server)
+    }
+
+    /// Waits until a port accepts a connection and, where a greeting is given, answers it.
+    private func waitUntil(
+        _ port: Int, answers greeting: [UInt8]?, from process: ChildProcess
+    ) throws(LocalStackError) {
+        let deadline = ContinuousClock.now.advanced(by: options.startTimeout)
+        while !Probe.answers(port: port, greeting: greeting) {
+            if let ending = process.wait(timeout: .milliseconds(20)) {
+                throw LocalStackError(.programFailed, "RabbitMQ ended while starting (\(ending)): \(logTail())")
+            }
+            if ContinuousClock.now > deadline {
+                throw LocalStackError(
+                    .timedOut, "RabbitMQ did not answer within \(options.startTimeout): \(logTail())")
+            }
+        }
+    }
+
+    /// The last lines of the log, for an error message.
+    private func logTail() -> String {
+        let tail = try? ChildProcess.run("/usr/bin/tail", ["-n", "12", logFile], timeout: .seconds(5)).text
+        return tail.map { $0.isEmpty ? "nothing was logged" : $0 } ?? "no log"
+    }
+}

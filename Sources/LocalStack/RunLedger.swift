@@ -1,0 +1,115 @@
+/// Compares what producers were promised, what APNs received, and what was reported, after a run.
+///
+/// A notification is named by its job and index. Nothing may be lost; a second acceptance at APNs is explained when a
+/// result of that notification says `redelivered`, because the broker then delivered the job again after a crash; and
+/// results of one attempt may come twice only as the same message, with the same id.
+package struct RunLedger: Sendable {
+    /// One notification.
+    package struct Key: Hashable, Sendable {
+        /// The job's id.
+        package var job: String
+        /// Its position in `device_tokens`.
+        package var index: Int
+
+        /// A key from its parts.
+        package init(job: String, index: Int) {
+            self.job = job
+            self.index = index
+        }
+    }
+
+    /// What the comparison found.
+    package struct Verdict: Sendable {
+        /// Notifications that were promised and never got a final outcome.
+        package var lost: [Key] = []
+        /// Acceptances beyond the first that a redelivery explains.
+        package var explainedDuplicates = 0
+        /// Notifications accepted more than once without an explanation.
+        package var unexplainedDuplicates: [Key] = []
+        /// Results or dead letters of jobs nobody published.
+        package var unexpected: [Key] = []
+        /// Notifications whose results of one attempt have different message ids.
+        package var ambiguous: [Key] = []
+        /// Notifications reported accepted that APNs never received.
+        package var unreceived: [Key] = []
+
+        /// Whether everything is accounted for.
+        package var isClean: Bool {
+            lost.isEmpty && unexplainedDuplicates.isEmpty && unexpected.isEmpty && ambiguous.isEmpty
+                && unreceived.isEmpty
+        }
+    }
+
+    private struct Account {
+        var isPromised = false
+        var isFinal = false
+        var isReportedAccepted = false
+        var isRedelivered = false
+        var messageIDs: [Int: String] = [:]
+        var isAmbiguous = false
+        var apnsID: String?
+    }
+
+    private var accounts: [Key: Account] = [:]
+    private var acceptances: [String: Int] = [:]
+
+    /// An empty ledger.
+    package init() {}
+
+    /// How many notifications have a final outcome.
+    package private(set) var finals = 0
+    /// How many notifications were promised.
+    package private(set) var promises = 0
+
+    /// The broker confirmed a job with this many notifications to its producer.
+    package mutating func promised(job: String, notifications: Int = 1) {
+        for index in 0..<notifications {
+            accounts[Key(job: job, index: index), default: Account()].isPromised = true
+            promises += 1
+        }
+    }
+
+    /// A result was read.
+    package mutating func reported(
+        _ key: Key, attempt: Int, messageID: String, isAccepted: Bool, isRedelivered: Bool, apnsID: String?
+    ) {
+        finished(key)
+        var account = accounts[key] ?? Account()
+        if isAccepted { account.isReportedAccepted = true }
+        if isRedelivered { account.isRedelivered = true }
+        if let known = account.messageIDs[attempt], known != messageID { account.isAmbiguous = true }
+        account.messageIDs[attempt] = messageID
+        account.apnsID = apnsID?.lowercased() ?? account.apnsID
+        accounts[key] = account
+    }
+
+    /// A dead letter that the broker wrote was read: it has no result.
+    package mutating func deadLettered(_ key: Key) { finished(key) }
+
+    /// APNs accepted a push with this `apns-id`.
+    package mutating func accepted(apnsID: String) { acceptances[apnsID.lowercased(), default: 0] += 1 }
+
+    private mutating func finished(_ key: Key) {
+        if accounts[key]?.isFinal != true { finals += 1 }
+        accounts[key, default: Account()].isFinal = true
+    }
+
+    /// Compares everything recorded so far.
+    package func verdict() -> Verdict {
+        var verdict = Verdict()
+        for (key, account) in accounts {
+            if !account.isPromised { verdict.unexpected.append(key) }
+            if account.isPromised, !account.isFinal { verdict.lost.append(key) }
+            if account.isAmbiguous { verdict.ambiguous.append(key) }
+            let count = account.apnsID.flatMap { acceptances[$0] } ?? 0
+            if account.isReportedAccepted, count == 0 { verdict.unreceived.append(key) }
+            guard count > 1 else { continue }
+            if account.isRedelivered {
+                verdict.explainedDuplicates += count - 1
+            } else {
+                verdict.unexplainedDuplicates.append(key)
+            }
+        }
+        return verdict
+    }
+}

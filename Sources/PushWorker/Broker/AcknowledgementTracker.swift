@@ -1,0 +1,132 @@
+/// Decides which deliveries of one channel generation to acknowledge, and how.
+///
+/// Delivery tags of a channel count up from 1 (AMQP 0-9-1, basic.deliver). The finished prefix goes out as one
+/// `basic.ack` with `multiple`; a delivery that finished behind a slow one is acknowledged singly once it has waited,
+/// so that one silent stream does not hold the whole prefetch window. Pure: time comes in, acknowledgements come out.
+package struct AcknowledgementTracker {
+    /// One `basic.ack` to send.
+    package struct Acknowledgement: Equatable {
+        /// The delivery tag to name.
+        package var deliveryTag: UInt64
+        /// Whether it covers everything not yet acknowledged up to that tag.
+        package var multiple: Bool
+    }
+
+    private enum State: UInt8 {
+        case open, done, acknowledged
+    }
+
+    /// Finished prefix length that goes out at once; smaller ones wait for `flushInterval`.
+    package static let batchSize = 64
+    /// Nanoseconds that a shorter finished prefix may wait for company.
+    package static let flushInterval: UInt64 = 5_000_000
+    /// Nanoseconds after which deliveries finished behind an open one are acknowledged singly.
+    package static let stragglerInterval: UInt64 = 50_000_000
+
+    /// The highest tag acknowledged by prefix; `states[head]` belongs to the tag after it.
+    private var acknowledgedPrefix: UInt64 = 0
+    /// States of the tags after the prefix, as a queue that is compacted when its dead front outgrows it.
+    private var states: [State] = []
+    private var head = 0
+    /// How many tags right after the prefix are finished (done or already acknowledged singly).
+    private var finishedPrefix = 0
+    /// Finished tags beyond the finished prefix that were not acknowledged yet.
+    private var stragglers = 0
+    private var waitingSince: UInt64?
+
+    /// Starts a channel generation: nothing delivered, nothing acknowledged.
+    package init() {}
+
+    /// How many deliveries are not acknowledged yet.
+    package private(set) var unacknowledged = 0
+
+    /// Records a delivery; tags must arrive in sequence, as the broker sends them.
+    ///
+    /// - Returns: False when the tag is not the next one of the channel, which no correct broker sends.
+    package mutating func delivered(_ tag: UInt64) -> Bool {
+        guard tag == acknowledgedPrefix + UInt64(states.count - head) + 1 else { return false }
+        states.append(.open)
+        unacknowledged += 1
+        return true
+    }
+
+    /// Records that everything a delivery asked for is confirmed, so that it may be acknowledged.
+    ///
+    /// Our own misuse (a tag that is unknown, or settled twice) traps: acknowledging an unknown tag would make the
+    /// broker close the channel and requeue the whole window.
+    package mutating func done(_ tag: UInt64, now: UInt64) {
+        precondition(tag > acknowledgedPrefix, "delivery \(tag) was acknowledged before")
+        let position = head + Int(tag - acknowledgedPrefix - 1)
+        precondition(position < states.count && states[position] == .open, "delivery \(tag) is not open")
+        states[position] = .done
+        if waitingSince == nil { waitingSince = now }
+        if position == head + finishedPrefix {
+            finishedPrefix += 1
+            while head + finishedPrefix < states.count, states[head + finishedPrefix] != .open {
+                if states[head + finishedPrefix] == .done { stragglers -= 1 }
+                finishedPrefix += 1
+            }
+        } else {
+            stragglers += 1
+        }
+    }
+
+    /// Records that a delivery was given back or rejected: it needs no acknowledgement any more.
+    ///
+    /// Our own misuse (a tag that is unknown, or settled before) traps, as in `done(_:now:)`.
+    package mutating func handedBack(_ tag: UInt64, now: UInt64) {
+        done(tag, now: now)
+        let position = head + Int(tag - acknowledgedPrefix - 1)
+        states[position] = .acknowledged
+        unacknowledged -= 1
+        if position >= head + finishedPrefix { stragglers -= 1 }
+        if unacknowledged == 0 || (finishedPrefix == 0 && stragglers == 0) { waitingSince = nil }
+    }
+
+    /// The acknowledgement of the finished prefix, when it is due or `flush` is set.
+    package mutating func takePrefix(now: UInt64, flush: Bool = false) -> Acknowledgement? {
+        guard finishedPrefix > 0 else { return nil }
+        let waited = now &- (waitingSince ?? now)
+        guard flush || finishedPrefix >= Self.batchSize || waited >= Self.flushInterval else { return nil }
+        var newly = 0
+        // The broker closes the channel for a tag it no longer knows, so the acknowledgement names the highest tag of
+        // the prefix that was not acknowledged singly before.
+        var highest: UInt64 = 0
+        for position in head..<head + finishedPrefix where states[position] == .done {
+            newly += 1
+            highest = acknowledgedPrefix + UInt64(position - head) + 1
+        }
+        head += finishedPrefix
+        acknowledgedPrefix += UInt64(finishedPrefix)
+        finishedPrefix = 0
+        unacknowledged -= newly
+        waitingSince = stragglers > 0 ? now : nil
+        if head > 4_096, head * 2 > states.count {
+            states.removeFirst(head)
+            head = 0
+        }
+        return newly > 0 ? Acknowledgement(deliveryTag: highest, multiple: true) : nil
+    }
+
+    /// The tags that finished behind an open delivery and have waited long enough, each to be acknowledged singly.
+    package mutating func takeStragglers(now: UInt64, flush: Bool = false) -> [Acknowledgement] {
+        guard stragglers > 0, flush || now &- (waitingSince ?? now) >= Self.stragglerInterval else { return [] }
+        var taken: [Acknowledgement] = []
+        taken.reserveCapacity(stragglers)
+        for position in head + finishedPrefix..<states.count where states[position] == .done {
+            states[position] = .acknowledged
+            let tag = acknowledgedPrefix + UInt64(position - head) + 1
+            taken.append(Acknowledgement(deliveryTag: tag, multiple: false))
+        }
+        stragglers = 0
+        unacknowledged -= taken.count
+        waitingSince = finishedPrefix > 0 ? waitingSince : nil
+        return taken
+    }
+
+    /// When the next acknowledgement falls due, in the clock of `done(_:now:)`; nil when nothing waits.
+    package var nextDue: UInt64? {
+        guard let since = waitingSince else { return nil }
+        return since + (finishedPrefix > 0 ? Self.flushInterval : Self.stragglerInterval)
+    }
+}

@@ -1,0 +1,157 @@
+internal import EventLoop
+internal import RabbitMQ
+
+/// What one connection to the broker is used for; DESIGN asks for two per lane, since a blocked publisher must not stop
+/// deliveries and acknowledgements.
+enum BrokerRole: String, Sendable {
+    case consume, publish
+}
+
+/// Told when a broker connection comes and goes. On the lane's thread.
+protocol BrokerLinkDelegate: AMQPConnectionDelegate {
+    /// A logged-in connection is there; channels can be opened on it.
+    func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
+    /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
+    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
+}
+
+/// Keeps one connection to the broker alive: opens it on a helper thread, reads it on the lane's loop, and opens it
+/// again with jittered backoff after it failed.
+///
+/// After any error from a read the connection is destroyed, never read again (rabbitmq-c may be in any state).
+final class BrokerLink: ReadinessHandler {
+    /// Frames read in one turn before other work of the lane gets its chance.
+    static let framesPerTurn = 256
+
+    private enum State {
+        case waiting(until: MonotonicTime)
+        case connecting
+        case open(AMQPConnection)
+    }
+
+    let role: BrokerRole
+    /// Why there is no connection, for people.
+    private(set) var trouble: String?
+
+    private var state: State
+    private var backoff = Backoff.broker
+    private var random = SystemRandomNumberGenerator()
+    private let loop: EventLoop
+    private let connect: (BrokerRole) -> Void
+    private unowned let delegate: any BrokerLinkDelegate
+    private var mustReadAgain = false
+    /// Why the open connection must not be used any more.
+    private var doubt: AMQPError?
+    private var nextHeartbeat: MonotonicTime
+
+    /// Creates a link that connects at its first `tick`.
+    ///
+    /// - Parameters:
+    ///   - connect: Starts a blocking connect on a helper thread, whose result comes back through `connected(_:now:)`.
+    init(
+        role: BrokerRole, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        connect: @escaping (BrokerRole) -> Void
+    ) {
+        self.role = role
+        self.loop = loop
+        self.delegate = delegate
+        self.connect = connect
+        state = .waiting(until: now)
+        nextHeartbeat = now
+    }
+
+    /// The connection, while there is one.
+    var connection: AMQPConnection? {
+        if case .open(let connection) = state { return connection }
+        return nil
+    }
+
+    /// Whether bytes are buffered that epoll will not announce.
+    var hasPendingInput: Bool { mustReadAgain }
+
+    /// Starts a connect that is due, and lets rabbitmq-c send and check heartbeats.
+    func tick(now: MonotonicTime) {
+        switch state {
+        case .connecting: return
+        case .waiting(let until):
+            guard now >= until else { return }
+            state = .connecting
+            connect(role)
+        case .open(let connection):
+            if let doubt {
+                failed(doubt, now: now)
+                return
+            }
+            guard mustReadAgain || now >= nextHeartbeat else { return }
+            read(connection, now: now)
+        }
+    }
+
+    /// When `tick(now:)` has something to do.
+    var nextDue: MonotonicTime? {
+        switch state {
+        case .waiting(let until): until
+        case .connecting: nil
+        case .open: nextHeartbeat
+        }
+    }
+
+    /// The helper thread is done.
+    func connected(_ result: Result<AMQPConnection, AMQPError>, now: MonotonicTime) {
+        switch result {
+        case .failure(let error): failed(error, now: now)
+        case .success(let connection):
+            do throws(EventLoopError) {
+                try loop.watch(connection.fileDescriptor, for: .readable, handler: self)
+            } catch {
+                failed(AMQPError(.connectionLost, "the connection cannot be watched: \(error.message)"), now: now)
+                return
+            }
+            state = .open(connection)
+            backoff.succeeded()
+            trouble = nil
+            // Frames may have come with the login's last read.
+            mustReadAgain = true
+            delegate.connectionOpened(role, now: now)
+        }
+    }
+
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
+        if case .open(let connection) = state { read(connection, now: now) }
+    }
+
+    /// Destroys the connection after an error of any kind and starts over.
+    func failed(_ error: AMQPError, now: MonotonicTime) {
+        if case .open(let connection) = state { loop.unwatch(connection.fileDescriptor) }
+        state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
+        mustReadAgain = false
+        doubt = nil
+        trouble = error.message
+        delegate.connectionLost(role, error: error, now: now)
+    }
+
+    /// Ends a connection that broke a rule; takes effect in the next turn, because this one may be reading it.
+    func distrust(_ why: String) {
+        doubt = AMQPError(.protocolViolation, why)
+        nextHeartbeat = MonotonicTime(nanoseconds: 0)
+    }
+
+    /// Closes in an orderly way, which also makes the broker read every acknowledgement before it.
+    func close() {
+        guard case .open(let connection) = state else { return }
+        loop.unwatch(connection.fileDescriptor)
+        connection.close()
+        state = .connecting
+    }
+
+    private func read(_ connection: AMQPConnection, now: MonotonicTime) {
+        do throws(AMQPError) {
+            mustReadAgain = try connection.read(frames: Self.framesPerTurn, delegate: delegate, now: now)
+        } catch {
+            failed(error, now: now)
+            return
+        }
+        // rabbitmq-c sends heartbeats only while it reads, and needs that at least twice per interval.
+        nextHeartbeat = now.adding(nanoseconds: UInt64(max(connection.heartbeat, 3)) * 1_000_000_000 / 3)
+    }
+}

@@ -1,0 +1,82 @@
+internal import DequeModule
+
+/// Matches publisher confirms and returns to what was published on one confirm channel.
+///
+/// Sequence numbers count from 1 per channel. A confirm may be `multiple`, negative, and in any order; a returned
+/// message is announced before its confirm, which is then positive although nothing was stored
+/// (RabbitMQ, "Consumer Acknowledgements and Publisher Confirms"). Pure: events in, fates out.
+package struct ConfirmTracker<Publication> {
+    /// What became of one publication.
+    package enum Fate: Equatable {
+        /// The broker took responsibility for it.
+        case confirmed
+        /// It could not be routed: confirmed, but stored nowhere.
+        case returned
+        /// The broker refused it, for instance because the queue is full (`reject-publish`).
+        case refused
+    }
+
+    private struct Entry {
+        var publication: Publication?
+        var isReturned = false
+    }
+
+    private var entries = Deque<Entry>()
+    /// The sequence number of `entries[0]`.
+    private var first: UInt64 = 1
+
+    /// Starts a channel: the next publication has sequence number 1.
+    package init() {}
+
+    /// How many publications wait for their confirm.
+    package private(set) var unconfirmed = 0
+
+    /// Records a publication that was just written and gives its sequence number.
+    @discardableResult
+    package mutating func published(_ publication: Publication) -> UInt64 {
+        entries.append(Entry(publication: publication))
+        unconfirmed += 1
+        return first + UInt64(entries.count) - 1
+    }
+
+    /// Marks the oldest unconfirmed publication that `matches` accepts as returned.
+    ///
+    /// - Returns: False when nothing matches, which means the broker returned something we did not publish.
+    package mutating func returned(where matches: (Publication) -> Bool) -> Bool {
+        for position in entries.indices where !entries[position].isReturned {
+            guard let publication = entries[position].publication, matches(publication) else { continue }
+            entries[position].isReturned = true
+            return true
+        }
+        return false
+    }
+
+    /// Applies one `basic.ack` (positive) or `basic.nack` (negative) and reports each publication it settles.
+    ///
+    /// - Returns: False when the sequence number was never published or is settled already.
+    package mutating func confirmed(
+        _ sequence: UInt64, multiple: Bool, positive: Bool, settle: (Publication, Fate) -> Void
+    ) -> Bool {
+        guard sequence >= first, sequence < first + UInt64(entries.count) else { return false }
+        let last = Int(sequence - first)
+        for position in (multiple ? 0 : last)...last {
+            guard let publication = entries[position].publication else { continue }
+            let fate: Fate = !positive ? .refused : entries[position].isReturned ? .returned : .confirmed
+            entries[position].publication = nil
+            unconfirmed -= 1
+            settle(publication, fate)
+        }
+        while let entry = entries.first, entry.publication == nil {
+            entries.removeFirst()
+            first += 1
+        }
+        return true
+    }
+
+    /// Ends the channel: gives back everything unconfirmed, in publishing order, to be published again.
+    package mutating func channelLost() -> [Publication] {
+        let lost = entries.compactMap(\.publication)
+        self = ConfirmTracker()
+        return lost
+    }
+}

@@ -1,0 +1,227 @@
+internal import DequeModule
+internal import EventLoop
+internal import PushModel
+internal import RabbitMQ
+
+/// Publishes results, replies, retry copies and dead letters, and learns what became of each.
+///
+/// Nothing waits inside rabbitmq-c: what has no room stays in `waiting`. A publication that the broker refused or could
+/// not route is published again with backoff, as the same message; it is never dropped. While such publications pile
+/// up the lane starts no new pushes (`isCongested`).
+final class Publisher {
+    /// The confirm channel for everything but replies.
+    static let mainChannel: UInt16 = 1
+    /// The confirm channel for replies, so that a broken `apns.replies` hurts replies alone.
+    static let replyChannel: UInt16 = 2
+    /// Most publications whose confirm is awaited on one channel.
+    static let window = 2_000
+    /// Publications waiting for room beyond which no new push starts.
+    static let congestion = 512
+
+    private var waiting = Deque<Publication>()
+    private var waitingReplies = Deque<Publication>()
+    /// Refused or returned publications, to be published again together at `againAt`.
+    private var again: [Publication] = []
+    private var againAt: UInt64 = 0
+    private var backoff = Backoff.publication
+    private var random = SystemRandomNumberGenerator()
+    private var main = ConfirmTracker<Publication>()
+    private var replies = ConfirmTracker<Publication>()
+    private var message = OutgoingMessage()
+    private var mainIsOpen = false
+    private var repliesAreOpen = false
+    private var channelsDueAt: UInt64 = 0
+    private let link: () -> BrokerLink?
+    private let renderer: PublicationRenderer
+    private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
+
+    /// Why publications do not go through, for readiness: `results_full`, `dead_full`, `unroutable`, `blocked`.
+    private(set) var trouble: String?
+    /// Counts for metrics.
+    private(set) var counts = Counts()
+
+    /// What happened to publications so far.
+    struct Counts {
+        var published = 0, confirmed = 0, refused = 0, returned = 0
+    }
+
+    /// Creates a publisher.
+    ///
+    /// - Parameters:
+    ///   - link: The publish connection of the lane.
+    ///   - renderer: Writes a publication as a message.
+    ///   - fate: Called once per publication that is confirmed, or for a reply that was returned or refused.
+    init(
+        link: @escaping () -> BrokerLink?, renderer: PublicationRenderer,
+        fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
+    ) {
+        self.link = link
+        self.renderer = renderer
+        self.fate = fate
+    }
+
+    /// Whether so much waits that no new push should start.
+    var isCongested: Bool { waiting.count + again.count > Self.congestion || !mainIsOpen }
+    /// Whether nothing is left to publish or to be confirmed.
+    var isIdle: Bool {
+        waiting.isEmpty && waitingReplies.isEmpty && again.isEmpty && main.unconfirmed == 0 && replies.unconfirmed == 0
+    }
+    /// How many publications wait for their confirm.
+    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed }
+    /// Whether publications wait that could go out if there were room.
+    var wantsRoom: Bool {
+        (mainIsOpen && !waiting.isEmpty && main.unconfirmed < Self.window)
+            || (repliesAreOpen && !waitingReplies.isEmpty && replies.unconfirmed < Self.window)
+    }
+    /// When `publish(now:)` has something to do only because time passed.
+    var nextDue: UInt64? {
+        if !again.isEmpty { return againAt }
+        return channelsDueAt > 0 ? channelsDueAt : nil
+    }
+
+    /// Takes a publication; it goes out with the end of the turn.
+    func enqueue(_ publication: Publication) {
+        if case .reply = publication.content {
+            waitingReplies.append(publication)
+        } else {
+            waiting.append(publication)
+        }
+    }
+
+    /// Publishes what there is room for.
+    func publish(now: MonotonicTime) {
+        guard let connection = link()?.connection else { return }
+        reopenChannels(connection, now: now.nanoseconds)
+        if !again.isEmpty, now.nanoseconds >= againAt {
+            waiting.prepend(contentsOf: again)
+            again.removeAll(keepingCapacity: true)
+        }
+        guard wantsRoom else { return }
+        guard !connection.isBlocked, !connection.isSuspect(now: now), connection.refreshRoom() > 0 else { return }
+        do throws(AMQPError) {
+            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, connection) }
+            if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, connection) }
+        } catch {
+            link()?.failed(error, now: now)
+        }
+    }
+
+    private func send(
+        _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
+        _ connection: AMQPConnection
+    ) throws(AMQPError) {
+        while tracker.unconfirmed < Self.window, let publication = queue.first {
+            renderer.render(publication, into: &message)
+            guard try connection.publish(message, channel: channel) else { return }
+            queue.removeFirst()
+            tracker.published(publication)
+            counts.published += 1
+        }
+    }
+}
+
+// MARK: The publish connection's events
+
+extension Publisher {
+    /// The publish connection is there: open both channels in confirm mode.
+    func connectionOpened() {
+        channelsDueAt = 1
+    }
+
+    /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
+    func connectionLost() {
+        waiting.prepend(contentsOf: main.channelLost())
+        waitingReplies.prepend(contentsOf: replies.channelLost())
+        mainIsOpen = false
+        repliesAreOpen = false
+        channelsDueAt = 0
+    }
+
+    private func reopenChannels(_ connection: AMQPConnection, now: UInt64) {
+        guard channelsDueAt > 0, now >= channelsDueAt else { return }
+        channelsDueAt = 0
+        do throws(AMQPError) {
+            if !mainIsOpen { try connection.openChannel(Self.mainChannel) }
+            if !repliesAreOpen { try connection.openChannel(Self.replyChannel) }
+        } catch {
+            link()?.failed(error, now: MonotonicTime(nanoseconds: now))
+        }
+    }
+
+    /// A channel is open: ask for confirms on it.
+    func channelOpened(_ channel: UInt16, now: MonotonicTime) {
+        do throws(AMQPError) {
+            try link()?.connection?.selectConfirms(channel)
+        } catch {
+            link()?.distrust(error.message)
+        }
+    }
+
+    /// Confirms are on: the channel can be published to.
+    func confirmsSelected(_ channel: UInt16) {
+        if channel == Self.mainChannel { mainIsOpen = true } else { repliesAreOpen = true }
+    }
+
+    /// The broker closed a channel, for instance because an exchange is missing (404): open it again after a while.
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
+        if channel == Self.mainChannel {
+            mainIsOpen = false
+            waiting.prepend(contentsOf: main.channelLost())
+            trouble = "the broker closed the publish channel: \(code) \(text)"
+        } else {
+            repliesAreOpen = false
+            // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
+            for lost in replies.channelLost() { fate(lost, .returned) }
+            for lost in waitingReplies { fate(lost, .returned) }
+            waitingReplies.removeAll()
+        }
+        channelsDueAt = now.nanoseconds + backoff.next(using: &random)
+    }
+
+    /// A message came back because nothing is bound for it; its confirm follows.
+    func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>) {
+        let renderer = renderer
+        if channel == Self.mainChannel {
+            _ = main.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
+        } else {
+            _ = replies.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
+        }
+    }
+
+    /// The broker confirmed or refused publications.
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
+        if channel == Self.mainChannel {
+            _ = main.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+                settled(publication, fate, now: now.nanoseconds)
+            }
+        } else {
+            _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+                count(fate)
+                self.fate(publication, fate)
+            }
+        }
+    }
+
+    private func count(_ fate: ConfirmTracker<Publication>.Fate) {
+        switch fate {
+        case .confirmed: counts.confirmed += 1
+        case .returned: counts.returned += 1
+        case .refused: counts.refused += 1
+        }
+    }
+
+    private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
+        count(fate)
+        guard fate != .confirmed else {
+            if trouble != nil, again.isEmpty {
+                trouble = nil
+                backoff.succeeded()
+            }
+            self.fate(publication, fate)
+            return
+        }
+        trouble = publication.trouble(after: fate)
+        if again.isEmpty { againAt = now + backoff.next(using: &random) }
+        again.append(publication)
+    }
+}

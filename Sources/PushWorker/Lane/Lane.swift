@@ -1,0 +1,279 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+internal import PushModel
+internal import RabbitMQ
+
+/// One operating-system thread that turns one loop and owns everything it touches: a consume connection, a publish
+/// connection, and the HTTP/2 connections of its routes.
+///
+/// A job is read, sent, answered, reported and acknowledged here; no lock is taken on the way. Others talk to a lane
+/// through its mailbox only, and read the snapshot it leaves.
+final class Lane {
+    /// The longest a turn waits when nothing is due, so that the snapshot and the progress stamp stay fresh.
+    static let longestWait: UInt64 = 500_000_000
+    /// How long a turn waits when publications or acknowledgements only lack room in the socket.
+    static let roomWait: UInt64 = 1_000_000
+    /// How often every route is looked at, whether something happened to it or not.
+    static let sweepInterval: UInt64 = 20_000_000
+    /// How often a snapshot is left.
+    static let snapshotInterval: UInt64 = 250_000_000
+
+    let settings: LaneSettings
+    let handle: LaneHandle
+    let loop: EventLoop
+    let mailbox: Mailbox<LaneMessage>
+    /// What the lane counted so far, its routes apart.
+    var counters = LaneCounters()
+    let logger: Logger
+    private(set) lazy var publisher = makePublisher()
+    private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
+    private(set) lazy var publishEvents = PublishEvents(lane: self)
+    private(set) lazy var consumeLink = makeLink(.consume)
+    private(set) lazy var publishLink = makeLink(.publish)
+    private(set) lazy var routes = makeRoutes()
+
+    /// The time of this turn.
+    private(set) var now = MonotonicTime.now()
+    /// Milliseconds since 1970 at this turn.
+    private(set) var wallClock = WallClock.milliseconds()
+    /// Routes that something happened to in this turn.
+    private var marked: [Route] = []
+    private var nextSweep = MonotonicTime(nanoseconds: 0)
+    private var nextSnapshot = MonotonicTime(nanoseconds: 0)
+    private(set) var drain: Drain?
+    private var lacksRoom = false
+
+    /// A drain that was asked for.
+    struct Drain {
+        /// When what is left is given up.
+        var deadline: MonotonicTime
+        /// When jobs that were not sent yet are handed back instead of being sent.
+        var handBackAt: MonotonicTime
+    }
+
+    /// Creates a lane on the thread that will run it.
+    init(settings: LaneSettings, handle: LaneHandle, logger: Logger) throws(EventLoopError) {
+        self.settings = settings
+        self.handle = handle
+        self.logger = logger
+        loop = try EventLoop()
+        mailbox = Mailbox(waking: loop.wakeup)
+    }
+
+    /// Turns the loop until the lane is drained.
+    func run() {
+        let mailbox = mailbox
+        handle.started { mailbox.post($0) }
+        defer { handle.ended(isDrained: isDrained) }
+        while !isFinished {
+            do throws(EventLoopError) {
+                now = try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait())))
+            } catch {
+                logger.critical("lane stopped: its loop failed", metadata: ["error": "\(error.message)"])
+                return
+            }
+            wallClock = WallClock.milliseconds()
+            for message in mailbox.take() { receive(message) }
+            endTurn()
+        }
+        close()
+    }
+
+    /// Notes that something happened to a route, so that this turn looks at it.
+    func mark(_ route: Route) {
+        guard !route.isMarked else { return }
+        route.isMarked = true
+        marked.append(route)
+    }
+
+    // MARK: The turn
+
+    /// What follows the events of a turn: routes send, connections write, results go out, deliveries are acknowledged.
+    private func endTurn() {
+        consumeLink.tick(now: now)
+        publishLink.tick(now: now)
+        if now >= nextSweep {
+            nextSweep = now.adding(nanoseconds: Self.sweepInterval)
+            for route in routes { mark(route) }
+        }
+        let working = marked
+        marked.removeAll(keepingCapacity: true)
+        for route in working {
+            route.isMarked = false
+            advance(route)
+        }
+        publisher.publish(now: now)
+        lacksRoom = publisher.wantsRoom
+        for route in working { acknowledge(route) }
+        if now >= nextSnapshot {
+            nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+            handle.publish(status(), snapshot())
+        }
+    }
+
+    private func advance(_ route: Route) {
+        route.breaker.tick(now: now.nanoseconds)
+        route.updateIntake(isDraining: drain != nil)
+        perform(route)
+        // A route that cannot work gives its jobs back, for another worker may be able to.
+        if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
+        if !publisher.isCongested { route.sendWaiting(now: now, wallClock: wallClock) }
+        route.pool?.flush(now: now)
+    }
+
+    /// Sends the methods that the route's consumer wants.
+    private func perform(_ route: Route) {
+        guard let connection = consumeLink.connection else { return }
+        do throws(AMQPError) {
+            while let action = route.consumer.nextAction(now: now.nanoseconds) {
+                switch action {
+                case .openChannel: try connection.openChannel(route.channel)
+                case .setPrefetch(let count): try connection.setPrefetch(route.channel, count: UInt16(count))
+                case .startConsuming(let queue):
+                    try connection.startConsuming(
+                        route.channel, queue: route.queues[queue], consumerTag: ConsumerTag.text(queue))
+                case .cancelConsuming(let queue):
+                    try connection.cancel(route.channel, consumerTag: ConsumerTag.text(queue))
+                }
+            }
+        } catch {
+            consumeLink.failed(error, now: now)
+        }
+    }
+
+    /// Acknowledges what is finished, as far as the socket has room.
+    private func acknowledge(_ route: Route) {
+        guard route.consumer.isOpen, let connection = consumeLink.connection else { return }
+        let flush = drain != nil
+        do throws(AMQPError) {
+            if let prefix = route.acknowledgements.takePrefix(now: now.nanoseconds, flush: flush) {
+                route.owedAcknowledgements.append(.acknowledge(prefix))
+            }
+            for straggler in route.acknowledgements.takeStragglers(now: now.nanoseconds, flush: flush) {
+                route.owedAcknowledgements.append(.acknowledge(straggler))
+            }
+            guard !route.owedAcknowledgements.isEmpty else { return }
+            _ = connection.refreshRoom()
+            while let owed = route.owedAcknowledgements.first {
+                guard try send(owed, of: route, on: connection) else {
+                    lacksRoom = true
+                    return
+                }
+                route.owedAcknowledgements.removeFirst()
+            }
+        } catch {
+            consumeLink.failed(error, now: now)
+        }
+    }
+
+    private func send(
+        _ owed: Route.OwedAcknowledgement, of route: Route, on connection: AMQPConnection
+    ) throws(AMQPError) -> Bool {
+        switch owed {
+        case .acknowledge(let one):
+            try connection.acknowledge(channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
+        case .reject(let tag): try connection.reject(channel: route.channel, deliveryTag: tag, requeue: false)
+        case .requeue(let tag):
+            try connection.negativeAcknowledge(
+                channel: route.channel, deliveryTag: tag, multiple: false, requeue: true)
+        }
+    }
+
+    /// How long the next turn may wait, in nanoseconds.
+    private func wait() -> UInt64 {
+        if consumeLink.hasPendingInput || publishLink.hasPendingInput || !marked.isEmpty { return 0 }
+        var wait = lacksRoom ? Self.roomWait : Self.longestWait
+        func wake(at due: UInt64) {
+            wait = min(wait, due > now.nanoseconds ? due - now.nanoseconds : 0)
+        }
+        if let due = consumeLink.nextDue { wake(at: due.nanoseconds) }
+        if let due = publishLink.nextDue { wake(at: due.nanoseconds) }
+        if let due = publisher.nextDue { wake(at: due) }
+        var isBusy = false
+        for route in routes {
+            if let due = route.acknowledgements.nextDue {
+                wake(at: due)
+                isBusy = true
+            }
+            if let due = route.breaker.nextTick { wake(at: due) }
+            if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
+            if let due = route.rateDue { wake(at: due) }
+            isBusy = isBusy || !route.isQuiet
+        }
+        // An idle lane sleeps through its sweeps.
+        if isBusy || drain != nil { wake(at: nextSweep.nanoseconds) }
+        return wait
+    }
+}
+
+// MARK: Messages and the end
+
+extension Lane {
+    private func receive(_ message: LaneMessage) {
+        switch message {
+        case .brokerConnected(let role, let result):
+            guard let result = result.take() else { return }
+            (role == .consume ? consumeLink : publishLink).connected(result, now: now)
+        case .apnsConnected(let position, let request, let result):
+            guard let result = result.take(), let pool = routes[position].pool else { return }
+            switch result {
+            case .success(let connection): pool.adopt(connection, for: request, now: now)
+            case .failure(let error):
+                logger.warning(
+                    "APNs cannot be reached",
+                    metadata: ["route": "\(routes[position].name)", "error": "\(error.message)"])
+                pool.connectFailed(error, for: request, now: now)
+            }
+            mark(routes[position])
+        case .drain(let deadline):
+            guard drain == nil else { return }
+            let half = deadline.nanoseconds(since: now) / 2
+            drain = Drain(deadline: deadline, handBackAt: now.adding(nanoseconds: half))
+            for route in routes { mark(route) }
+        }
+    }
+
+    /// Gives jobs that were not started back to the broker.
+    private func handBack(_ route: Route) {
+        guard route.consumer.isOpen else { return }
+        while let job = route.waiting.last, !job.isStarted {
+            route.waiting.removeLast()
+            route.acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+            route.owedAcknowledgements.append(.requeue(job.deliveryTag))
+        }
+    }
+
+    /// Whether a drain has nothing left to do, or no time left to do it.
+    private var isFinished: Bool {
+        guard let drain else { return false }
+        return now >= drain.deadline || isDrained
+    }
+
+    /// Whether nothing is in flight, and nothing more can arrive.
+    private var isDrained: Bool {
+        publisher.isIdle
+            && routes.allSatisfy { route in
+                route.isQuiet && !route.consumer.mayReceive && route.owedAcknowledgements.isEmpty
+                    && (route.acknowledgements.unacknowledged == 0 || !route.consumer.isOpen)
+            }
+    }
+
+    private func close() {
+        for route in routes { route.pool?.close() }
+        consumeLink.close()
+        publishLink.close()
+        handle.publish(status(), snapshot())
+    }
+}
+
+/// The consumer tags of a route's channel: its queues' positions.
+enum ConsumerTag {
+    /// The tag for a queue.
+    static func text(_ queue: Int) -> String { "q\(queue)" }
+
+    /// The queue a tag stands for; nil for a tag that is not ours.
+    static func queue(_ tag: some Sequence<UInt8>) -> Int? {
+        Int(String(decoding: Array(tag).dropFirst(), as: UTF8.self))
+    }
+}

@@ -1,0 +1,179 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+internal import RabbitMQ
+
+// What the lane's connections report, passed on to the route or the publisher it concerns. On the lane's thread.
+
+/// Events of the consume connection: each channel belongs to one route.
+final class ConsumeEvents: BrokerLinkDelegate {
+    private unowned let lane: Lane
+
+    init(lane: Lane) { self.lane = lane }
+
+    private func route(_ channel: UInt16) -> Route? {
+        let position = Int(channel) - 1
+        return lane.routes.indices.contains(position) ? lane.routes[position] : nil
+    }
+
+    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
+        for route in lane.routes {
+            route.consumer.connected()
+            lane.mark(route)
+        }
+    }
+
+    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+        lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
+        for route in lane.routes {
+            route.generationEnded()
+            route.consumer.connectionLost()
+        }
+    }
+
+    func channelOpened(_ channel: UInt16) {
+        guard let route = route(channel) else { return }
+        route.generationEnded()
+        route.consumer.channelOpened()
+        lane.mark(route)
+    }
+
+    func qosSet(_ channel: UInt16) {
+        guard let route = route(channel) else { return }
+        route.consumer.prefetchSet()
+        lane.mark(route)
+    }
+
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
+        guard let route = route(channel) else { return }
+        route.consumer.consumeStarted()
+        lane.mark(route)
+    }
+
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
+        guard let route = route(channel), let queue = ConsumerTag.queue(consumerTag), route.queues.indices.contains(queue)
+        else { return }
+        route.consumer.consumeCancelled(
+            queue: queue, byBroker: byBroker, now: lane.now.nanoseconds, random: &route.random)
+        if byBroker {
+            lane.logger.warning("the broker cancelled a consumer", metadata: ["queue": "\(route.queues[queue])"])
+        }
+        lane.mark(route)
+    }
+
+    func confirmsSelected(_ channel: UInt16) {}
+
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
+        guard let route = route(channel) else { return }
+        route.generationEnded()
+        route.consumer.channelClosed(code: code, text: text, now: lane.now.nanoseconds, random: &route.random)
+        lane.logger.warning(
+            "the broker closed a route's channel", metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
+        lane.mark(route)
+    }
+
+    func connectionClosed(code: UInt16, text: String) {
+        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+    }
+
+    func connectionBlocked(reason: String) {}
+    func connectionUnblocked() {}
+
+    func delivered(_ delivery: consuming Delivery) {
+        guard let route = route(delivery.channel) else { return }
+        lane.mark(route)
+        if !route.delivered(delivery, wallClock: lane.wallClock) {
+            lane.consumeLink.distrust("the broker delivered a tag out of sequence")
+        }
+    }
+
+    func returned(
+        channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
+    ) {}
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {}
+}
+
+/// Events of the publish connection.
+final class PublishEvents: BrokerLinkDelegate {
+    private unowned let lane: Lane
+
+    init(lane: Lane) { self.lane = lane }
+
+    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
+        lane.publisher.connectionOpened()
+    }
+
+    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+        lane.logger.warning("no connection to the broker", metadata: ["role": "publish", "error": "\(error.message)"])
+        lane.publisher.connectionLost()
+    }
+
+    func channelOpened(_ channel: UInt16) { lane.publisher.channelOpened(channel, now: lane.now) }
+    func confirmsSelected(_ channel: UInt16) {
+        lane.publisher.confirmsSelected(channel)
+        for route in lane.routes { lane.mark(route) }
+    }
+
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
+        lane.logger.warning("the broker closed a publish channel", metadata: ["code": "\(code)", "text": "\(text)"])
+        lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)
+    }
+
+    func connectionClosed(code: UInt16, text: String) {
+        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+    }
+
+    func connectionBlocked(reason: String) {
+        lane.logger.warning("the broker takes no publications now", metadata: ["reason": "\(reason)"])
+    }
+    func connectionUnblocked() { lane.logger.info("the broker takes publications again") }
+
+    func returned(
+        channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
+    ) { lane.publisher.returned(channel: channel, messageID: messageID, exchange: exchange) }
+
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {
+        lane.publisher.confirmed(channel: channel, tag: tag, multiple: multiple, positive: positive, now: lane.now)
+    }
+
+    func qosSet(_ channel: UInt16) {}
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {}
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {}
+    func delivered(_ delivery: consuming Delivery) {}
+}
+
+/// Events of one route's connections to APNs.
+final class PoolEvents: APNSPoolDelegate {
+    private unowned let lane: Lane
+    private unowned let route: Route
+    private let connector: APNSConnector
+
+    init(lane: Lane, route: Route, connector: APNSConnector) {
+        self.lane = lane
+        self.route = route
+        self.connector = connector
+    }
+
+    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
+        route.answered(tag: tag, answer, now: now, wallClock: lane.wallClock)
+        lane.mark(route)
+    }
+
+    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        let position = route.position
+        HelperThread.run("martlet-apns") { [connector, handle = lane.handle] in
+            let result = connector.result(of: request)
+            handle.post(.apnsConnected(route: position, request, Transfer(result)))
+        } orElse: { [handle = lane.handle] error in
+            let failure = APNSClientError(.unreachable, error.message)
+            handle.post(.apnsConnected(route: position, request, Transfer(.failure(failure))))
+        }
+    }
+
+    func poolCapacityChanged(_ pool: APNSPool) {
+        route.breaker.connectivityChanged(isConnected: pool.isConnected, now: lane.now.nanoseconds)
+        lane.mark(route)
+    }
+}

@@ -1,0 +1,77 @@
+internal import Synchronization
+
+/// The outside view of one lane, for the service, the admin server and helper threads.
+///
+/// The lane itself is made on its own thread; messages posted before it exists wait here.
+final class LaneHandle: Sendable {
+    private struct State {
+        var post: (@Sendable (LaneMessage) -> Void)?
+        var early: [LaneMessage] = []
+        var status: LaneStatus?
+        var isEnded = false
+        var isDrained = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Sends a message to the lane, now or as soon as it runs; a lane that has ended drops it.
+    func post(_ message: LaneMessage) {
+        let post = state.withLock { state -> (@Sendable (LaneMessage) -> Void)? in
+            if state.post == nil, !state.isEnded { state.early.append(message) }
+            return state.post
+        }
+        post?(message)
+    }
+
+    /// The lane runs: what was posted so far is delivered in order.
+    func started(post: @escaping @Sendable (LaneMessage) -> Void) {
+        let early = state.withLock { state in
+            state.post = post
+            defer { state.early = [] }
+            return state.early
+        }
+        for message in early { post(message) }
+    }
+
+    /// Where the lane leaves its counters.
+    let metrics = LaneMetrics()
+
+    /// The lane leaves a picture of itself.
+    func publish(_ status: LaneStatus, _ snapshot: LaneSnapshot) {
+        state.withLock { $0.status = status }
+        metrics.publish(snapshot)
+    }
+
+    /// How the lane was doing lately; nil before its first turn.
+    var status: LaneStatus? { state.withLock { $0.status } }
+
+    /// Whether the lane's thread is over.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// Whether the lane ended with nothing left in flight.
+    var isDrained: Bool { state.withLock { $0.isDrained } }
+
+    /// The lane's thread is over.
+    func ended(isDrained: Bool) {
+        let waiters = state.withLock { state in
+            state.isEnded = true
+            state.isDrained = isDrained
+            state.post = nil
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until the lane's thread is over.
+    func waitUntilEnded() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isEnded { state.waiters.append(continuation) }
+                return state.isEnded
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

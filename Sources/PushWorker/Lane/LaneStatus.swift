@@ -1,0 +1,102 @@
+internal import APNSClient
+internal import EventLoop
+internal import PushModel
+internal import RabbitMQ
+
+/// How a lane is doing, for readiness: what works, and what does not in words.
+struct LaneStatus: Sendable {
+    /// One route on the lane.
+    struct Route: Sendable {
+        /// The route's name.
+        var name: String
+        /// `ready`, `starting`, `parked`, `probing` or `unreachable`.
+        var state: String
+        /// Connections to APNs that can be used.
+        var connections: Int
+        /// Why it is not ready, in one line each.
+        var troubles: [String]
+    }
+
+    /// The lane's number.
+    var index: Int
+    /// When it was taken: the proof that the lane turns.
+    var takenAt: MonotonicTime
+    /// Whether the lane was asked to finish.
+    var isDraining: Bool
+    /// `up`, `connecting` or `down`.
+    var consume: String
+    /// `up`, `blocked`, `connecting` or `down`.
+    var publish: String
+    /// Why it is not working as a whole, in one line each.
+    var troubles: [String]
+    /// Its routes.
+    var routes: [Route]
+}
+
+extension Lane {
+    /// How the lane is doing now.
+    func status() -> LaneStatus {
+        var troubles: [String] = []
+        if consumeLink.connection == nil { troubles.append("broker (consuming): \(consumeLink.trouble ?? "connecting")") }
+        if publishLink.connection == nil { troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")") }
+        if let trouble = publisher.trouble { troubles.append(trouble) }
+        if publishLink.connection?.isBlocked == true { troubles.append("blocked") }
+        return LaneStatus(
+            index: settings.index, takenAt: now, isDraining: drain != nil,
+            consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
+            routes: routes.map(status))
+    }
+
+    private func status(of route: Route) -> LaneStatus.Route {
+        var troubles: [String] = []
+        if let trouble = route.consumer.trouble { troubles.append(trouble) }
+        switch route.breaker.state {
+        case .parked: troubles.append("parked: APNs refuses the credential")
+        case .probing: troubles.append("probing: APNs refused the credential")
+        case .working: break
+        }
+        if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
+        let isConnected = route.pool?.isConnected ?? true
+        let state =
+            switch route.breaker.state {
+            case .parked: "parked"
+            case .probing: "probing"
+            case .working where !isConnected: "unreachable"
+            case .working: route.consumer.isConsuming ? "ready" : "starting"
+            }
+        return LaneStatus.Route(
+            name: route.name, state: state, connections: route.pool?.status.open ?? 0, troubles: troubles)
+    }
+
+    private static func word(for link: BrokerLink) -> String {
+        guard let connection = link.connection else { return link.trouble == nil ? "connecting" : "down" }
+        return connection.isBlocked ? "blocked" : "up"
+    }
+
+    /// Everything counted so far, by the routes' positions in the configuration.
+    func snapshot() -> LaneSnapshot {
+        counters.isConsumerUp = consumeLink.connection != nil
+        counters.isPublisherUp = publishLink.connection != nil
+        counters.isBlocked = publishLink.connection?.isBlocked == true
+        counters.unconfirmed = publisher.unconfirmed
+        var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
+        for route in routes {
+            guard let position = route.claim?.index else { continue }
+            byConfiguration[position] = route.gauged()
+        }
+        return LaneSnapshot(lane: counters, routes: byConfiguration)
+    }
+}
+
+extension Route {
+    /// The route's counters with the gauges of this moment.
+    func gauged() -> RouteCounters {
+        counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
+        counters.inFlight = requests.count
+        counters.unacknowledged = acknowledgements.unacknowledged
+        counters.connections = pool?.status.open ?? 0
+        counters.streamLimit = pool?.streamLimit ?? 0
+        counters.isParked = breaker.intake == .none
+        return counters
+    }
+}

@@ -1,0 +1,121 @@
+internal import EventLoop
+internal import PushModel
+internal import RabbitMQ
+
+// From a delivery to a job, or to a result that says what is wrong with it. Whatever arrives, nothing else happens.
+extension Route {
+    /// Takes one delivery of the route's channel.
+    ///
+    /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
+    func delivered(_ delivery: consuming Delivery, wallClock: Int64) -> Bool {
+        guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
+        counters.jobsReceived += 1
+        if delivery.redelivered { counters.jobsRedelivered += 1 }
+        let tag = delivery.deliveryTag
+        let properties = delivery.properties
+        let size = delivery.body.count
+        switch read(delivery, wallClock: wallClock) {
+        case .success(let job):
+            credit.arrived(notifications: job.notificationCount, bytes: size)
+            if let enqueuedAt = job.enqueuedAt {
+                counters.queueAge.record(microseconds: Int(clamping: (wallClock - enqueuedAt).multipliedReportingOverflow(by: 1_000).partialValue))
+            }
+            counters.unknownFields += job.unknownFields > 0 ? 1 : 0
+            waiting.append(
+                JobInFlight(
+                    job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
+                    receivedAt: wallClock))
+        case .failure(let defect):
+            credit.arrived(notifications: 1, bytes: size)
+            let job = JobInFlight(
+                job: defect.job, refusal: defect.report, deliveryTag: tag, generation: consumer.generation,
+                properties: properties, receivedAt: wallClock)
+            // The body was never buffered, so only the broker can write a dead letter with it.
+            job.isRejected = defect.reason == .bodyTooLarge
+            // One result per notification that could be read, so that every token's producer hears of it.
+            for _ in 0..<job.unsettled {
+                report(Notification(job: job, index: job.nextIndex() ?? 0), defect.report, wallClock: wallClock)
+            }
+        }
+        return true
+    }
+
+    /// Reads a delivery as a job and checks that it belongs to this route.
+    private func read(_ delivery: consuming Delivery, wallClock: Int64) -> Result<Job, JobDefect> {
+        let isTruncated = delivery.isTruncated
+        let size = delivery.bodySize
+        var message = JobMessage(
+            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
+            redelivered: delivery.redelivered)
+        do throws(AMQPError) {
+            try Self.read(delivery.properties, into: &message)
+        } catch {
+            return .failure(
+                decoder.refuse(message, .badHeaders, error.message, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        if isTruncated {
+            let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
+            return .failure(
+                decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        guard let claim else {
+            let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
+            return .failure(
+                decoder.refuse(message, .noRoute, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+        }
+        let decoded = decoder.decode(message, now: wallClock, random: { UInt64.random(in: 0 ... .max) })
+        guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
+        return .failure(
+            job.refused(
+                .routingMismatch,
+                "environment and topic belong to another route than \(name), whose queue delivered the job"))
+    }
+
+    /// Notes in the message where its properties and headers are.
+    private static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
+        let properties = try MessagePropertyReader(message.bytes, range)
+        message.contentType = properties.contentType
+        message.contentEncoding = properties.contentEncoding
+        message.messageID = properties.messageID
+        message.correlationID = properties.correlationID
+        message.replyTo = properties.replyTo
+        message.timestamp = properties.timestamp
+        if let table = properties.headers {
+            var reader = FieldTableReader(table)
+            while let field = try reader.next(in: message.bytes) {
+                let value: HeaderValue
+                switch field.value {
+                case .text(let range): value = .text(range)
+                case .bytes(let range): value = .bytes(range)
+                case .integer(let number): value = .integer(number)
+                case .void: continue
+                default: value = .other
+                }
+                message.headers.take(name: field.name, value: value, in: message.bytes)
+            }
+        }
+    }
+}
+
+/// The (environment, topic) pairs that one route answers for.
+struct RouteClaim: Sendable {
+    /// The claims of all configured routes.
+    let table: RoutesTable
+    /// The route's position in that table.
+    let index: Int
+
+    /// Whether a job's environment and topic belong to the route.
+    func covers(_ job: borrowing Job) -> Bool {
+        guard let environment = job.environment else { return false }
+        return table.route(index, claims: environment, job.bytes.span.extracting(job.topic))
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether both spans hold the same bytes.
+    func isEqual(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for position in 0..<count where self[position] != other[position] { return false }
+        return true
+    }
+}

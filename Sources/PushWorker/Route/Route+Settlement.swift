@@ -1,0 +1,162 @@
+internal import APNSClient
+internal import EventLoop
+internal import PushModel
+
+// From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.
+extension Route {
+    /// APNs answered a request, or provably or possibly did not.
+    func answered(tag: Int, _ answer: PushAnswer, now: MonotonicTime, wallClock: Int64) {
+        guard let notification = requests.remove(tag) else { return }
+        switch answer {
+        case .response(let response):
+            counters.requestDuration.record(microseconds: Int(response.microseconds))
+            let attempted = Attempted.response(response.answer)
+            settle(
+                notification, attempted, wallClock: wallClock, now: now,
+                apnsMilliseconds: response.microseconds / 1_000, uniqueID: response.apnsUniqueID)
+        case .unprocessed: settle(notification, .unprocessed, wallClock: wallClock, now: now)
+        case .unanswered(let cause):
+            settle(notification, .unanswered(cause.description), wallClock: wallClock, now: now)
+        }
+    }
+
+    /// Lets the policy decide about one notification and carries the decision out.
+    func settle(
+        _ notification: Notification, _ attempted: Attempted, wallClock: Int64, now: MonotonicTime,
+        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil
+    ) {
+        let facts = AttemptFacts(
+            notification.job.job, resends: notification.resends, holdsDeadTokens: deadTokens.isSuspicious,
+            probeDelay: Int64(breaker.probeDelay / 1_000_000))
+        switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
+        case .report(let report):
+            learn(from: attempted, report)
+            self.report(
+                notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID)
+        case .resend: resend(notification, counted: false)
+        case .resendOnNewConnection: resend(notification, counted: true)
+        case .retry(let tier, let attempt):
+            if case .response = attempted { breaker.credentialAccepted() }
+            counters.retries[tier] += 1
+            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
+        case .park(let tier):
+            breaker.credentialRefused(now: now.nanoseconds)
+            let attempt = notification.job.job.attempt
+            counters.retries[tier] += 1
+            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
+        }
+    }
+
+    /// Sends again, ahead of everything that waits; a job whose channel is gone is delivered again by the broker.
+    private func resend(_ notification: Notification, counted: Bool) {
+        guard isCurrent(notification.job) else { return }
+        counters.resends += 1
+        var again = notification
+        if counted { again.resends += 1 }
+        resends.append(again)
+    }
+
+    private func learn(from attempted: Attempted, _ report: FinalReport) {
+        guard case .response = attempted else { return }
+        breaker.credentialAccepted()
+        deadTokens.answered(isDeadToken: report.outcome == .deadToken)
+    }
+
+    /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
+    func report(
+        _ notification: Notification, _ report: FinalReport, wallClock: Int64, apnsMilliseconds: Int64? = nil,
+        uniqueID: [UInt8]? = nil
+    ) {
+        let verdict = Verdict(
+            report: report, apnsUniqueID: uniqueID, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
+        counters.outcomes.count(report.outcome, report.reason)
+        publishResult(notification, verdict)
+        // A rejected delivery's dead letter is the broker's to write.
+        if report.outcome.isDeadLetter, !notification.job.isRejected {
+            goOn(with: notification, as: .deadLetter(report), wallClock: wallClock)
+        } else {
+            notification.job.settled(at: wallClock)
+            publishGroupsIfSettled(notification.job)
+        }
+    }
+
+    /// Publishes the reply first where one is wanted, because the result says when the reply was lost.
+    private func publishResult(_ notification: Notification, _ verdict: Verdict) {
+        var verdict = verdict
+        let job = notification.job
+        if let address = job.job.replyTo {
+            let bytes = job.job.bytes
+            if surroundings.replyPattern.allows(bytes.span.extracting(address)) {
+                publish(.reply(index: notification.index, verdict), for: job)
+                return
+            }
+            counters.repliesLost += 1
+            verdict.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
+        }
+        publish(.result(index: notification.index, verdict), for: job)
+    }
+
+    /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast.
+    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
+        let job = notification.job
+        job.settled(at: wallClock)
+        if job.job.isMulticast {
+            job.gather(purpose, index: notification.index)
+            publishGroupsIfSettled(job)
+        } else if isCurrent(job) {
+            publish(purpose.content(for: nil), for: job)
+        }
+    }
+
+    /// Publishes one copy per group once every notification of a multicast job is settled.
+    private func publishGroupsIfSettled(_ job: JobInFlight) {
+        // A job whose channel is gone comes again from the broker, whole: copies of it would only duplicate.
+        guard job.unsettled == 0, !job.groups.isEmpty, isCurrent(job) else { return }
+        for group in job.groups {
+            let isWhole = group.indexes.count >= job.job.tokenCount
+            let indexes = isWhole ? nil : group.indexes.sorted()
+            publish(group.purpose.content(for: indexes), for: job)
+        }
+    }
+
+    /// Queues a publication that the job's acknowledgement then waits for.
+    func publish(_ content: Publication.Content, for job: JobInFlight) {
+        job.owes()
+        surroundings.publisher.enqueue(Publication(job: job, route: self, content: content))
+    }
+
+    /// The broker took a publication, or lost a reply.
+    ///
+    /// - Returns: The delivery to give back to the broker with `basic.reject`, where it shall write the dead letter.
+    func published(
+        _ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime
+    ) -> UInt64? {
+        let job = publication.job
+        if case .reply(let index, var verdict) = publication.content {
+            if fate != .confirmed {
+                counters.repliesLost += 1
+                verdict.report.addDetail("the reply was lost: reply_to routes nowhere")
+            }
+            publish(.result(index: index, verdict), for: job)
+        }
+        job.confirmed()
+        guard job.isFinished, isCurrent(job) else { return nil }
+        guard job.isRejected else {
+            counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
+            acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
+            return nil
+        }
+        acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+        return job.deliveryTag
+    }
+
+    /// Whether the job's delivery can still be acknowledged: its channel was not opened anew since.
+    func isCurrent(_ job: JobInFlight) -> Bool { consumer.isOpen && job.generation == consumer.generation }
+}
+
+extension FinalReport {
+    /// Adds a sentence to the detail.
+    mutating func addDetail(_ sentence: String) {
+        detail = detail.map { "\($0); \(sentence)" } ?? sentence
+    }
+}

@@ -1,0 +1,175 @@
+internal import APNSClient
+internal import DequeModule
+internal import EventLoop
+internal import PushModel
+
+/// One route on one lane: its deliveries, its connections to APNs, its credit and its breaker.
+///
+/// Everything that can go wrong with one app ends here: a missing queue, a refused credential or a dead APNs parks this
+/// route and no other. The lane drives it; it never touches a socket itself.
+final class Route {
+    /// What a route needs from its lane.
+    struct Surroundings {
+        /// Decides what each answer leads to.
+        let policy: RetryPolicy
+        /// Publishes results, replies, retry copies and dead letters.
+        let publisher: Publisher
+        /// Which `reply_to` are allowed.
+        let replyPattern: ReplyPattern
+    }
+
+    /// One method that settles deliveries of the current channel generation.
+    enum OwedAcknowledgement {
+        case acknowledge(AcknowledgementTracker.Acknowledgement)
+        /// Let the broker dead-letter it.
+        case reject(UInt64)
+        /// Give it back for another worker.
+        case requeue(UInt64)
+    }
+
+    /// The configured name; `unrouted` for the route that answers jobs nobody claims.
+    let name: String
+    /// Its position on the lane.
+    let position: Int
+    /// The queues it consumes, the high one last.
+    let queues: [String]
+    /// The number of its channel on the lane's consume connection.
+    var channel: UInt16 { UInt16(position + 1) }
+    /// What it needs from its lane.
+    let surroundings: Surroundings
+    /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
+    let claim: RouteClaim?
+    /// The connections to APNs; nil for the route that answers `NoRoute`.
+    var pool: APNSPool?
+    /// Passes the pool's events on; the pool does not keep it alive.
+    var poolEvents: PoolEvents?
+    /// Why the last connect to APNs failed; nil after a success.
+    var connectTrouble: String?
+
+    /// Decides the methods on the consume channel.
+    var consumer: RouteConsumer
+    /// Decides whether the route may work.
+    var breaker = RouteBreaker()
+    /// Decides the prefetch.
+    var credit: RouteCredit
+    /// Decides the acknowledgements of the current channel generation.
+    var acknowledgements = AcknowledgementTracker()
+    /// Holds the route to its configured rate.
+    var rate: RateLimit?
+    /// When the rate allows the next notification, while it holds the route back.
+    var rateDue: UInt64?
+    /// Jobs of the current generation with notifications that were not handed out yet, oldest first.
+    var waiting = Deque<JobInFlight>()
+    /// Notifications to send again at once, ahead of everything else.
+    var resends = Deque<Notification>()
+    /// Requests whose answer is awaited, by the tag they were submitted with.
+    var requests = SlotTable<Notification>()
+    /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
+    var owedAcknowledgements = Deque<OwedAcknowledgement>()
+    /// Whether the lane will look at the route at the end of this turn.
+    var isMarked = false
+    /// Randomness for waits and generated ids.
+    var random = SystemRandomNumberGenerator()
+    /// What the route counted so far.
+    var counters: RouteCounters
+    /// Reads messages as jobs.
+    let decoder = JobDecoder()
+    /// Watches the share of dead tokens among final answers.
+    var deadTokens = DeadTokenWatch()
+
+    /// Creates a route that consumes nothing yet.
+    init(
+        name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit, rate: Double?,
+        surroundings: Surroundings
+    ) {
+        self.name = name
+        self.position = position
+        self.queues = queues
+        self.claim = claim
+        self.credit = credit
+        self.rate = rate.map { RateLimit(perSecond: $0) }
+        self.surroundings = surroundings
+        consumer = RouteConsumer(queues: queues.count)
+        counters = RouteCounters(tiers: surroundings.policy.tiers.count)
+    }
+
+    /// Whether no request is open and nothing waits to be sent.
+    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty }
+
+    /// Sends as much as streams, window, rate and breaker allow; all of it leaves in one write per connection.
+    ///
+    /// This is the batching: whatever became ready during a turn goes out together.
+    func sendWaiting(now: MonotonicTime, wallClock: Int64) {
+        guard let pool, !(waiting.isEmpty && resends.isEmpty) else { return }
+        var room = min(pool.capacity, allowance(now: now.nanoseconds))
+        while room > 0, let notification = nextNotification() {
+            let job = notification.job.job
+            if let defect = job.tokenDefect(notification.index) {
+                report(
+                    notification, FinalReport(.invalid, .fixRequest, reason: defect.reason, detail: defect.detail),
+                    wallClock: wallClock)
+                continue
+            }
+            guard !job.isExpired(at: wallClock) else {
+                settle(notification, .expired, wallClock: wallClock, now: now)
+                continue
+            }
+            let tag = requests.insert(notification)
+            guard pool.submit(job, index: notification.index, tag: tag, now: now) else {
+                _ = requests.remove(tag)
+                resends.prepend(notification)
+                return
+            }
+            counters.requests += 1
+            rate?.take()
+            room -= 1
+        }
+    }
+
+    /// How many notifications rate and breaker allow now.
+    private func allowance(now: UInt64) -> Int {
+        rateDue = nil
+        switch breaker.intake {
+        case .none: return 0
+        case .one: return requests.count == 0 ? 1 : 0
+        case .full: break
+        }
+        guard let allowed = rate?.available(now: now) else { return .max }
+        if allowed == 0 { rateDue = rate?.nextDue(now: now) }
+        return allowed
+    }
+
+    /// The next notification: resends first, then the oldest job's next index.
+    private func nextNotification() -> Notification? {
+        if let resend = resends.popFirst() { return resend }
+        while let job = waiting.first {
+            if let index = job.nextIndex() { return Notification(job: job, index: index) }
+            waiting.removeFirst()
+        }
+        return nil
+    }
+
+    /// Sets the prefetch that breaker, credit and connections want, or none while the lane drains.
+    func updateIntake(isDraining: Bool) {
+        guard !isDraining else {
+            consumer.wantedPrefetch = 0
+            return
+        }
+        switch breaker.intake {
+        case .none: consumer.wantedPrefetch = 0
+        case .one: consumer.wantedPrefetch = 1
+        case .full:
+            let wanted = credit.wanted(streams: pool?.streamLimit ?? RouteCredit.maximum)
+            let current = consumer.currentPrefetch
+            if current == 0 || credit.isWorthChanging(from: current, to: wanted) { consumer.wantedPrefetch = wanted }
+        }
+    }
+
+    /// The channel generation ended: what was not sent is dropped here, for the broker delivers it again.
+    func generationEnded() {
+        waiting.removeAll(keepingCapacity: true)
+        resends.removeAll { $0.job.generation == consumer.generation }
+        acknowledgements = AcknowledgementTracker()
+        owedAcknowledgements.removeAll()
+    }
+}

@@ -1,0 +1,98 @@
+/// Decides whether a route works, is parked, or is being probed.
+///
+/// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
+/// works again once a probe is answered without a refusal (CONTRACT, "What each answer leads to"). A route without a
+/// usable connection parks too, and resumes as soon as one is there. Pure: time comes in.
+package struct RouteBreaker {
+    /// What the route may do now.
+    package enum State: Equatable, Sendable {
+        /// Everything.
+        case working
+        /// Nothing: the credential was refused; a probe is due at the given time.
+        case parked(until: UInt64)
+        /// One job at a time, to learn whether the credential is accepted again.
+        case probing
+    }
+
+    /// The delay before the first probe, in nanoseconds.
+    package static let firstProbeDelay: UInt64 = 5_000_000_000
+    /// The longest delay between probes, in nanoseconds.
+    package static let longestProbeDelay: UInt64 = 300_000_000_000
+
+    /// Whether the credential allows work.
+    package private(set) var state: State = .working
+    /// The delay that the current or next parking uses, in nanoseconds.
+    package private(set) var probeDelay = RouteBreaker.firstProbeDelay
+    /// How long a route keeps its jobs without a connection, in nanoseconds: reconnecting is usually quicker, and jobs
+    /// given back count as delivered once more.
+    package static let disconnectGrace: UInt64 = 5_000_000_000
+
+    /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
+    package private(set) var isReachable: Bool
+    private var lostAt: UInt64?
+
+    /// Creates a breaker with a good credential.
+    ///
+    /// - Parameter isConnected: Whether there is a connection already, or none is needed.
+    package init(isConnected: Bool = true) { isReachable = isConnected }
+
+    /// Whether jobs may be taken from the queue, and how many at a time.
+    package var intake: Intake {
+        guard isReachable else { return .none }
+        switch state {
+        case .working: return .full
+        case .probing: return .one
+        case .parked: return .none
+        }
+    }
+
+    /// How much a route may consume.
+    package enum Intake: Equatable, Sendable {
+        case none, one, full
+    }
+
+    /// APNs refused the credential: park, and double the delay if this was the probe.
+    ///
+    /// Many answers may refuse at once; only the first of them parks.
+    package mutating func credentialRefused(now: UInt64) {
+        switch state {
+        case .parked: return
+        case .working: probeDelay = Self.firstProbeDelay
+        case .probing: probeDelay = min(Self.longestProbeDelay, probeDelay * 2)
+        }
+        state = .parked(until: now + probeDelay)
+    }
+
+    /// An answer that shows the credential is accepted: work again.
+    package mutating func credentialAccepted() {
+        guard case .probing = state else { return }
+        state = .working
+        probeDelay = Self.firstProbeDelay
+    }
+
+    /// The pool gained its first usable connection, or lost its last.
+    package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
+        if isConnected {
+            lostAt = nil
+            isReachable = true
+        } else if lostAt == nil, isReachable {
+            lostAt = now
+        }
+    }
+
+    /// Time passed: a parked route whose delay is over starts probing, and a lost connection becomes an outage.
+    package mutating func tick(now: UInt64) {
+        if case .parked(let until) = state, now >= until { state = .probing }
+        if let lostAt, now >= lostAt + Self.disconnectGrace {
+            isReachable = false
+            self.lostAt = nil
+        }
+    }
+
+    /// When `tick` has something to do.
+    package var nextTick: UInt64? {
+        let outage = lostAt.map { $0 + Self.disconnectGrace }
+        guard case .parked(let until) = state else { return outage }
+        return min(until, outage ?? until)
+    }
+}

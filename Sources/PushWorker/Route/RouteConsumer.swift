@@ -1,0 +1,142 @@
+/// Decides the next AMQP method of one route's consume channel.
+///
+/// One channel per route, one consumer per queue of it. Prefetch counts only for new consumers, so changing it means
+/// cancel, qos, consume; stopping is cancel alone, with the channel kept open so that what is in flight can still be
+/// acknowledged. Methods go out one at a time and their replies come back as events, because rabbitmq-c's own request
+/// helpers lose frames once several channels are live. Pure: time comes in.
+package struct RouteConsumer {
+    /// One method to send on the route's channel.
+    package enum Action: Equatable {
+        case openChannel
+        case setPrefetch(Int)
+        case startConsuming(queue: Int)
+        case cancelConsuming(queue: Int)
+    }
+
+    private enum Channel {
+        case closed, opening, open
+    }
+
+    /// Unacknowledged messages wanted per consumer; 0 stops consuming.
+    package var wantedPrefetch = 0
+    /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
+    package private(set) var generation: UInt32 = 0
+    /// Why the route is not consuming although it should, in the broker's words.
+    package private(set) var trouble: String?
+
+    private var isConnected = false
+    private var channel = Channel.closed
+    private var pending: Action?
+    private var consuming: [Bool]
+    private var prefetch = 0
+    private var backoff = Backoff.queue
+    private var holdUntil: UInt64 = 0
+
+    /// Creates the consumer of a route with this many queues.
+    package init(queues: Int) { consuming = Array(repeating: false, count: queues) }
+
+    /// Whether every queue of the route is being consumed with the wanted prefetch.
+    package var isConsuming: Bool { consuming.allSatisfy { $0 } && prefetch == wantedPrefetch }
+    /// Whether a consumer exists or may exist at the broker: deliveries can still arrive.
+    package var mayReceive: Bool {
+        guard channel == .open else { return false }
+        if case .startConsuming = pending { return true }
+        return consuming.contains(true)
+    }
+    /// Whether the channel is open, so that acknowledgements can be sent.
+    package var isOpen: Bool { channel == .open }
+    /// The prefetch that consumers now have; 0 while there is none.
+    package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
+    /// When `nextAction(now:)` has something to do only because time passed.
+    package func nextDue(now: UInt64) -> UInt64? { isConnected && holdUntil > now ? holdUntil : nil }
+
+    /// The next method to send, or nil when a reply, time, or a change of mind is awaited.
+    package mutating func nextAction(now: UInt64) -> Action? {
+        guard isConnected, pending == nil else { return nil }
+        let action: Action?
+        switch channel {
+        case .opening: action = nil
+        case .closed:
+            guard wantedPrefetch > 0, now >= holdUntil else { return nil }
+            channel = .opening
+            return .openChannel
+        case .open:
+            if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
+                action = .cancelConsuming(queue: active)
+            } else if wantedPrefetch == 0 || now < holdUntil {
+                action = nil
+            } else if prefetch != wantedPrefetch {
+                action = .setPrefetch(wantedPrefetch)
+            } else {
+                action = consuming.firstIndex(of: false).map { .startConsuming(queue: $0) }
+            }
+        }
+        pending = action
+        return action
+    }
+
+    /// The consume connection is up; channels can be opened.
+    package mutating func connected() {
+        isConnected = true
+        holdUntil = 0
+    }
+
+    /// The consume connection is gone, and every channel with it.
+    package mutating func connectionLost() {
+        isConnected = false
+        channelGone()
+    }
+
+    /// The broker opened the channel: a new generation begins.
+    package mutating func channelOpened() {
+        channel = .open
+        generation &+= 1
+    }
+
+    /// The broker accepted the prefetch.
+    package mutating func prefetchSet() {
+        guard case .setPrefetch(let count) = pending else { return }
+        prefetch = count
+        pending = nil
+    }
+
+    /// The broker started the consumer that was asked for.
+    package mutating func consumeStarted() {
+        guard case .startConsuming(let queue) = pending else { return }
+        consuming[queue] = true
+        pending = nil
+        if consuming.allSatisfy({ $0 }) {
+            backoff.succeeded()
+            trouble = nil
+        }
+    }
+
+    /// A consumer ended, because we asked for it or because its queue went away.
+    package mutating func consumeCancelled(
+        queue: Int, byBroker: Bool, now: UInt64, random: inout some RandomNumberGenerator
+    ) {
+        consuming[queue] = false
+        if byBroker {
+            trouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
+            holdUntil = now + backoff.next(using: &random)
+            // A cancel of ours that crossed the broker's is answered all the same, so it stays pending.
+            if pending == .startConsuming(queue: queue) { pending = nil }
+        } else if pending == .cancelConsuming(queue: queue) {
+            pending = nil
+        }
+    }
+
+    /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
+    package mutating func channelClosed(code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator) {
+        channelGone()
+        trouble = "the broker closed the channel: \(code) \(text)"
+        holdUntil = now + backoff.next(using: &random)
+    }
+
+    private mutating func channelGone() {
+        channel = .closed
+        pending = nil
+        prefetch = 0
+        for queue in consuming.indices { consuming[queue] = false }
+    }
+}

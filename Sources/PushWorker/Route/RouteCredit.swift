@@ -1,0 +1,55 @@
+/// Decides how many messages a route's consumers may hold unacknowledged.
+///
+/// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
+/// notifications rather than messages, and never promises more body bytes than the ceiling. AMQP can change it only for
+/// a new consumer, so small changes are ignored. Pure.
+package struct RouteCredit {
+    /// Fewest messages of one notification each.
+    package static let minimum = 32
+    /// Most messages, which is also what quorum queues allow (rabbitmq.com, "Consumer Prefetch").
+    package static let maximum = 2_000
+    /// Fewest messages when each carries many notifications.
+    package static let multicastMinimum = 2
+    /// Body bytes that a route may hold on one lane.
+    package static let byteCeiling = 32 << 20
+
+    /// What configuration asks for: a number, or nil to follow the connections.
+    private let fixed: Int?
+    /// Most messages that keep five minutes of the route's rate, where it has one.
+    private let rateCeiling: Int
+    /// Notifications per message, as a moving average.
+    private var notificationsPerMessage = 1.0
+    /// Body bytes per message, as a moving average.
+    private var bytesPerMessage = 512.0
+
+    /// Creates the credit of one route on one lane.
+    ///
+    /// - Parameters:
+    ///   - fixed: `prefetch` of the configuration; nil for auto.
+    ///   - rate: Notifications per second the route may send, where limited.
+    package init(fixed: Int?, rate: Double?) {
+        self.fixed = fixed
+        rateCeiling = rate.map { max(1, Int(min($0 * 300, Double(Self.maximum)))) } ?? Self.maximum
+    }
+
+    /// Learns the shape of a message that arrived.
+    package mutating func arrived(notifications: Int, bytes: Int) {
+        notificationsPerMessage += (Double(notifications) - notificationsPerMessage) / 16
+        bytesPerMessage += (Double(bytes) - bytesPerMessage) / 16
+    }
+
+    /// The prefetch wanted for the streams the route's connections have, open or free.
+    package func wanted(streams: Int) -> Int {
+        if let fixed { return fixed }
+        let perMessage = max(1, notificationsPerMessage)
+        let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
+        let wanted = max(floor, Int((Double(streams) * 1.5 / perMessage).rounded(.up)))
+        let byBytes = max(Self.multicastMinimum, Int(Double(Self.byteCeiling) / max(1, bytesPerMessage)))
+        return min(wanted, byBytes, rateCeiling, Self.maximum)
+    }
+
+    /// Whether changing from `current` is worth a new consumer: twice as much, or half as much.
+    package func isWorthChanging(from current: Int, to wanted: Int) -> Bool {
+        wanted >= current * 2 || wanted * 2 <= current
+    }
+}

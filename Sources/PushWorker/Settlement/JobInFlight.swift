@@ -1,0 +1,127 @@
+internal import PushModel
+
+/// One delivery that is being worked on, until it is acknowledged.
+///
+/// Its job owns the message's single buffer. Confined to its lane. A job with one token touches no array; a multicast
+/// job gathers retries and dead letters by index until all its notifications are settled.
+final class JobInFlight {
+    /// Indexes that share one retry copy, or one dead letter.
+    struct Group {
+        /// What is published for these indexes.
+        let purpose: Purpose
+        /// Positions in `device_tokens`, in the order they were settled.
+        var indexes: [Int]
+    }
+
+    /// What a group publishes once.
+    enum Purpose: Equatable {
+        /// One retry copy per tier and attempt.
+        case retry(tier: Int, attempt: Int)
+        /// One dead letter per outcome and reason; the rest is that of the first index.
+        case deadLetter(FinalReport)
+
+        /// The publication for some indexes; nil means all of the job's.
+        func content(for indexes: [Int]?) -> Publication.Content {
+            switch self {
+            case .retry(let tier, let attempt): .retry(tier: tier, attempt: attempt, indexes: indexes)
+            case .deadLetter(let report): .deadLetter(report, indexes: indexes)
+            }
+        }
+
+        /// Whether two purposes share one message.
+        func joins(_ other: Purpose) -> Bool {
+            switch (self, other) {
+            case (.retry, .retry): self == other
+            case (.deadLetter(let one), .deadLetter(let two)): one.outcome == two.outcome && one.reason == two.reason
+            default: false
+            }
+        }
+    }
+
+    /// What it asks for, as far as it could be read.
+    let job: Job
+    /// Why it is refused as a whole; nil for a job that can be worked on.
+    let refusal: FinalReport?
+    /// The delivery's tag on its channel.
+    let deliveryTag: UInt64
+    /// The channel opening that delivered it; it is acknowledged on this one only.
+    let generation: UInt32
+    /// Its properties in wire form, as a range of `job.bytes`.
+    let properties: Range<Int>
+    /// Milliseconds since 1970 when it arrived here.
+    let receivedAt: Int64
+
+    /// Where the search for the next notification to send starts.
+    private var cursor = 0
+    /// Notifications that have no settlement yet.
+    private(set) var unsettled: Int
+    /// Publications that are not confirmed yet.
+    private(set) var unconfirmed = 0
+    /// The retry copies and dead letters of a multicast job, published when all its notifications are settled.
+    private(set) var groups: [Group] = []
+    /// Milliseconds since 1970 when its latest notification was settled.
+    private(set) var settledAt: Int64?
+    /// Whether the broker is to write the dead letter (`basic.reject`), because the worker cannot.
+    var isRejected = false
+
+    /// Starts work on a delivery.
+    init(
+        job: consuming Job, refusal: FinalReport?, deliveryTag: UInt64, generation: UInt32, properties: Range<Int>,
+        receivedAt: Int64
+    ) {
+        unsettled = refusal == nil ? job.notificationCount : max(1, job.notificationCount)
+        self.job = job
+        self.refusal = refusal
+        self.deliveryTag = deliveryTag
+        self.generation = generation
+        self.properties = properties
+        self.receivedAt = receivedAt
+    }
+
+    /// Whether nothing is left to do but to acknowledge.
+    var isFinished: Bool { unsettled == 0 && unconfirmed == 0 }
+
+    /// The next notification that was not handed out yet; nil when all were.
+    func nextIndex() -> Int? {
+        guard let index = job.nextIndex(from: cursor) else { return nil }
+        cursor = index + 1
+        return index
+    }
+
+    /// How many notifications were not handed out yet; an upper bound for a job about some indexes only.
+    var unsent: Int { max(0, job.tokenCount - cursor) }
+
+    /// Whether some notification was handed out already.
+    var isStarted: Bool { cursor > 0 }
+
+    /// One notification has its settlement.
+    func settled(at wallClock: Int64) {
+        unsettled -= 1
+        settledAt = wallClock
+    }
+
+    /// A publication was queued.
+    func owes() { unconfirmed += 1 }
+
+    /// A publication was confirmed.
+    func confirmed() { unconfirmed -= 1 }
+
+    /// Adds an index to the message it will share with others.
+    func gather(_ purpose: Purpose, index: Int) {
+        if let position = groups.firstIndex(where: { $0.purpose.joins(purpose) }) {
+            groups[position].indexes.append(index)
+        } else {
+            groups.append(Group(purpose: purpose, indexes: [index]))
+        }
+    }
+}
+
+/// One notification on its way: the job it belongs to and its position there.
+struct Notification {
+    /// The job it belongs to.
+    var job: JobInFlight
+    /// Its position in `device_tokens`; 0 for a job with one token.
+    var index: Int
+    /// How often it was sent again without costing an attempt.
+    var resends = 0
+}

@@ -1,0 +1,35 @@
+internal import PushModel
+
+/// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
+struct Publication {
+    /// What the message says.
+    enum Content {
+        /// The result of one notification.
+        case result(index: Int, Verdict)
+        /// The same result, to the producer's own queue; the result itself follows once its fate is known.
+        case reply(index: Int, Verdict)
+        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's).
+        case retry(tier: Int, attempt: Int, indexes: [Int]?)
+        /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
+        case deadLetter(FinalReport, indexes: [Int]?)
+    }
+
+    /// The job it belongs to.
+    let job: JobInFlight
+    /// The route that works on the job; it lives as long as the lane.
+    unowned let route: Route
+    /// What it says.
+    let content: Content
+
+    /// What readiness says after the broker did not take this publication.
+    func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
+        switch (fate, content) {
+        case (.returned, .result): "results_unroutable"
+        case (.returned, .deadLetter): "dead_unroutable"
+        case (.returned, _): "retry_unroutable"
+        case (_, .result): "results_full"
+        case (_, .deadLetter): "dead_full"
+        case (_, _): "retry_full"
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import PushModel
+internal import RabbitMQ
+
+/// Writes publications as AMQP messages, the same bytes each time (CONTRACT: a result, a retry copy, a dead letter).
+struct PublicationRenderer {
+    /// The names of the retry tiers, as in `apns.retry.<name>`.
+    private let tiers: [[UInt8]]
+    /// What the results of each route share, by the route's position on the lane.
+    private let origins: [ResultOrigin]
+    /// This worker's name, for dead letters.
+    private let worker: [UInt8]
+
+    /// Creates a renderer for one lane.
+    ///
+    /// - Parameters:
+    ///   - routes: The names of the lane's routes in order; nil for the one that answers jobs nobody claims.
+    init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool) {
+        self.tiers = tiers.map { Array("apns.retry.\($0)".utf8) }
+        self.worker = Array(worker.utf8)
+        origins = routes.map { ResultOrigin(route: $0, worker: worker, includesDeviceToken: includesDeviceToken) }
+    }
+
+    /// Writes the message into a reused builder.
+    func render(_ publication: Publication, into message: inout OutgoingMessage) {
+        message.reset()
+        message.isMandatory = true
+        let job = publication.job
+        switch publication.content {
+        case .result(let index, let verdict):
+            message.setExchange("apns.results")
+            let report = report(index, verdict, of: job)
+            message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
+            renderResult(report, of: publication, into: &message)
+        case .reply(let index, let verdict):
+            message.setExchange("apns.replies")
+            let bytes = job.job.bytes
+            message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
+            renderResult(report(index, verdict, of: job), of: publication, into: &message)
+        case .retry(let tier, let attempt, let indexes):
+            let exchange = tiers[tier]
+            message.setExchange(exchange.span)
+            message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
+            copyJob(of: job, into: &message)
+            addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
+            addIndexes(indexes, of: job.job, to: &message)
+        case .deadLetter(let final, let indexes):
+            message.setExchange("apns.dead")
+            let report = ResultReport(index: 0, final: final, finishedAt: 0)
+            message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
+            copyJob(of: job, into: &message)
+            addDeadLetterHeaders(final, of: job, to: &message)
+            addIndexes(indexes, of: job.job, to: &message)
+        }
+    }
+
+    /// Whether a message that came back is this publication.
+    func isSame(_ publication: Publication, messageID: Span<UInt8>, exchange: Span<UInt8>) -> Bool {
+        let job = publication.job.job
+        switch publication.content {
+        case .result(let index, let verdict), .reply(let index, let verdict):
+            var text: [UInt8] = []
+            report(index, verdict, of: publication.job).messageID(for: job).append(to: &text)
+            return messageID.isEqual(to: text.span)
+        case .retry(let tier, _, _):
+            let own = tiers[tier]
+            return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
+        case .deadLetter:
+            return exchange.count == 9 && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
+        }
+    }
+
+    private func report(_ index: Int, _ verdict: Verdict, of job: JobInFlight) -> ResultReport {
+        ResultReport(
+            index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, finishedAt: verdict.finishedAt,
+            queueMilliseconds: job.job.enqueuedAt.map { max(0, job.receivedAt - $0) },
+            apnsMilliseconds: verdict.apnsMilliseconds)
+    }
+
+    private func renderResult(
+        _ report: ResultReport, of publication: Publication, into message: inout OutgoingMessage
+    ) {
+        let job = publication.job.job
+        message.setContentType(MessageName.jsonContentType)
+        message.setType(MessageName.resultType)
+        message.setMessageID { report.messageID(for: job).append(to: &$0) }
+        message.setCorrelationID(job.bytes.span.extracting(job.correlationID ?? job.jobID))
+        message.addHeader(HeaderName.outcome, text: report.final.outcome.text)
+        if let status = report.final.status { message.addHeader(HeaderName.status, integer: Int64(status)) }
+        if let reason = report.final.reason {
+            message.addHeader(HeaderName.reason) { $0.append(contentsOf: reason.rawValue.utf8) }
+        }
+        message.addHeader(HeaderName.attempt, integer: Int64(job.attempt))
+        if let traceparent = job.traceparent {
+            message.addHeader(HeaderName.traceparent, text: job.bytes.span.extracting(traceparent))
+        }
+        message.withBody { report.appendBody(for: job, from: origins[publication.route.position], to: &$0) }
+    }
+}
+
+// MARK: Copies of the job
+
+extension PublicationRenderer {
+    /// Copies body, properties and headers, without what the broker would act on (`user_id`, `expiration`, `CC`, `BCC`)
+    /// or wrote itself, and without our own headers, which are written anew.
+    private func copyJob(of inFlight: JobInFlight, into message: inout OutgoingMessage) {
+        let job = inFlight.job
+        let bytes = job.bytes.span
+        message.setMessageID(bytes.extracting(job.jobID))
+        message.setBody(bytes.extracting(job.body))
+        // Malformed properties are what the job is refused for; its dead letter goes without them.
+        guard let properties = try? MessagePropertyReader(job.bytes, inFlight.properties) else { return }
+        if let range = properties.contentType { message.setContentType(bytes.extracting(range)) }
+        if let range = properties.contentEncoding { message.setContentEncoding(bytes.extracting(range)) }
+        if let range = properties.correlationID { message.setCorrelationID(bytes.extracting(range)) }
+        if let range = properties.replyTo { message.setReplyTo(bytes.extracting(range)) }
+        if let range = properties.type { message.setType(bytes.extracting(range)) }
+        if let range = properties.appID { message.setAppID(bytes.extracting(range)) }
+        if let seconds = properties.timestamp { message.setTimestamp(seconds) }
+        guard inFlight.refusal?.reason != .badHeaders, let table = properties.headers else { return }
+        var reader = FieldTableReader(table)
+        while let field = try? reader.next(in: job.bytes) {
+            guard !Self.isRewritten(bytes.extracting(field.name)) else { continue }
+            try? message.addHeader(copying: field, from: job.bytes)
+        }
+    }
+
+    private static let rewritten: [StaticString] = [
+        "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
+        HeaderName.firstAttemptAt, HeaderName.deadline, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
+        HeaderName.status, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt, HeaderName.worker,
+    ]
+
+    private static func isRewritten(_ name: Span<UInt8>) -> Bool {
+        name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
+            || rewritten.contains { name.count == $0.utf8CodeUnitCount && name.hasPrefix($0) }
+    }
+
+    private func addRetryHeaders(_ job: borrowing Job, attempt: Int, receivedAt: Int64, to message: inout OutgoingMessage) {
+        message.addHeader(HeaderName.version, integer: 1)
+        message.addHeader(HeaderName.attempt, integer: Int64(attempt))
+        message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? receivedAt)
+        if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
+    }
+
+    private func addDeadLetterHeaders(_ final: FinalReport, of inFlight: JobInFlight, to message: inout OutgoingMessage) {
+        let job = inFlight.job
+        message.addHeader(HeaderName.outcome, text: final.outcome.text)
+        if let reason = final.reason {
+            message.addHeader(HeaderName.reason) { $0.append(contentsOf: reason.rawValue.utf8) }
+        }
+        if let status = final.status { message.addHeader(HeaderName.status, integer: Int64(status)) }
+        message.addHeader(HeaderName.attempt, integer: Int64(job.attempt))
+        if let detail = final.detail {
+            message.addHeader(HeaderName.detail) { $0.append(contentsOf: detail.utf8.prefix(1_024)) }
+        }
+        message.addHeader(HeaderName.originalRoutingKey, text: job.bytes.span.extracting(job.routingKey))
+        message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? inFlight.receivedAt)
+        // When the delivery arrived, not now: a message written again after a lost connection is the same message.
+        message.addHeader(HeaderName.diedAt, integer: inFlight.settledAt ?? inFlight.receivedAt)
+        if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
+        message.addHeader(HeaderName.worker, text: worker.span)
+    }
+
+    private func addIndexes(_ indexes: [Int]?, of job: borrowing Job, to message: inout OutgoingMessage) {
+        if let indexes {
+            message.addHeader(HeaderName.indexes) { IndexRanges(indexes).append(to: &$0) }
+        } else if job.isMulticast, !job.indexes.isAll {
+            message.addHeader(HeaderName.indexes) { job.indexes.append(to: &$0) }
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether these bytes begin with the constant text.
+    func hasPrefix(_ text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        for position in 0..<text.utf8CodeUnitCount where self[position] != text.utf8Start[position] { return false }
+        return true
+    }
+}

@@ -1,0 +1,16 @@
+internal import PushModel
+
+/// What became of one notification, with everything its result says about it.
+///
+/// Kept until the broker confirmed the result, so that the same message can be written again, with the same id, after a
+/// lost connection.
+struct Verdict {
+    /// Outcome, action, status, reason and detail.
+    var report: FinalReport
+    /// Apple's id for the delivery log, in the development environment.
+    var apnsUniqueID: [UInt8]?
+    /// Milliseconds since 1970 when it was decided.
+    var finishedAt: Int64
+    /// Milliseconds from the request to its answer; nil when there was no answer.
+    var apnsMilliseconds: Int64?
+}

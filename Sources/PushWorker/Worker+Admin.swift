@@ -1,0 +1,49 @@
+internal import EventLoop
+
+// What the admin server is told about a worker.
+extension Worker: AdminSource {
+    /// How long ago each lane turned; a lane that never did has not moved since the start.
+    package func progress() -> [LaneProgress] {
+        let now = MonotonicTime.now()
+        return lanes.map { lane in
+            let last = lane.handle.status?.takenAt ?? startedAt
+            return LaneProgress(
+                lane: lane.settings.index,
+                sinceLastTurn: .nanoseconds(Int64(clamping: now.nanoseconds(since: last))))
+        }
+    }
+
+    /// Whether the worker does its work, and if not, why.
+    package func readiness() -> WorkerReadiness {
+        var reasons: [String] = []
+        var lanes: [WorkerReadiness.Lane] = []
+        var routes: [WorkerReadiness.Route] = []
+        for lane in self.lanes {
+            guard let status = lane.handle.status else {
+                reasons.append("lane \(lane.settings.index) has not started")
+                continue
+            }
+            if lane.handle.isEnded { reasons.append("lane \(status.index) has stopped") }
+            if status.isDraining { reasons.append("draining") }
+            reasons += status.troubles
+            lanes.append(
+                WorkerReadiness.Lane(
+                    lane: status.index, consume: status.consume, publish: status.publish,
+                    detail: status.troubles.isEmpty ? nil : status.troubles.joined(separator: "; ")))
+            routes += status.routes.map { route in
+                WorkerReadiness.Route(
+                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections)
+            }
+        }
+        // One route that cannot work is its own affair; a worker without any that can is not ready.
+        let configured = routes.filter { $0.name != WorkerBuilder.unrouted }
+        if !configured.isEmpty, !configured.contains(where: { $0.state == "ready" }) {
+            reasons += configured.map { "route \($0.name): \($0.reason ?? $0.state)" }
+        }
+        return WorkerReadiness(
+            instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes)
+    }
+
+    /// Everything counted so far, a snapshot per lane.
+    package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }
+}

@@ -1,0 +1,138 @@
+internal import APNSClient
+internal import PushModel
+internal import RabbitMQ
+internal import TLS
+
+/// Turns a checked configuration into what each lane is told.
+struct WorkerBuilder {
+    private let configuration: WorkerConfiguration
+    private let version: String
+
+    /// Takes the configuration; `lanes()` does the work.
+    init(configuration: WorkerConfiguration, version: String) {
+        self.configuration = configuration
+        self.version = version
+    }
+
+    /// The settings of all lanes: routes are spread by a hash of their names, the same in every worker.
+    func lanes() throws(WorkerError) -> [LaneSettings] {
+        let count = configuration.lanes.fixedValue ?? LaneCount.automatic()
+        let routes = try routes()
+        let template = try template()
+        return (0..<max(1, count)).map { index in
+            var settings = template
+            settings.index = index
+            settings.routes = routes.filter { Self.lane(of: $0.name, count: count) == index }
+            return settings
+        }
+    }
+
+    /// FNV-1a, because Swift's own hashes differ from process to process and an operator compares workers.
+    private static func lane(of route: String, count: Int) -> Int {
+        guard route != Self.unrouted else { return 0 }
+        let hash = route.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Int(hash % UInt64(max(1, count)))
+    }
+
+    /// The name of the route that answers jobs nobody claims.
+    static let unrouted = "unrouted"
+
+    private func template() throws(WorkerError) -> LaneSettings {
+        let retry = configuration.retry
+        let pattern: ReplyPattern
+        do {
+            pattern = try ReplyPattern(configuration.repliesAllow)
+        } catch {
+            throw WorkerError(message: "replies.allow: \(error.message)")
+        }
+        return LaneSettings(
+            index: 0, routes: [], routeCount: configuration.routes.count, instance: configuration.instance, endpoints: try endpoints(),
+            policy: RetryPolicy(
+                tiers: retry.tiers.map(\.wholeMilliseconds), maxAttempts: retry.maxAttempts,
+                maxAge: retry.maxAge.wholeMilliseconds),
+            tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
+            includesDeviceToken: configuration.results.deviceToken == .full,
+            prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout)
+    }
+
+    private func endpoints() throws(WorkerError) -> [AMQPEndpoint] {
+        var endpoints: [AMQPEndpoint] = []
+        for uri in configuration.broker.uris {
+            do throws(AMQPError) {
+                var endpoint = try AMQPEndpoint.parse(uri: uri.revealed)
+                let tls = configuration.broker.tls
+                // What stands in the URI itself wins; the endpoint cannot tell its default from the same number written.
+                if !uri.revealed.contains("heartbeat=") {
+                    endpoint.heartbeat = Int(configuration.broker.heartbeat.components.seconds)
+                }
+                endpoint.channelMax = max(endpoint.channelMax, configuration.routes.count + 8)
+                endpoint.tls.caFile = endpoint.tls.caFile ?? tls.caFile
+                endpoint.tls.certFile = endpoint.tls.certFile ?? tls.certFile
+                endpoint.tls.keyFile = endpoint.tls.keyFile ?? tls.keyFile
+                endpoints.append(endpoint)
+            } catch {
+                throw WorkerError(message: "broker.uri: \(error.message)")
+            }
+        }
+        return endpoints
+    }
+
+    private func routes() throws(WorkerError) -> [LaneSettings.RouteSettings] {
+        let table = RoutesTable(
+            routes: configuration.routes.map {
+                TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
+            })
+        let sources = try tokenSources()
+        let context = try trust()
+        let limiter = ConnectRateLimiter()
+        var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
+        for (index, route) in configuration.routes.enumerated() {
+            let endpoint: APNSEndpoint
+            do throws(APNSClientError) {
+                endpoint = try APNSEndpoint.parse(configuration.apns.address(of: route.environment))
+            } catch {
+                throw WorkerError(message: "apns.\(route.environment.rawValue): \(error.message)")
+            }
+            let queue = "apns.q.jobs.\(route.name)"
+            routes.append(
+                LaneSettings.RouteSettings(
+                    name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
+                    claim: RouteClaim(table: table, index: index),
+                    connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter),
+                    tokens: sources[route.credential], connections: route.connections.fixedValue, rate: route.rate))
+        }
+        return routes
+    }
+
+    private func tokenSources() throws(WorkerError) -> [String: ProviderTokenSource] {
+        var sources: [String: ProviderTokenSource] = [:]
+        for case .token(let credential) in configuration.credentials {
+            do throws(TLSError) {
+                let key = try ES256PrivateKey(file: credential.keyFile)
+                sources[credential.name] = ProviderTokenSource(
+                    keyID: credential.keyID, teamID: credential.teamID, key: key)
+            } catch {
+                throw WorkerError(message: "credential \(credential.name): \(error.message)")
+            }
+        }
+        return sources
+    }
+
+    private func trust() throws(WorkerError) -> TLSContext {
+        let files = configuration.apns.trustFile.map { [$0] } ?? []
+        do throws(TLSError) {
+            return try TLSContext.client(
+                trust: TrustRoots(systemRoots: true, files: files), identity: nil, applicationProtocols: ["h2"])
+        } catch {
+            throw WorkerError(message: "apns.trust_file: \(error.message)")
+        }
+    }
+}
+
+extension AutomaticOr {
+    /// The value as written; nil for automatic.
+    var fixedValue: Value? {
+        if case .fixed(let value) = self { return value }
+        return nil
+    }
+}

@@ -1,0 +1,273 @@
+internal import EventLoop
+
+/// What the broker says about a published message.
+package enum PublishResult: Sendable, Equatable {
+    /// It is stored, wherever it was routed to.
+    case confirmed
+    /// The broker refused responsibility for it.
+    case nacked
+    /// No queue took it; with the reason in words.
+    case returned(String)
+}
+
+/// A simple, blocking client for command-line tools and tests; for one thread.
+///
+/// Like a worker it uses two connections: one that consumes and manages queues, and one that publishes, opened when
+/// first needed. Heartbeats are sent only during calls: whoever pauses for longer than a heartbeat has to reconnect.
+package final class AMQPBlockingClient {
+    private static let consuming: UInt16 = 1
+    private static let managing: UInt16 = 2
+    private static let publishing: UInt16 = 1
+
+    private let endpoint: AMQPEndpoint
+    private let clientName: String
+    private let bodyLimit: Int
+    /// How long an answer, or room to publish, may take.
+    package let patience: Duration
+    private let main: BlockingLink
+    private var publisher: BlockingLink?
+    private var consumerTag: String?
+
+    private init(
+        _ endpoint: AMQPEndpoint, _ main: BlockingLink, clientName: String, bodyLimit: Int, patience: Duration
+    ) {
+        self.endpoint = endpoint
+        self.main = main
+        self.clientName = clientName
+        self.bodyLimit = bodyLimit
+        self.patience = patience
+    }
+
+    /// Connects and logs in.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where to connect.
+    ///   - clientName: the name operators see in the broker's list of connections.
+    ///   - bodyLimit: the largest body to receive whole, in bytes.
+    ///   - patience: how long an answer, or room to publish, may take.
+    /// - Returns: the client.
+    /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
+    package static func connect(
+        _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int = 134_217_728, patience: Duration = .seconds(30)
+    ) throws(AMQPError) -> AMQPBlockingClient {
+        let connection = try AMQPConnection.open(
+            endpoint, clientName: clientName, bodyLimit: bodyLimit, receiveLimit: 1 << 20)
+        return AMQPBlockingClient(
+            endpoint, BlockingLink(connection, patience: patience), clientName: clientName, bodyLimit: bodyLimit,
+            patience: patience)
+    }
+
+    /// Ends both connections in an orderly way, as far as that is possible within two seconds each.
+    package func close() {
+        publisher?.connection.close()
+        main.connection.close()
+    }
+
+    // MARK: Publishing
+
+    private func openPublisher() throws(AMQPError) -> BlockingLink {
+        if let publisher { return publisher }
+        let connection = try AMQPConnection.open(endpoint, clientName: clientName, bodyLimit: 0)
+        let link = BlockingLink(connection, patience: patience)
+        _ = try link.request(Self.publishing, "switching confirms on") { connection throws(AMQPError) in
+            try connection.selectConfirms(Self.publishing)
+        }
+        publisher = link
+        return link
+    }
+
+    /// Publishes a message and waits for the broker's word on it; nothing else may be unconfirmed.
+    ///
+    /// - Parameter message: the message; a mandatory one needs a message id.
+    /// - Returns: what the broker says.
+    /// - Throws: `invalidMessage`, `channelClosed` (missing exchange), `timeout`, or an error that ends the connection.
+    package func publishConfirmed(_ message: borrowing OutgoingMessage) throws(AMQPError) -> PublishResult {
+        let number = try submit(message, window: 1)
+        for outcome in try flush() where outcome.number == number { return outcome.result }
+        throw AMQPError(.protocolViolation, "the broker did not confirm the message it was waited for")
+    }
+
+    /// Publishes a message without waiting for its confirm, once fewer than `window` messages are unconfirmed.
+    ///
+    /// - Parameters:
+    ///   - message: the message; a mandatory one needs a message id, different from those still unconfirmed.
+    ///   - window: how many messages may be unconfirmed.
+    /// - Returns: its number, from 1.
+    /// - Throws: as `publishConfirmed`.
+    package func submit(_ message: borrowing OutgoingMessage, window: Int = 1000) throws(AMQPError) -> UInt64 {
+        guard !message.isMandatory || !message.text(of: .messageID).isEmpty else {
+            throw AMQPError(.invalidMessage, "a mandatory message needs a message id")
+        }
+        let link = try openPublisher()
+        try waitForConfirms(link, atMost: max(0, window - 1))
+        return try link.publish(message, channel: Self.publishing)
+    }
+
+    /// The outcomes that have arrived since they were last asked for, without waiting.
+    ///
+    /// - Returns: numbers as `submit` returned them, in the order of the confirms.
+    /// - Throws: an error that ends the connection.
+    package func takeOutcomes() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
+        guard let publisher else { return [] }
+        _ = try publisher.wait(until: .now()) { false }
+        try publisher.checkChannel(Self.publishing, "publishing")
+        defer { publisher.outcomes.removeAll(keepingCapacity: true) }
+        return publisher.outcomes.map { ($0.number, $0.result) }
+    }
+
+    /// Waits until everything published is confirmed.
+    ///
+    /// - Returns: the outcomes not taken yet.
+    /// - Throws: `timeout`, `channelClosed`, or an error that ends the connection.
+    package func flush() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
+        guard let publisher else { return [] }
+        try waitForConfirms(publisher, atMost: 0)
+        defer { publisher.outcomes.removeAll(keepingCapacity: true) }
+        return publisher.outcomes.map { ($0.number, $0.result) }
+    }
+
+    /// How many messages are published and neither confirmed nor refused yet.
+    package var unconfirmedCount: Int { publisher?.unconfirmed.count ?? 0 }
+
+    private func waitForConfirms(_ link: BlockingLink, atMost count: Int) throws(AMQPError) {
+        guard link.unconfirmed.count > count else { return try link.checkChannel(Self.publishing, "publishing") }
+        var left = link.unconfirmed.count
+        // The patience is for silence: as long as confirms arrive there is no reason to give up.
+        while left > count {
+            let before = left
+            let arrived = try link.wait(until: .now().adding(patience)) {
+                link.unconfirmed.count <= count || link.unconfirmed.count < before || link.isClosed(Self.publishing)
+            }
+            try link.checkChannel(Self.publishing, "publishing")
+            left = link.unconfirmed.count
+            guard arrived else {
+                let why = link.blockedReason.map { " (\($0))" } ?? ""
+                throw AMQPError(.timeout, "no confirm from the broker within \(patience)\(why)")
+            }
+        }
+    }
+
+    // MARK: Consuming
+
+    /// Starts the client's one consumer.
+    ///
+    /// - Parameters:
+    ///   - queue: the queue.
+    ///   - prefetch: how many unacknowledged deliveries may be under way.
+    ///   - exclusive: whether no one else may consume from the queue.
+    /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
+    package func startConsuming(
+        queue: String, prefetch: UInt16 = 100, exclusive: Bool = false
+    ) throws(AMQPError) {
+        precondition(consumerTag == nil, "the client consumes already")
+        _ = try main.request(Self.consuming, "limiting deliveries") { connection throws(AMQPError) in
+            try connection.setPrefetch(Self.consuming, count: prefetch)
+        }
+        _ = try main.request(Self.consuming, "consuming from \(queue)") { connection throws(AMQPError) in
+            try connection.startConsuming(Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive)
+        }
+        consumerTag = "martlet"
+    }
+
+    /// Whether a delivery has arrived that was not taken yet.
+    package var hasReceived: Bool { !main.deliveries.isEmpty }
+
+    /// Lets another thread use the client from now on; the next use decides which.
+    package func disown() {
+        main.connection.disown()
+        publisher?.connection.disown()
+    }
+
+    /// Waits for the next delivery.
+    ///
+    /// - Parameter timeout: how long.
+    /// - Returns: nil if none came in time.
+    /// - Throws: `channelClosed` if the channel or the queue went away, or an error that ends the connection.
+    package func receive(timeout: Duration) throws(AMQPError) -> Delivery? {
+        let deadline = MonotonicTime.now().adding(timeout)
+        _ = try main.wait(until: deadline) {
+            !main.deliveries.isEmpty || main.consumersLost > 0 || main.isClosed(Self.consuming)
+        }
+        if !main.deliveries.isEmpty { return main.deliveries.removeFirst() }
+        try main.checkChannel(Self.consuming, "consuming")
+        guard main.consumersLost == 0 else {
+            main.consumersLost = 0
+            consumerTag = nil
+            throw AMQPError(.channelClosed, "the broker ended the consumer: its queue is gone")
+        }
+        return nil
+    }
+
+    /// Ends the consumer; deliveries already received can still be taken and settled.
+    ///
+    /// - Throws: `timeout`, or an error that ends the connection.
+    package func stopConsuming() throws(AMQPError) {
+        guard let tag = consumerTag else { return }
+        consumerTag = nil
+        _ = try main.request(Self.consuming, "ending the consumer") { connection throws(AMQPError) in
+            try connection.cancel(Self.consuming, consumerTag: tag)
+        }
+    }
+
+    /// Acknowledges a delivery.
+    ///
+    /// - Parameters:
+    ///   - delivery: the delivery.
+    ///   - multiple: whether all earlier ones are meant as well.
+    /// - Throws: `timeout`, or an error that ends the connection.
+    package func acknowledge(_ delivery: Delivery, multiple: Bool = false) throws(AMQPError) {
+        try settle(delivery) { connection throws(AMQPError) in
+            try connection.acknowledge(
+                channel: delivery.channel, deliveryTag: delivery.deliveryTag, multiple: multiple)
+        }
+    }
+
+    /// Rejects a delivery; without requeueing the broker dead-letters it.
+    ///
+    /// - Parameters:
+    ///   - delivery: the delivery.
+    ///   - requeue: whether it goes back to its queue.
+    /// - Throws: `timeout`, or an error that ends the connection.
+    package func reject(_ delivery: Delivery, requeue: Bool) throws(AMQPError) {
+        try settle(delivery) { connection throws(AMQPError) in
+            try connection.reject(channel: delivery.channel, deliveryTag: delivery.deliveryTag, requeue: requeue)
+        }
+    }
+
+    private func settle(
+        _ delivery: Delivery, _ send: (AMQPConnection) throws(AMQPError) -> Bool
+    ) throws(AMQPError) {
+        let deadline = MonotonicTime.now().adding(patience)
+        while try !send(main.connection) {
+            guard MonotonicTime.now() < deadline else {
+                throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
+            }
+            try main.waitForRoom()
+        }
+    }
+
+    /// Sends a request about queues on a channel of its own, so that a refusal costs no deliveries.
+    ///
+    /// - Parameters:
+    ///   - what: what it does, for errors.
+    ///   - onConsumingChannel: whether it has to use the channel that consumes.
+    ///   - send: sends it on the channel it is given.
+    /// - Returns: the answer.
+    /// - Throws: the broker's refusal, `timeout`, or an error that ends the connection.
+    func manage(
+        _ what: String, onConsumingChannel: Bool = false,
+        _ send: (AMQPConnection, UInt16) throws(AMQPError) -> Void
+    ) throws(AMQPError) -> BlockingLink.Reply {
+        let channel = onConsumingChannel ? Self.consuming : Self.managing
+        return try main.request(channel, what) { connection throws(AMQPError) in try send(connection, channel) }
+    }
+
+    /// Takes the newest delivery, the answer to a `get`.
+    ///
+    /// - Returns: nil if it did not arrive in time.
+    /// - Throws: an error that ends the connection.
+    func takeFetched() throws(AMQPError) -> Delivery? {
+        guard try main.wait(until: .now().adding(patience), { !main.deliveries.isEmpty }) else { return nil }
+        return main.deliveries.removeLast()
+    }
+}

@@ -1,0 +1,30 @@
+/// What a connection reports from inside `AMQPConnection.read`.
+///
+/// Every method may call the connection's sending methods, but not `read`. Spans are valid during the call only.
+package protocol AMQPConnectionDelegate: AnyObject {
+    /// A channel is open.
+    func channelOpened(_ channel: UInt16)
+    /// The prefetch count holds for consumers started from now on.
+    func qosSet(_ channel: UInt16)
+    /// Deliveries of a consumer follow.
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8])
+    /// No deliveries of the consumer follow: as asked for, or because its queue is gone (`byBroker`).
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool)
+    /// The channel confirms what is published from now on, counting from 1.
+    func confirmsSelected(_ channel: UInt16)
+    /// The channel is closed: by the broker with its reply code, or as asked for, with code 200. It may be opened again.
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String)
+    /// The broker closes the connection; `read` throws next.
+    func connectionClosed(code: UInt16, text: String)
+    /// The broker stopped reading what is published (an alarm); publishing answers false until it is over.
+    func connectionBlocked(reason: String)
+    /// The alarm is over.
+    func connectionUnblocked()
+    /// A message was delivered.
+    func delivered(_ delivery: consuming Delivery)
+    /// A mandatory message could not be routed (code 312); its confirm follows.
+    func returned(
+        channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>)
+    /// The broker took (`positive`) or refused the message with this number, or all up to it.
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool)
+}

@@ -1,0 +1,174 @@
+internal import EventLoop
+
+extension AMQPEndpoint {
+    /// Reads an `amqp:` or `amqps:` URI.
+    ///
+    /// Follows <https://www.rabbitmq.com/docs/uri-spec> and
+    /// <https://www.rabbitmq.com/docs/uri-query-parameters>, with one exception: `amqp://host/` means the virtual host
+    /// `/`, not the one with the empty name. No error repeats a part of the URI in which a password might stand.
+    ///
+    /// - Parameter uri: the URI as the user wrote it.
+    /// - Returns: the endpoint.
+    /// - Throws: `invalidURI` saying which part is wrong, and how to write it.
+    package static func parse(uri: String) throws(AMQPError) -> AMQPEndpoint {
+        let bytes = Array(uri.utf8)
+        guard !bytes.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+            throw invalid("white space and control characters are not allowed; write them as %XX")
+        }
+        guard let (useTLS, afterScheme) = scheme(of: bytes) else {
+            throw invalid("it must start with amqp:// or amqps://")
+        }
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw invalid("a # must be written %23") }
+
+        let rest = bytes[afterScheme...]
+        let authorityEnd = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let queryStart = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        guard !rest[authorityEnd...].contains(UInt8(ascii: "@")) else {
+            throw invalid("an @ after the host must be written %40; a / or ? in user or password %2F or %3F")
+        }
+
+        var endpoint = AMQPEndpoint(host: "", useTLS: useTLS)
+        let hasPassword = try endpoint.readAuthority(rest[..<authorityEnd])
+        try endpoint.readVirtualHost(rest[authorityEnd..<max(authorityEnd, queryStart)])
+        if queryStart < rest.endIndex { try endpoint.readQuery(rest[(queryStart + 1)...]) }
+        guard hasPassword || endpoint.saslExternal else {
+            throw invalid("the password is missing; write user:password@ (or user:@ for an empty one)")
+        }
+        return endpoint
+    }
+
+    /// An error about the URI.
+    ///
+    /// - Parameter reason: what is wrong with it.
+    /// - Returns: the error.
+    static func invalid(_ reason: String) -> AMQPError { AMQPError(.invalidURI, "invalid AMQP URI: \(reason)") }
+
+    private static func scheme(of bytes: [UInt8]) -> (useTLS: Bool, end: Int)? {
+        for (name, useTLS) in [("amqp://", false), ("amqps://", true)] {
+            // Setting bit 5 folds ASCII letters to lower case and leaves ":" and "/" as they are.
+            if bytes.prefix(name.utf8.count).map({ $0 | 0x20 }).elementsEqual(name.utf8) {
+                return (useTLS, name.utf8.count)
+            }
+        }
+        return nil
+    }
+
+    /// Returns false when a user is named without a password.
+    private mutating func readAuthority(_ authority: ArraySlice<UInt8>) throws(AMQPError) -> Bool {
+        var hostAndPort = authority
+        var hasPassword = true
+        if let at = authority.firstIndex(of: UInt8(ascii: "@")) {
+            hostAndPort = authority[(at + 1)...]
+            guard !hostAndPort.contains(UInt8(ascii: "@")) else {
+                throw Self.invalid("an @ in user or password must be written %40")
+            }
+            let login = authority[..<at]
+            let colon = login.firstIndex(of: UInt8(ascii: ":"))
+            user = try Self.decoded(login[..<(colon ?? login.endIndex)], part: "user")
+            guard !user.isEmpty else { throw Self.invalid("the user name before the @ is missing") }
+            if let colon {
+                let secret = login[(colon + 1)...]
+                guard !secret.contains(UInt8(ascii: ":")) else {
+                    throw Self.invalid("a : in the password must be written %3A")
+                }
+                password = try Self.decoded(secret, part: "password")
+            } else {
+                hasPassword = false
+            }
+        }
+        try readHost(hostAndPort)
+        return hasPassword
+    }
+
+    private mutating func readHost(_ text: ArraySlice<UInt8>) throws(AMQPError) {
+        var portText: ArraySlice<UInt8>?
+        if text.first == UInt8(ascii: "[") {
+            guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
+                throw Self.invalid("the ] after the IPv6 address is missing")
+            }
+            host = String(decoding: text[(text.startIndex + 1)..<close], as: UTF8.self)
+            guard host.contains(":"), SocketAddress(host, port: 0) != nil else {
+                throw Self.invalid("the text in brackets is not an IPv6 address")
+            }
+            let after = text[(close + 1)...]
+            guard after.isEmpty || after.first == UInt8(ascii: ":") else {
+                throw Self.invalid("only a :port may follow the ]")
+            }
+            portText = after.isEmpty ? nil : after.dropFirst()
+        } else {
+            let colon = text.firstIndex(of: UInt8(ascii: ":"))
+            if let colon, text[(colon + 1)...].contains(UInt8(ascii: ":")) {
+                throw Self.invalid("an IPv6 address must stand in brackets")
+            }
+            host = try Self.decoded(text[..<(colon ?? text.endIndex)], part: "host")
+            portText = colon.map { text[($0 + 1)...] }
+        }
+        guard !host.isEmpty else { throw Self.invalid("the host is missing") }
+        guard host.utf8.count <= 253, !host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == 0x2F }) else {
+            throw Self.invalid("the host is not a host name or address")
+        }
+        if let portText {
+            guard let number = Self.number(portText), (1...65535).contains(number) else {
+                throw Self.invalid("the port must be a number from 1 to 65535")
+            }
+            port = number
+        }
+    }
+
+    private mutating func readVirtualHost(_ path: ArraySlice<UInt8>) throws(AMQPError) {
+        let name = path.dropFirst()
+        guard !name.contains(UInt8(ascii: "/")) else {
+            throw Self.invalid("a / in the virtual host must be written %2F")
+        }
+        guard !name.isEmpty else { return }
+        virtualHost = try Self.decoded(name, part: "virtual host")
+        guard virtualHost.utf8.count <= 255 else { throw Self.invalid("the virtual host is longer than 255 bytes") }
+    }
+
+    /// Reads a decimal number of at most nine digits.
+    ///
+    /// - Parameter digits: the text.
+    /// - Returns: nil if there is anything but digits.
+    static func number(_ digits: some Collection<UInt8>) -> Int? {
+        guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// Undoes percent-encoding (RFC 3986, 2.1).
+    ///
+    /// - Parameters:
+    ///   - text: the encoded bytes.
+    ///   - part: what the text is, for errors.
+    /// - Returns: the decoded text.
+    /// - Throws: `invalidURI` for a damaged escape, a NUL or invalid UTF-8.
+    static func decoded(_ text: ArraySlice<UInt8>, part: String) throws(AMQPError) -> String {
+        var bytes: [UInt8] = []
+        var index = text.startIndex
+        while index < text.endIndex {
+            if text[index] == UInt8(ascii: "%") {
+                guard index + 2 < text.endIndex, let high = hexDigit(text[index + 1]),
+                    let low = hexDigit(text[index + 2])
+                else { throw invalid("a % in the \(part) must be followed by two hexadecimal digits") }
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(text[index])
+                index += 1
+            }
+        }
+        guard !bytes.contains(0) else { throw invalid("the \(part) contains a NUL byte") }
+        guard let string = String(validating: bytes, as: UTF8.self) else {
+            throw invalid("the \(part) is not valid UTF-8")
+        }
+        return string
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

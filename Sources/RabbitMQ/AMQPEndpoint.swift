@@ -1,0 +1,103 @@
+/// The certificate files of a TLS connection to a broker; PEM, read anew for each connection.
+package struct AMQPTLSFiles: Sendable, Equatable {
+    /// The authorities to trust instead of the system's.
+    package var caFile: String?
+    /// The client certificate, followed by its intermediates.
+    package var certFile: String?
+    /// The unencrypted private key of `certFile`.
+    package var keyFile: String?
+
+    /// Names the files.
+    ///
+    /// - Parameters:
+    ///   - caFile: the authorities to trust; the system's if nil.
+    ///   - certFile: the client certificate chain.
+    ///   - keyFile: the private key of the client certificate.
+    package init(caFile: String? = nil, certFile: String? = nil, keyFile: String? = nil) {
+        self.caFile = caFile
+        self.certFile = certFile
+        self.keyFile = keyFile
+    }
+}
+
+/// Where a broker is and how to log in to it.
+///
+/// Every textual form leaves the password out, so an endpoint may be logged.
+package struct AMQPEndpoint: Sendable, Equatable {
+    /// The host name or address literal, without brackets.
+    package var host: String
+    /// The TCP port.
+    package var port: Int
+    /// Whether the connection is encrypted; the peer's certificate is then always verified.
+    package var useTLS: Bool
+    /// The user name.
+    package var user: String = "guest"
+    /// The password.
+    package var password: String = "guest"
+    /// The virtual host.
+    package var virtualHost: String = "/"
+    /// The heartbeat interval asked for, in seconds.
+    package var heartbeat: Int = 15
+    /// How long connecting and logging in may take, each.
+    package var connectionTimeout: Duration = .seconds(10)
+    /// The number of channels asked for.
+    package var channelMax: Int = 256
+    /// The largest frame asked for, in bytes.
+    package var frameMax: Int = 131_072
+    /// The certificate files, for TLS.
+    package var tls = AMQPTLSFiles()
+    /// The name to ask for and to check in the peer's certificate, where it is not `host`.
+    package var serverName: String?
+    /// Whether to log in by client certificate (SASL EXTERNAL) instead of user and password.
+    package var saslExternal = false
+
+    /// An endpoint with default login.
+    ///
+    /// - Parameters:
+    ///   - host: the host name or address literal.
+    ///   - port: the TCP port; by default 5672, or 5671 with TLS.
+    ///   - useTLS: whether the connection is encrypted.
+    package init(host: String, port: Int? = nil, useTLS: Bool = false) {
+        self.host = host
+        self.port = port ?? (useTLS ? 5671 : 5672)
+        self.useTLS = useTLS
+    }
+
+    /// The URI with `***` in place of the password.
+    package var redactedDescription: String {
+        let login = saslExternal ? "" : "\(Self.percentEncoded(user)):***@"
+        let shownHost = host.contains(":") ? "[\(host)]" : host
+        return "\(useTLS ? "amqps" : "amqp")://\(login)\(shownHost):\(port)/\(Self.percentEncoded(virtualHost))"
+    }
+
+    /// Writes all bytes but the unreserved ones of RFC 3986, 2.3, as `%XX`.
+    ///
+    /// - Parameter text: the text to write.
+    /// - Returns: the text with escapes.
+    static func percentEncoded(_ text: String) -> String {
+        var encoded = ""
+        let digits = Array("0123456789ABCDEF")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                encoded.append("%")
+                encoded.append(digits[Int(byte >> 4)])
+                encoded.append(digits[Int(byte & 15)])
+            }
+        }
+        return encoded
+    }
+}
+
+extension AMQPEndpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The redacted URI.
+    package var description: String { redactedDescription }
+    /// The redacted URI.
+    package var debugDescription: String { redactedDescription }
+    /// Shows the redacted URI only, so that `dump` cannot print the password.
+    package var customMirror: Mirror { Mirror(self, children: ["uri": redactedDescription]) }
+}

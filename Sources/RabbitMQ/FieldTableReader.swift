@@ -1,0 +1,136 @@
+/// A value in a field table, by its place in the buffer; all integer widths are folded into two cases.
+package enum FieldSlice: Sendable, Equatable {
+    /// `S`: a long string, not necessarily UTF-8.
+    case text(Range<Int>)
+    /// `x`: a byte array.
+    case bytes(Range<Int>)
+    /// `b`, `B`, `s`, `u`, `I`, `i`, `l`, and `L` where it fits.
+    case integer(Int64)
+    /// `L` above the largest `Int64`.
+    case unsigned(UInt64)
+    /// `t`.
+    case boolean(Bool)
+    /// `T`: seconds since 1970.
+    case timestamp(UInt64)
+    /// `f` and `d`.
+    case double(Double)
+    /// `D`: `value` divided by ten to the power of `scale`.
+    case decimal(scale: UInt8, value: UInt32)
+    /// `F`: the content of a nested table, already checked.
+    case table(Range<Int>)
+    /// `A`: the content of an array, already checked.
+    case array(Range<Int>)
+    /// `V`.
+    case void
+}
+
+/// An entry of a field table, by its place in the buffer.
+package struct Field: Sendable, Equatable {
+    /// Where the name stands; empty for the elements of an array.
+    package var name: Range<Int>
+    /// The kind as it stands on the wire, so that a copy can keep it.
+    package var kind: UInt8
+    /// The value.
+    package var value: FieldSlice
+}
+
+/// Goes through a field table as it stands on the wire (AMQP 0-9-1, 4.2.5.5, with RabbitMQ's kinds:
+/// <https://www.rabbitmq.com/amqp-0-9-1-errata#section_3>).
+///
+/// Whatever the bytes are, it returns or throws, and it never recurses deeper than `maximumDepth`.
+package struct FieldTableReader: Sendable {
+    private let table: Range<Int>
+    private let maximumDepth: Int
+    private let maximumSize: Int
+    private let isArray: Bool
+    private var offset: Int
+
+    /// A reader of a table's content.
+    ///
+    /// - Parameters:
+    ///   - table: where the content stands, without the four bytes of length.
+    ///   - maximumDepth: how many tables and arrays may be nested, this one included.
+    ///   - maximumSize: how many bytes the content may have.
+    package init(_ table: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = 32768) {
+        self.init(table, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: false)
+    }
+
+    /// A reader of an array's content, whose elements have no names.
+    ///
+    /// - Parameters:
+    ///   - elements: where the content stands, without the four bytes of length.
+    ///   - maximumDepth: how many tables and arrays may be nested, this one included.
+    ///   - maximumSize: how many bytes the content may have.
+    package init(elements: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = 32768) {
+        self.init(elements, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: true)
+    }
+
+    private init(_ table: Range<Int>, maximumDepth: Int, maximumSize: Int, isArray: Bool) {
+        self.table = table
+        self.maximumDepth = maximumDepth
+        self.maximumSize = maximumSize
+        self.isArray = isArray
+        offset = table.lowerBound
+    }
+
+    /// Reads the next entry; nested tables and arrays are checked as a whole before they are returned.
+    ///
+    /// - Parameter bytes: the buffer the table stands in.
+    /// - Returns: nil after the last entry.
+    /// - Throws: `malformedTable` if the table is damaged, too deep or too large; do not go on reading then.
+    package mutating func next(in bytes: borrowing [UInt8]) throws(AMQPError) -> Field? {
+        guard table.count <= maximumSize else {
+            throw AMQPError(.malformedTable, "the header table has \(table.count) bytes, over \(maximumSize)")
+        }
+        guard maximumDepth > 0 else { throw Self.tooDeep }
+        var cursor = try WireCursor(offset..<table.upperBound, in: bytes)
+        if cursor.isAtEnd { return nil }
+        let name = isArray ? offset..<offset : try cursor.shortString(bytes)
+        let kind = try cursor.byte(bytes)
+        let value = try Self.value(of: kind, &cursor, bytes, depthLeft: maximumDepth - 1)
+        offset = cursor.offset
+        return Field(name: name, kind: kind, value: value)
+    }
+
+    private static var tooDeep: AMQPError { AMQPError(.malformedTable, "the header table is nested too deeply") }
+
+    private static func value(
+        of kind: UInt8, _ cursor: inout WireCursor, _ bytes: borrowing [UInt8], depthLeft: Int
+    ) throws(AMQPError) -> FieldSlice {
+        switch kind {
+        case UInt8(ascii: "S"): return .text(try cursor.longString(bytes))
+        case UInt8(ascii: "I"):
+            return .integer(Int64(Int32(bitPattern: try cursor.number(UInt32.self, bytes))))
+        case UInt8(ascii: "l"): return .integer(Int64(bitPattern: try cursor.number(UInt64.self, bytes)))
+        case UInt8(ascii: "x"): return .bytes(try cursor.longString(bytes))
+        case UInt8(ascii: "t"): return .boolean(try cursor.byte(bytes) != 0)
+        case UInt8(ascii: "b"): return .integer(Int64(Int8(bitPattern: try cursor.byte(bytes))))
+        case UInt8(ascii: "B"): return .integer(Int64(try cursor.byte(bytes)))
+        case UInt8(ascii: "s"): return .integer(Int64(Int16(bitPattern: try cursor.number(UInt16.self, bytes))))
+        case UInt8(ascii: "u"): return .integer(Int64(try cursor.number(UInt16.self, bytes)))
+        case UInt8(ascii: "i"): return .integer(Int64(try cursor.number(UInt32.self, bytes)))
+        case UInt8(ascii: "L"):
+            let number = try cursor.number(UInt64.self, bytes)
+            return Int64(exactly: number).map(FieldSlice.integer) ?? .unsigned(number)
+        case UInt8(ascii: "f"): return .double(Double(Float(bitPattern: try cursor.number(UInt32.self, bytes))))
+        case UInt8(ascii: "d"): return .double(Double(bitPattern: try cursor.number(UInt64.self, bytes)))
+        case UInt8(ascii: "D"):
+            return .decimal(scale: try cursor.byte(bytes), value: try cursor.number(UInt32.self, bytes))
+        case UInt8(ascii: "T"): return .timestamp(try cursor.number(UInt64.self, bytes))
+        case UInt8(ascii: "V"): return .void
+        case UInt8(ascii: "F"), UInt8(ascii: "A"):
+            let content = try cursor.longString(bytes)
+            let isArray = kind == UInt8(ascii: "A")
+            guard depthLeft > 0 else { throw tooDeep }
+            var inner = try WireCursor(content, in: bytes)
+            while !inner.isAtEnd {
+                if !isArray { _ = try inner.shortString(bytes) }
+                let kind = try inner.byte(bytes)
+                _ = try value(of: kind, &inner, bytes, depthLeft: depthLeft - 1)
+            }
+            return isArray ? .array(content) : .table(content)
+        default:
+            throw AMQPError(.malformedTable, "the header table holds a value of unknown kind \(kind)")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import COpenSSL
+
+/// Which authorities a side believes.
+package struct TrustRoots: Sendable {
+    /// Whether the authorities the operating system trusts count.
+    package var systemRoots: Bool
+    /// PEM files with further authorities.
+    package var files: [String]
+    /// PEM texts with further authorities.
+    package var pem: [[UInt8]]
+
+    /// Names the authorities; they are read when a context is made.
+    ///
+    /// - Parameters:
+    ///   - systemRoots: whether the operating system's count.
+    ///   - files: paths of PEM files, each with one certificate or more.
+    ///   - pem: PEM texts, each with one certificate or more.
+    package init(systemRoots: Bool, files: [String], pem: [[UInt8]] = []) {
+        self.systemRoots = systemRoots
+        self.files = files
+        self.pem = pem
+    }
+
+    /// Adds the authorities to a context.
+    ///
+    /// - Parameter context: an SSL_CTX.
+    /// - Throws: `TLSError` when a file cannot be read or holds no certificate.
+    func install(in context: OpaquePointer) throws(TLSError) {
+        ERR_clear_error()
+        if systemRoots, SSL_CTX_set_default_verify_paths(context) != 1 {
+            throw .fromQueue(.library, "reading the system's trusted certificates")
+        }
+        let store = SSL_CTX_get_cert_store(context)
+        for file in files {
+            try Self.add(try PEM.certificates(in: try PEM.contents(ofFile: file), from: file), to: store)
+        }
+        for text in pem { try Self.add(try PEM.certificates(in: text, from: "the trust text"), to: store) }
+    }
+
+    private static func add(_ certificates: [Certificate], to store: OpaquePointer?) throws(TLSError) {
+        for certificate in certificates where X509_STORE_add_cert(store, certificate.pointer) != 1 {
+            throw .fromQueue(.invalidCertificate, "trusting \(certificate.subject)")
+        }
+    }
+}
+
+/// A certificate with the chain above it and its private key: what a server is, or what a client shows.
+package struct CertificateIdentity: Sendable {
+    private let chain: [Certificate]
+    private let key: Key
+
+    /// The certificate's subject, RFC 2253 form (`CN=…,O=…`).
+    package let subject: String
+    /// The end of the certificate's validity, in seconds since 1970.
+    package let notAfter: Int64
+
+    /// Reads an identity from PEM files; both may be the same file.
+    ///
+    /// - Parameters:
+    ///   - certificateFile: the certificate, followed by the intermediate ones.
+    ///   - keyFile: the unencrypted private key.
+    /// - Throws: `TLSError` when a file cannot be read or the two do not belong together.
+    package init(certificateFile: String, keyFile: String) throws(TLSError) {
+        let certificate = try PEM.contents(ofFile: certificateFile)
+        let key = try PEM.contents(ofFile: keyFile)
+        try self.init(certificate, certificateFile, key, keyFile)
+    }
+
+    /// Reads an identity from PEM texts.
+    ///
+    /// - Parameters:
+    ///   - certificatePEM: the certificate, followed by the intermediate ones.
+    ///   - keyPEM: the unencrypted private key.
+    /// - Throws: `TLSError` when a text is damaged or the two do not belong together.
+    package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
+        try self.init(certificatePEM, "the certificate text", keyPEM, "the key text")
+    }
+
+    private init(
+        _ certificate: [UInt8], _ certificateSource: String, _ key: [UInt8], _ keySource: String
+    ) throws(TLSError) {
+        chain = try PEM.certificates(in: certificate, from: certificateSource)
+        self.key = try PEM.privateKey(in: key, from: keySource)
+        subject = chain[0].subject
+        notAfter = chain[0].notAfter
+        guard X509_check_private_key(chain[0].pointer, self.key.pointer) == 1 else {
+            throw .fromQueue(.invalidKey, "the key in \(keySource) is not the key of \(subject)")
+        }
+    }
+
+    /// Gives the identity to a context, which counts references of its own.
+    ///
+    /// - Parameter context: an SSL_CTX.
+    /// - Throws: `TLSError` when the certificate is too weak for the library's security level.
+    func install(in context: OpaquePointer) throws(TLSError) {
+        ERR_clear_error()
+        var isAccepted = SSL_CTX_use_certificate(context, chain[0].pointer) == 1
+        for certificate in chain.dropFirst() where isAccepted {
+            isAccepted = copenssl_add_chain_certificate(context, certificate.pointer) == 1
+        }
+        guard isAccepted else { throw .fromQueue(.invalidCertificate, "using the certificate \(subject)") }
+        guard SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else {
+            throw .fromQueue(.invalidKey, "using the key of \(subject)")
+        }
+    }
+}

@@ -1,0 +1,218 @@
+internal import COpenSSL
+import Glibc
+
+/// Owns one reference to an X.509 certificate.
+final class Certificate: Sendable {
+    /// The C object.
+    // Never changed once it is here; OpenSSL counts references atomically.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Takes over a reference.
+    ///
+    /// - Parameter pointer: an X509.
+    init(takingOwnership pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        X509_free(pointer)
+    }
+
+    /// The subject in the form of RFC 2253.
+    var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
+
+    /// The end of its validity, in seconds since 1970.
+    var notAfter: Int64 {
+        var time = tm()
+        guard ASN1_TIME_to_tm(X509_get0_notAfter(pointer), &time) == 1 else { return 0 }
+        return Int64(timegm(&time))
+    }
+
+    /// Writes an X509_NAME in the form of RFC 2253.
+    ///
+    /// - Parameter name: the X509_NAME.
+    /// - Returns: its text, empty for a certificate without one.
+    static func text(of name: OpaquePointer?) -> String {
+        guard let name, let bio = MemoryBIO() else { return "" }
+        X509_NAME_print_ex(bio.pointer, name, 0, copenssl_name_flags)
+        return String(decoding: bio.contents, as: UTF8.self)
+    }
+}
+
+/// Owns one reference to a key, private or public.
+final class Key: Sendable {
+    /// The C object.
+    // Never changed once it is here; OpenSSL counts references atomically and locks its caches (EVP_PKEY, 3.0).
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Takes over a reference.
+    ///
+    /// - Parameter pointer: an EVP_PKEY.
+    init(takingOwnership pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        EVP_PKEY_free(pointer)
+    }
+
+    /// Makes a new P-256 key.
+    ///
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when the random generator fails.
+    static func generateP256() throws(TLSError) -> Key {
+        ERR_clear_error()
+        guard let key = copenssl_generate_p256_key() else { throw .fromQueue(.library, "making a P-256 key") }
+        return Key(takingOwnership: key)
+    }
+
+    /// Whether this is a key on the curve P-256 (prime256v1), the only one ES256 knows (RFC 7518, 3.4).
+    var isP256: Bool {
+        guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else { return false }
+        var name = [CChar](repeating: 0, count: 64)
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1 else { return false }
+        return OBJ_txt2nid(name) == NID_X9_62_prime256v1
+    }
+}
+
+/// Owns an OpenSSL memory buffer that C code writes to.
+struct MemoryBIO: ~Copyable {
+    /// The C object.
+    let pointer: OpaquePointer
+
+    /// Makes an empty buffer; nil for want of memory.
+    init?() {
+        guard let pointer = BIO_new(BIO_s_mem()) else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit {
+        BIO_free(pointer)
+    }
+
+    /// A copy of what was written.
+    var contents: [UInt8] {
+        var bytes: UnsafeMutablePointer<CChar>?
+        let count = copenssl_memory_contents(pointer, &bytes)
+        return Array(UnsafeRawBufferPointer(start: bytes, count: max(0, count)))
+    }
+}
+
+/// Certificates and keys in their text form (RFC 7468).
+enum PEM {
+    /// No file of certificates or keys is larger; the whole Mozilla list has a quarter of a megabyte.
+    private static let fileLimit = 16 << 20
+
+    /// Reads all certificates of a text; other blocks between them are skipped.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - source: what to call it in an error.
+    /// - Returns: the certificates in their order, at least one.
+    /// - Throws: `TLSError` when there is none or one is damaged.
+    static func certificates(in bytes: [UInt8], from source: String) throws(TLSError) -> [Certificate] {
+        guard !bytes.isEmpty else { throw TLSError(.invalidCertificate, "\(source) is empty") }
+        ERR_clear_error()
+        let certificates = reading(bytes) { bio in
+            var certificates: [Certificate] = []
+            while let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
+                certificates.append(Certificate(takingOwnership: certificate))
+            }
+            return certificates
+        }
+        guard let certificates else { throw .fromQueue(.library, "reading the certificates of \(source)") }
+        // Only "no further block" is a good end.
+        let end = ERR_peek_last_error()
+        guard ERR_GET_LIB(end) == ERR_LIB_PEM, ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
+            throw .fromQueue(.invalidCertificate, "reading the certificates of \(source)")
+        }
+        ERR_clear_error()
+        guard !certificates.isEmpty else { throw TLSError(.invalidCertificate, "\(source) holds no PEM certificate") }
+        return certificates
+    }
+
+    /// Reads the first private key of a text.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - source: what to call it in an error.
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when there is none, or it is damaged or encrypted.
+    static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
+        ERR_clear_error()
+        // The callback refuses: OpenSSL's own would ask for a password at the terminal.
+        let key = reading(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key else {
+            throw .fromQueue(.invalidKey, "\(source) holds no readable PEM private key (unencrypted PKCS#8)")
+        }
+        ERR_clear_error()
+        return Key(takingOwnership: key)
+    }
+
+    /// Reads the first public key of a text.
+    ///
+    /// - Parameter bytes: the text.
+    /// - Returns: the key.
+    /// - Throws: `TLSError` when there is none or it is damaged.
+    static func publicKey(in bytes: [UInt8]) throws(TLSError) -> Key {
+        ERR_clear_error()
+        let key = reading(bytes) { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key else { throw .fromQueue(.invalidKey, "no readable PEM public key") }
+        ERR_clear_error()
+        return Key(takingOwnership: key)
+    }
+
+    /// Lets C code write a text.
+    ///
+    /// - Parameters:
+    ///   - what: what is written, for an error.
+    ///   - write: writes to the BIO; a result other than 1 is a failure.
+    /// - Returns: the text.
+    /// - Throws: `TLSError` when writing fails.
+    static func writing(_ what: String, _ write: (OpaquePointer) -> Int32) throws(TLSError) -> [UInt8] {
+        ERR_clear_error()
+        guard let bio = MemoryBIO(), write(bio.pointer) == 1 else { throw .fromQueue(.library, "writing \(what)") }
+        return bio.contents
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameter path: the file's path.
+    /// - Returns: its bytes.
+    /// - Throws: `TLSError` with the code `fileUnreadable`.
+    static func contents(ofFile path: String) throws(TLSError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw TLSError(.fileUnreadable, "cannot open \(path): \(errorText())") }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw TLSError(.fileUnreadable, "cannot read \(path): \(errorText())") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= fileLimit else { throw TLSError(.fileUnreadable, "\(path) is too large") }
+        }
+    }
+
+    /// The system's words for errno; strerror_r because strerror(3) shares one buffer between threads.
+    private static func errorText() -> String {
+        let number = errno
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+            guard let text = buffer.baseAddress, strerror_r(number, text, buffer.count) == 0 else {
+                return "error \(number)"
+            }
+            return String(cString: text)
+        }
+    }
+
+    /// Lends a text to C code; nil for want of memory.
+    private static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+        bytes.withUnsafeBytes { buffer in
+            guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
+            defer { BIO_free(bio) }
+            return body(bio)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+internal import COpenSSL
+
+/// What a read from a TLS session gave.
+package enum TLSReadResult: Equatable, Sendable {
+    /// So many bytes of plaintext lie at the beginning of the buffer.
+    case bytes(Int)
+    /// Nothing more can be read before `receive(_:)` brings more.
+    case needsInput
+    /// The peer has said that it will send no more.
+    case closed
+}
+
+/// One TLS connection without a socket: ciphertext in, ciphertext out.
+///
+/// One thread at a time; it may be handed from one thread to another between calls. After any error only
+/// `withPendingCiphertext(_:)` makes sense: it may hold the alert that tells the peer why.
+package final class TLSSession {
+    private let context: TLSContext
+    private let session: OpaquePointer
+    private let transport: UnsafeMutablePointer<TLSTransport>
+    private var isEstablished = false
+    private var isClosing = false
+    /// What ended the session; OpenSSL must not be asked again after an error (SSL_get_error(3)).
+    private var failure: TLSError?
+
+    /// Opens a session towards a server.
+    ///
+    /// - Parameters:
+    ///   - context: a client's context.
+    ///   - serverName: the host name or numeric address the server's certificate must be for; names are also sent (SNI).
+    /// - Throws: `TLSError` when the name cannot be a host's.
+    package convenience init(client context: TLSContext, serverName: String) throws(TLSError) {
+        precondition(context.isClient, "client session from a server's context")
+        try self.init(context)
+        try verify(serverName)
+        SSL_set_connect_state(session)
+    }
+
+    /// Opens a session towards a client.
+    ///
+    /// - Parameter context: a server's context.
+    /// - Throws: `TLSError` for want of memory.
+    package convenience init(server context: TLSContext) throws(TLSError) {
+        precondition(!context.isClient, "server session from a client's context")
+        try self.init(context)
+        SSL_set_accept_state(session)
+    }
+
+    private init(_ context: TLSContext) throws(TLSError) {
+        ERR_clear_error()
+        guard let session = SSL_new(context.pointer) else { throw .fromQueue(.library, "making a TLS session") }
+        let transport = UnsafeMutablePointer<TLSTransport>.allocate(capacity: 1)
+        transport.initialize(to: TLSTransport())
+        self.context = context
+        self.session = session
+        self.transport = transport
+        guard let bio = TLSTransport.makeBIO(for: transport) else {
+            throw .fromQueue(.library, "making a TLS session")
+        }
+        // One reference serves both directions when they are the same BIO (SSL_set_bio(3)).
+        SSL_set_bio(session, bio, bio)
+    }
+
+    deinit {
+        // The BIO goes with the session and must not find its transport gone.
+        SSL_free(session)
+        transport.deinitialize(count: 1)
+        transport.deallocate()
+    }
+
+    /// Takes ciphertext that arrived from the peer; it is copied once.
+    ///
+    /// - Parameter ciphertext: the bytes, in any portions.
+    package func receive(_ ciphertext: Span<UInt8>) {
+        ciphertext.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            transport.pointee.inbound.append(base, count: bytes.count)
+        }
+    }
+
+    /// Goes on with the handshake as far as the received bytes allow.
+    ///
+    /// - Returns: true once it is complete.
+    /// - Throws: `TLSError` when it failed; pending ciphertext may hold the alert for the peer.
+    package func handshake() throws(TLSError) -> Bool {
+        if let failure { throw failure }
+        if isEstablished { return true }
+        ERR_clear_error()
+        let result = SSL_do_handshake(session)
+        if result == 1 {
+            isEstablished = true
+            return true
+        }
+        try check(SSL_get_error(session, result))
+        return false
+    }
+
+    /// Reads plaintext of at most one record; call it again until it needs input.
+    ///
+    /// - Parameter plaintext: gets up to `plaintext.count` bytes at its beginning; must not be empty.
+    /// - Returns: how many bytes there were, that input is needed, or that the peer has closed.
+    /// - Throws: `TLSError` when the connection is broken.
+    package func read(into plaintext: inout [UInt8]) throws(TLSError) -> TLSReadResult {
+        if let failure { throw failure }
+        precondition(!plaintext.isEmpty, "read into an empty buffer")
+        // Most calls end here: asking OpenSSL for what cannot be there costs more than the question.
+        if transport.pointee.inbound.count == 0, SSL_has_pending(session) == 0 {
+            return SSL_get_shutdown(session) & SSL_RECEIVED_SHUTDOWN == 0 ? .needsInput : .closed
+        }
+        ERR_clear_error()
+        var count = 0
+        let result = plaintext.withUnsafeMutableBytes { SSL_read_ex(session, $0.baseAddress, $0.count, &count) }
+        if result == 1 { return .bytes(count) }
+        let error = SSL_get_error(session, result)
+        if error == SSL_ERROR_ZERO_RETURN { return .closed }
+        try check(error)
+        return .needsInput
+    }
+
+    /// Encrypts plaintext into the pending ciphertext, in records of at most 16 KiB.
+    ///
+    /// - Parameter plaintext: all of it is taken; one call with all that is ready costs least.
+    /// - Throws: `TLSError` when the connection is broken or was closed by us.
+    package func write(_ plaintext: Span<UInt8>) throws(TLSError) {
+        if let failure { throw failure }
+        precondition(isEstablished, "write before the TLS handshake is complete")
+        guard !isClosing else { throw TLSError(.closed, "the TLS connection was closed on this side") }
+        guard !plaintext.isEmpty else { return }
+        ERR_clear_error()
+        var count = 0
+        let result = plaintext.withUnsafeBytes { SSL_write_ex(session, $0.baseAddress, $0.count, &count) }
+        guard result != 1 else { return }
+        try check(SSL_get_error(session, result))
+        // Our BIO takes everything and renegotiation is off, so that OpenSSL has nothing to wait for.
+        throw fail(TLSError(.library, "OpenSSL did not take the plaintext"))
+    }
+
+    /// How many bytes of ciphertext wait to be sent.
+    package var pendingCiphertext: Int { transport.pointee.outbound.count }
+
+    /// Lends all ciphertext that waits, several records at once if there are; those bytes that went out are dropped.
+    ///
+    /// - Parameter body: sends the bytes and returns how many went out; they must not escape, and the session
+    ///   must not be used within.
+    /// - Throws: what `body` throws; nothing is dropped then.
+    package func withPendingCiphertext<Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Int
+    ) throws(Failure) {
+        try transport.pointee.outbound.lend(body)
+    }
+
+    /// Tells the peer that we will send no more (close_notify); what it still sends can be read.
+    package func closeNotify() {
+        guard isEstablished, !isClosing, failure == nil else { return }
+        isClosing = true
+        // The result says only whether the peer's notice has come already.
+        SSL_shutdown(session)
+        ERR_clear_error()
+    }
+
+    /// The application protocol both sides agreed on (ALPN), nil for none or before the handshake.
+    package var negotiatedProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(session, &bytes, &count)
+        guard let bytes, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    /// The protocol version in OpenSSL's words, `TLSv1.3` or `TLSv1.2`.
+    package var protocolVersion: String { String(cString: SSL_get_version(session)) }
+
+    /// The subject of the peer's certificate, RFC 2253 form (`CN=…,O=…`), nil when it showed none.
+    package var peerCertificateSubject: String? {
+        guard let certificate = SSL_get0_peer_certificate(session) else { return nil }
+        return Certificate.text(of: X509_get_subject_name(certificate))
+    }
+
+    /// Ties the session to a name: what is asked for (SNI) and what the certificate must be for (RFC 9525).
+    private func verify(_ serverName: String) throws(TLSError) {
+        // OpenSSL would read the name up to a zero byte only.
+        guard !serverName.isEmpty, !serverName.utf8.contains(0) else {
+            throw TLSError(.invalidName, "a server name must be a host name or an address")
+        }
+        ERR_clear_error()
+        let parameters = SSL_get0_param(session)
+        if X509_VERIFY_PARAM_set1_ip_asc(parameters, serverName) == 1 { return }
+        ERR_clear_error()
+        // Wildcards stand for a whole label, and the subject's common name counts for nothing.
+        let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
+        // A trailing dot is the resolver's affair; neither certificates nor SNI know it (RFC 6066, 3).
+        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
+        guard X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1, copenssl_set_server_name(session, name) == 1 else {
+            throw .fromQueue(.invalidName, "“\(serverName)” cannot be the name of a server")
+        }
+    }
+
+    private func check(_ error: Int32) throws(TLSError) {
+        if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return }
+        throw fail(.ofSession(session))
+    }
+
+    private func fail(_ error: TLSError) -> TLSError {
+        failure = error
+        return error
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import EventLoop
+import FoundationEssentials
+import PushModel
+import PushWorker
+import TLS
+
+/// `martlet check`: what a worker with this configuration would meet.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Test configuration, credentials, broker and APNs one after another, and say how to mend what fails.",
+        discussion: """
+            Nothing is published and nothing is pushed. The exit status is that of the first step that failed.
+
+            Examples:
+              martlet check --config worker.yaml
+              martlet check --config worker.yaml --offline
+            """)
+
+    @OptionGroup var source: ConfigurationOptions
+    @Flag(help: "Test configuration and credentials only.") var offline = false
+    @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
+    @OptionGroup var format: OutputOptions
+
+    func run() throws {
+        var report = CheckReport()
+        do throws(CommandFailure) {
+            let configuration = try source.load()
+            let routes = configuration.routes.count
+            report.good("configuration", "\(routes) \(routes == 1 ? "route" : "routes")")
+            checkCredentials(configuration, &report)
+            if !offline {
+                checkBroker(configuration, &report)
+                checkAPNS(configuration, &report)
+            }
+        } catch {
+            for line in error.message.split(separator: "\n").prefix(while: {
+                !$0.hasSuffix(" errors") && !$0.hasSuffix("1 error")
+            }) {
+                report.fail("configuration", String(line), remedy: error.remedy, error.status)
+            }
+            for name in ["credentials", "broker", "apns"] { report.skip(name, because: "no configuration") }
+        }
+        report.print(format.output)
+        if report.status != .ok { throw report.status }
+    }
+
+    /// Loads every key and signs with it.
+    private func checkCredentials(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        for credential in configuration.credentials {
+            let name = "credential \(credential.name)"
+            switch credential {
+            case .token(let token):
+                do {
+                    let bytes = try LineReader(path: token.keyFile).everything(limit: 64 << 10)
+                    let key = try ES256PrivateKey(pem: bytes)
+                    _ = try key.sign(Array("martlet".utf8).span)
+                    report.good(name, "key \(token.keyID) of team \(token.teamID) signs")
+                } catch let failure as CommandFailure {
+                    report.fail(name, failure.message, remedy: "Check path and permissions.", failure.status)
+                } catch {
+                    report.fail(
+                        name, "\(token.keyFile): \(error)",
+                        remedy: "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
+                }
+            }
+            if !configuration.routes.contains(where: { $0.credential == credential.name }) {
+                report.warn(name, "no route uses it")
+            }
+        }
+    }
+
+    /// Logs in at every broker and looks for the queues of every route.
+    private func checkBroker(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        for uri in configuration.broker.uris {
+            do throws(CommandFailure) {
+                let tls = configuration.broker.tls
+                let target = BrokerTarget(
+                    uri: uri.revealed, caFile: tls.caFile, certificateFile: tls.certFile, keyFile: tls.keyFile)
+                let link = try BrokerLink.open(target, timeout: timeout.duration)
+                defer { link.close() }
+                report.good("broker", link.description)
+                checkQueues(configuration, link, &report)
+            } catch {
+                report.fail("broker", error.message, remedy: error.remedy, error.status)
+            }
+        }
+    }
+
+    private func checkQueues(_ configuration: WorkerConfiguration, _ link: BrokerLink, _ report: inout CheckReport) {
+        guard let topology = try? configuration.topology() else { return }
+        for queue in topology.queues.map(\.name) {
+            do throws(CommandFailure) {
+                let count = try link.messageCount(queue)
+                report.good("queue \(queue)", "\(TimeText.count(count)) waiting")
+            } catch {
+                report.fail(
+                    "queue \(queue)", error.message, remedy: "Create it with: martlet topology apply", error.status)
+            }
+        }
+    }
+
+    /// Speaks TLS with every APNs that a route needs.
+    private func checkAPNS(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let trust = TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
+        for environment in APNSEnvironment.allCases
+        where configuration.routes.contains(where: { $0.environment == environment }) {
+            let address = configuration.apns.address(of: environment)
+            let name = "apns \(environment.rawValue)"
+            do throws(APNSProbe.Failure) {
+                report.good(name, try APNSProbe.reach(address, trust: trust, timeout: timeout.duration))
+            } catch {
+                report.fail(name, "\(address): \(error.detail)", remedy: error.remedy, .unreachable)
+            }
+        }
+    }
+}

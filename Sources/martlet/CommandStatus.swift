@@ -1,0 +1,51 @@
+/// What a command's exit status tells a script; the numbers follow sysexits.h where it has a word for the case.
+///
+/// Thrown by a command that has said all there is to say and leaves with it.
+///
+/// [sysexits.h](https://man.openbsd.org/sysexits)
+enum CommandStatus: Int32, CaseIterable, Error {
+    /// All went well.
+    case ok = 0
+    /// The command did its work, but some items failed: a rejected notification, an unreadable line.
+    case someFailed = 1
+    /// The command line is wrong.
+    case usage = 64
+    /// What was read is not what it should be: no JSON, no payload.
+    case badInput = 65
+    /// A file that was named is not there or cannot be read.
+    case missingInput = 66
+    /// The broker or APNs cannot be reached.
+    case unreachable = 69
+    /// A fault of Martlet's own.
+    case internalFault = 70
+    /// It did not work within its time; trying again later may help.
+    case gaveUp = 75
+    /// The broker or APNs refused: credentials, permissions, a missing queue.
+    case refused = 77
+    /// The configuration is wrong.
+    case configuration = 78
+}
+
+/// Why a command ends without having done its work.
+struct CommandFailure: Error, CustomStringConvertible {
+    /// The exit status.
+    var status: CommandStatus
+    /// What happened and where.
+    var message: String
+    /// What to do about it, where that is known.
+    var remedy: String?
+
+    /// Makes a failure.
+    /// - Parameters:
+    ///   - status: The exit status.
+    ///   - message: What happened and where; never a password, a token or a payload.
+    ///   - remedy: What to do about it.
+    init(_ status: CommandStatus, _ message: String, remedy: String? = nil) {
+        self.status = status
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// The message, and the remedy on a line of its own.
+    var description: String { remedy.map { "\(message)\n\($0)" } ?? message }
+}

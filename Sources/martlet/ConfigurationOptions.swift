@@ -1,0 +1,72 @@
+import ArgumentParser
+import FoundationEssentials
+import PushModel
+import PushWorker
+import RabbitMQ
+
+/// Which configuration a command works with.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The worker's configuration file; MARTLET_ variables win over it and can replace it.", valueName: "file"))
+    var config: String?
+
+    /// Loads it.
+    /// - Returns: The checked configuration.
+    /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
+    func load() throws(CommandFailure) -> WorkerConfiguration {
+        if let config, !FileManager.default.isReadableFile(atPath: config) {
+            throw CommandFailure(
+                .missingInput, "cannot read the configuration \(config)",
+                remedy: "config/martlet.yaml shows every setting.")
+        }
+        switch ConfigurationLoader.load(file: config, environment: ProcessInfo.processInfo.environment) {
+        case .success(let configuration): return configuration
+        case .failure(let errors):
+            let count = errors.all.count
+            throw CommandFailure(.configuration, "\(errors)\n\(count) \(count == 1 ? "error" : "errors")")
+        }
+    }
+}
+
+extension WorkerConfiguration {
+    /// The virtual host of the first broker, which all of them share.
+    func virtualHost() throws(CommandFailure) -> String {
+        do throws(AMQPError) {
+            return try broker.uris.first.map { uri throws(AMQPError) in
+                try AMQPEndpoint.parse(uri: uri.revealed).virtualHost
+            } ?? "/"
+        } catch {
+            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
+        }
+    }
+
+    /// The broker objects that this configuration needs.
+    func topology() throws(CommandFailure) -> BrokerTopology {
+        topology(virtualHost: try virtualHost())
+    }
+
+    /// A client of the broker's management API.
+    func managementClient() throws(CommandFailure) -> ManagementClient {
+        guard let address = broker.management ?? broker.uris.first.flatMap(ManagementClient.usualAddress) else {
+            throw CommandFailure(.configuration, "broker.management is not set, and broker.uri leads to none")
+        }
+        do throws(ManagementError) {
+            return try ManagementClient(address: address)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What a failure of the management API means for a command.
+    init(_ error: ManagementError) {
+        let status = CommandStatus(rawValue: error.exitCode) ?? .internalFault
+        self.init(
+            status, error.message,
+            remedy: status == .unreachable
+                ? "Enable it with: rabbitmq-plugins enable rabbitmq_management; or use martlet topology render." : nil)
+    }
+}

@@ -1,0 +1,89 @@
+import FoundationEssentials
+
+/// Turns one line of a JSON Lines file into a job: the line is the body, byte for byte.
+struct JobLine {
+    /// The topic of lines that name none.
+    var defaultTopic: String?
+    /// The environment of lines that name none.
+    var defaultEnvironment: EnvironmentName?
+    /// How urgent the jobs are.
+    var jobClass: JobClass
+
+    /// The parts of an envelope that decide where it goes and what comes back.
+    private struct Envelope: Decodable {
+        var id: String?
+        var topic: String?
+        var environment: String?
+        var deviceToken: String?
+        var deviceTokens: [String]?
+
+        enum CodingKeys: String, CodingKey {
+            case id, topic, environment
+            case deviceToken = "device_token"
+            case deviceTokens = "device_tokens"
+        }
+    }
+
+    /// Reads one line.
+    /// - Parameters:
+    ///   - line: The line without its end.
+    ///   - newID: Makes an id for a job that has none; it goes into the message's properties, not into the line.
+    /// - Returns: The job to publish.
+    /// - Throws: A `badInput` failure without place; the caller knows the line's number.
+    func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
+        guard line.count <= OutgoingJob.bodyLimit else {
+            throw CommandFailure(
+                .badInput, "the job has \(line.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+        }
+        let envelope: Envelope
+        do {
+            envelope = try JSONDecoder().decode(Envelope.self, from: Data(line))
+        } catch {
+            throw CommandFailure(.badInput, "not a job: \(JSONFault.words(for: error))")
+        }
+        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false else {
+            throw CommandFailure(.badInput, "device_token or device_tokens is missing")
+        }
+        guard let topic = envelope.topic ?? defaultTopic else {
+            throw CommandFailure(.badInput, "topic is missing; add it, or give --topic for all lines")
+        }
+        guard let environment = envelope.environment ?? defaultEnvironment?.rawValue else {
+            throw CommandFailure(.badInput, "environment is missing; add it, or give --environment for all lines")
+        }
+        return OutgoingJob(
+            routingKey: try OutgoingJob.routingKey(environment: environment, jobClass: jobClass, topic: topic),
+            contentType: OutgoingJob.enveloped, messageID: envelope.id ?? newID(), body: line,
+            notifications: envelope.deviceTokens?.count ?? 1)
+    }
+}
+
+/// What is wrong with some JSON, without repeating any of it.
+enum JSONFault {
+    /// One sentence about an error of `JSONDecoder`.
+    /// - Parameter error: What the decoder threw.
+    static func words(for error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "it cannot be read" }
+        switch error {
+        case .keyNotFound(let key, let context): return "\(path(context, then: key)) is missing"
+        case .valueNotFound(_, let context): return "\(path(context)) is null"
+        case .typeMismatch(_, let context):
+            return context.codingPath.isEmpty ? "it is no JSON object" : "\(path(context)) has the wrong type"
+        case .dataCorrupted(let context):
+            return context.codingPath.isEmpty ? "it is no valid JSON" : "\(path(context)) is not valid"
+        @unknown default: return "it cannot be read"
+        }
+    }
+
+    /// The place of a fault as `device_tokens[3]`.
+    private static func path(_ context: DecodingError.Context, then last: (any CodingKey)? = nil) -> String {
+        var text = ""
+        for key in context.codingPath + (last.map { [$0] } ?? []) {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,203 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// Which APNs a device token belongs to, on the command line.
+enum EnvironmentName: String, CaseIterable, ExpressibleByArgument {
+    /// Apps from the App Store and TestFlight.
+    case production
+    /// Apps run from Xcode.
+    case development
+}
+
+/// How urgent a job is; a route with a high lane keeps the two apart.
+enum JobClass: String, CaseIterable, ExpressibleByArgument {
+    /// Jobs that wait for nobody.
+    case high
+    /// All others.
+    case normal
+}
+
+/// What happens to a notification that was sent and never answered.
+enum UnknownPolicy: String, CaseIterable, ExpressibleByArgument {
+    /// It is sent again, and may arrive twice.
+    case retry
+    /// It is reported as `unknown`.
+    case report
+}
+
+/// A value of an AMQP header that a producer writes.
+enum JobHeader: Equatable {
+    /// A text.
+    case text(String)
+    /// A whole number.
+    case integer(Int64)
+}
+
+/// A job as it goes to the exchange `apns.jobs`.
+struct OutgoingJob: Equatable {
+    /// `<environment>.<class>.<topic>`.
+    var routingKey: String
+    /// Which of the two forms the body has.
+    var contentType: String
+    /// The job id.
+    var messageID: String
+    /// AMQP headers in the order in which they are written.
+    var headers: [(name: String, value: JobHeader)] = []
+    /// The body.
+    var body: [UInt8]
+    /// How many notifications it asks for, and so how many results to expect.
+    var notifications: Int
+
+    static func == (left: OutgoingJob, right: OutgoingJob) -> Bool {
+        left.routingKey == right.routingKey && left.contentType == right.contentType
+            && left.messageID == right.messageID && left.body == right.body
+            && left.notifications == right.notifications
+            && left.headers.elementsEqual(right.headers) { $0.name == $1.name && $0.value == $1.value }
+    }
+
+    /// The content type of a job whose body is an envelope.
+    static let enveloped = "application/json"
+    /// The content type of a job whose body is the payload itself.
+    static let raw = "application/vnd.apns.payload+json"
+    /// The most bytes a worker reads of a body.
+    static let bodyLimit = 256 << 10
+
+    /// A routing key, after checking that each part can be one.
+    /// - Parameters:
+    ///   - environment: `production` or `development`.
+    ///   - jobClass: `high` or `normal`.
+    ///   - topic: The APNs topic with its suffix.
+    /// - Throws: A `badInput` failure that names the part.
+    static func routingKey(environment: String, jobClass: JobClass, topic: String) throws(CommandFailure) -> String {
+        guard EnvironmentName(rawValue: environment) != nil else {
+            throw CommandFailure(.badInput, "environment \"\(environment)\" is neither production nor development")
+        }
+        let allowed = topic.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard allowed, (1...200).contains(topic.utf8.count) else {
+            throw CommandFailure(.badInput, "topic \"\(topic)\" is not 1 to 200 letters, digits, dots and hyphens")
+        }
+        return "\(environment).\(jobClass.rawValue).\(topic)"
+    }
+}
+
+/// One job from the flags of `martlet push`.
+struct PushDraft {
+    /// The job id.
+    var id: String
+    /// Device tokens; several make a multicast job.
+    var tokens: [String]
+    /// The APNs topic with its suffix.
+    var topic: String
+    /// Which APNs the tokens belong to.
+    var environment: EnvironmentName = .development
+    /// How urgent the job is.
+    var jobClass: JobClass = .normal
+    /// The payload, an object; its bytes are sent as they are.
+    var payload: [UInt8]
+    /// Apple's push type; the worker derives one where none is given.
+    var pushType: String?
+    /// 10, 5 or 1; the worker chooses where none is given.
+    var priority: Int?
+    /// Until when APNs may keep the notification, in seconds since 1970; 0 for one attempt.
+    var expiration: Int64?
+    /// What lets a later notification replace an earlier one.
+    var collapseID: String?
+    /// The notification's own id.
+    var apnsID: String?
+    /// Until when the job may be sent, in milliseconds since 1970.
+    var deadline: Int64?
+    /// What happens without an answer.
+    var onUnknown: UnknownPolicy?
+    /// A text of the producer's that results repeat.
+    var reference: String?
+    /// Whether the payload goes alone, with everything else in headers.
+    var raw = false
+
+    /// The message to publish.
+    /// - Throws: A `badInput` or `usage` failure that says what is wrong.
+    func job() throws(CommandFailure) -> OutgoingJob {
+        guard !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
+            throw CommandFailure(.usage, "a job needs at least one device token")
+        }
+        try checkPayload()
+        let key = try OutgoingJob.routingKey(environment: environment.rawValue, jobClass: jobClass, topic: topic)
+        return try raw ? rawJob(key) : envelopedJob(key)
+    }
+
+    /// Refuses what APNs would refuse in any case, where the message can still name the file's fault.
+    private func checkPayload() throws(CommandFailure) {
+        do {
+            _ = try JSONDecoder().decode(AnyObjectShape.self, from: Data(payload))
+        } catch {
+            throw CommandFailure(.badInput, "the payload is not a JSON object: \(JSONFault.words(for: error))")
+        }
+        let limit = topic.hasSuffix(".voip") || pushType == "voip" ? 5120 : 4096
+        guard payload.count <= limit else {
+            throw CommandFailure(.badInput, "the payload has \(payload.count) bytes, and APNs takes \(limit)")
+        }
+    }
+
+    private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
+        guard tokens.count == 1 else {
+            throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
+        }
+        var headers: [(name: String, value: JobHeader)] = [
+            ("apns-device-token", .text(tokens[0])), ("apns-topic", .text(topic)),
+        ]
+        if let pushType { headers.append(("apns-push-type", .text(pushType))) }
+        if let priority { headers.append(("apns-priority", .integer(Int64(priority)))) }
+        if let expiration { headers.append(("apns-expiration", .integer(expiration))) }
+        if let collapseID { headers.append(("apns-collapse-id", .text(collapseID))) }
+        if let apnsID { headers.append(("apns-id", .text(apnsID))) }
+        if let deadline { headers.append(("x-apns-deadline", .integer(deadline))) }
+        if let onUnknown { headers.append(("x-apns-on-unknown", .text(onUnknown.rawValue))) }
+        if let reference { headers.append(("x-apns-reference", .text(reference))) }
+        return OutgoingJob(
+            routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: payload,
+            notifications: 1)
+    }
+
+    private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
+        var members: [(String, JSONValue)] = [("id", .text(id))]
+        if tokens.count == 1 {
+            members.append(("device_token", .text(tokens[0])))
+        } else {
+            members.append(("device_tokens", .array(tokens.map { .text($0) })))
+        }
+        members += [("topic", .text(topic)), ("environment", .text(environment.rawValue))]
+        if let pushType { members.append(("push_type", .text(pushType))) }
+        if let priority { members.append(("priority", .integer(Int64(priority)))) }
+        if let expiration { members.append(("expiration", .integer(expiration))) }
+        if let collapseID { members.append(("collapse_id", .text(collapseID))) }
+        if let apnsID { members.append(("apns_id", .text(apnsID))) }
+        if let deadline { members.append(("deadline", .text(TimeText.moment(deadline)))) }
+        if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
+        if let reference { members.append(("reference", .text(reference))) }
+        members.append(("payload", .verbatim(payload)))
+        let body = JSONValue.object(members).bytes
+        guard body.count <= OutgoingJob.bodyLimit else {
+            throw CommandFailure(
+                .badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+        }
+        return OutgoingJob(
+            routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,
+            notifications: tokens.count)
+    }
+}
+
+/// Decodes from any JSON object and from nothing else.
+private struct AnyObjectShape: Decodable {
+    /// Accepts every key.
+    private enum NoKeys: CodingKey {}
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: NoKeys.self)
+    }
+}

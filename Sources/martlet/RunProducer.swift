@@ -1,0 +1,63 @@
+import LocalStack
+import PushModel
+import RabbitMQ
+
+/// Publishes jobs as a careful producer does: mandatory, persistent, confirmed, and only then counted as promised.
+struct RunProducer {
+    /// A job to publish.
+    struct Job {
+        /// Its id, in `message_id`.
+        var id: String
+        /// The app it is for.
+        var topic: String
+        /// The bytes of the body.
+        var body: String
+        /// The device token of a raw job; nil for an enveloped one.
+        var rawToken: String?
+        /// How many notifications it asks for.
+        var notifications = 1
+    }
+
+    private let client: AMQPBlockingClient
+    private var pending: [UInt64: Job] = [:]
+    private var message = OutgoingMessage()
+    /// Jobs the broker did not take.
+    private(set) var refused = 0
+
+    /// Publishes through a client of its own.
+    init(_ client: AMQPBlockingClient) { self.client = client }
+
+    /// Publishes a job; `audit` learns of it once the broker confirmed.
+    mutating func publish(_ job: Job, enqueuedAt: Int64, audit: RunAudit) throws(AMQPError) {
+        message.reset()
+        message.isMandatory = true
+        message.setExchange("apns.jobs")
+        message.setRoutingKey { $0.append(contentsOf: "development.normal.\(job.topic)".utf8) }
+        message.setMessageID(Array(job.id.utf8).span)
+        message.addHeader(HeaderName.enqueuedAt, integer: enqueuedAt)
+        if let token = job.rawToken {
+            message.setContentType(MessageName.rawContentType)
+            message.addHeader(HeaderName.deviceToken) { $0.append(contentsOf: token.utf8) }
+        } else {
+            message.setContentType(MessageName.jsonContentType)
+        }
+        message.setBody(Array(job.body.utf8).span)
+        pending[try client.submit(message)] = job
+        settle(try client.takeOutcomes(), audit)
+    }
+
+    /// Waits for the confirms that are still missing.
+    mutating func finish(audit: RunAudit) throws(AMQPError) { settle(try client.flush(), audit) }
+
+    private mutating func settle(_ outcomes: [(number: UInt64, result: PublishResult)], _ audit: RunAudit) {
+        guard !outcomes.isEmpty else { return }
+        for outcome in outcomes {
+            guard let job = pending.removeValue(forKey: outcome.number) else { continue }
+            if case .confirmed = outcome.result {
+                audit.record { $0.promised(job: job.id, notifications: job.notifications) }
+            } else {
+                refused += 1
+            }
+        }
+    }
+}

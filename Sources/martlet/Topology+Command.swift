@@ -1,0 +1,138 @@
+import ArgumentParser
+import PushModel
+import PushWorker
+
+/// `martlet topology`: exchanges, queues, bindings and policies.
+struct TopologyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "topology",
+        abstract: "Render, apply and check the broker's exchanges, queues, bindings and policies.",
+        discussion: """
+            A worker declares nothing. These commands make what the routes of its configuration need. Apply and check \
+            use RabbitMQ's management API (broker.management; by default the broker's host and login with port 15672).
+
+            Examples:
+              martlet topology render -c worker.yaml > definitions.json
+              rabbitmqctl import_definitions definitions.json
+              martlet topology apply -c worker.yaml
+              martlet topology check -c worker.yaml
+            """,
+        subcommands: [Render.self, Apply.self, Check.self])
+
+    /// `martlet topology render`.
+    struct Render: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a definitions file for rabbitmqctl import_definitions or load_definitions.",
+            discussion: """
+                With --users it holds one user per role (producer, worker, monitor, replayer, topology). Their \
+                passwords are new each time and told once, on standard error; the file holds salted hashes only.
+                """)
+
+        @OptionGroup var source: ConfigurationOptions
+        @Flag(help: "Add one user per role, with a new password each.") var users = false
+
+        func run() throws {
+            let topology = try source.load().topology()
+            let accounts = users ? BrokerRole.allCases.map(BrokerAccount.new) : []
+            let text = topology.definitions(users: accounts.map(\.user))
+            for account in accounts { Console.talk("\(account.user.name)  \(account.password)") }
+            // The text has a line end of its own, which printing a line adds.
+            Console.data(Array(text.utf8.dropLast()))
+        }
+    }
+
+    /// `martlet topology apply`.
+    struct Apply: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make what is missing, change policies, and remove stale bindings last.",
+            discussion: "Queues and exchanges are never deleted: what only that could change is reported.")
+
+        @OptionGroup var source: ConfigurationOptions
+        @OptionGroup var format: OutputOptions
+
+        func run() async throws {
+            let configuration = try source.load()
+            let topology = try configuration.topology()
+            let client = try configuration.managementClient()
+            let done: ManagementClient.Application
+            do throws(ManagementError) {
+                done = try await client.apply(topology)
+            } catch {
+                throw CommandFailure(error)
+            }
+            for row in done.mended { row.print("mended", format.output) }
+            for row in done.remaining { row.print("remains", format.output) }
+            Console.flush()
+            Console.talk("\(client.place): \(done.mended.count) mended, \(done.remaining.count) remaining")
+            if !done.remaining.isEmpty { throw CommandStatus.someFailed }
+        }
+    }
+
+    /// `martlet topology check`.
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Compare what the broker holds with what it should, and print the command that mends each row.",
+            discussion: "Changes nothing. The exit status is 1 if anything differs.")
+
+        @OptionGroup var source: ConfigurationOptions
+        @OptionGroup var format: OutputOptions
+
+        func run() async throws {
+            let configuration = try source.load()
+            let topology = try configuration.topology()
+            let client = try configuration.managementClient()
+            let rows: [TopologyDrift]
+            do throws(ManagementError) {
+                rows = try await client.check(topology)
+            } catch {
+                throw CommandFailure(error)
+            }
+            for row in rows { row.print(nil, format.output) }
+            Console.flush()
+            Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : "\(rows.count) differences")")
+            if !rows.isEmpty { throw CommandStatus.someFailed }
+        }
+    }
+}
+
+extension TopologyDrift {
+    /// Prints the difference as data.
+    /// - Parameters:
+    ///   - state: What was done about it, if anything was tried.
+    ///   - format: How to print it.
+    func print(_ state: String?, _ format: OutputFormat) {
+        switch format {
+        case .text:
+            let words = [state, kind.rawValue.padded(to: 9), object, detail.isEmpty ? nil : "(\(detail))"]
+            Console.data(words.compactMap(\.self).joined(separator: "  "))
+            if state != "mended" { Console.data("           \(command)") }
+        case .json:
+            Console.data(
+                JSONValue.object([
+                    ("state", .optional(state)), ("kind", .text(kind.rawValue)), ("object", .text(object)),
+                    ("detail", .text(detail)), ("command", .text(command)),
+                ]).bytes)
+        }
+    }
+}
+
+/// A user of the broker with a password that is known this once.
+struct BrokerAccount {
+    /// The user with the hash.
+    let user: BrokerUser
+    /// The password: 32 letters and digits, 190 random bits.
+    let password: String
+
+    /// Makes up a password for a role.
+    /// - Parameter role: What the user may do.
+    static func new(_ role: BrokerRole) -> BrokerAccount {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        var generator = SystemRandomNumberGenerator()
+        let password = (0..<32).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] }
+        let salt = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let hash = BrokerUser.rabbitPasswordHash(salt: salt, password: password, sha256: SHA256.digest)
+        return BrokerAccount(
+            user: BrokerUser(name: role.userName, role: role, passwordHash: hash),
+            password: String(decoding: password, as: UTF8.self))
+    }
+}

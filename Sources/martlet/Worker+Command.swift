@@ -1,0 +1,107 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Logging
+import Metrics
+import PushModel
+import PushWorker
+import ServiceLifecycle
+import UnixSignals
+
+/// `martlet worker`: takes jobs from RabbitMQ to APNs and publishes what became of each.
+struct WorkerCommand: AsyncParsableCommand {
+    /// How the command presents itself.
+    static let configuration = CommandConfiguration(
+        commandName: "worker",
+        abstract: "Run a worker: jobs from RabbitMQ, pushes to APNs, results and dead letters back.",
+        usage: """
+            martlet worker --config martlet.yaml
+            MARTLET_LOG_LEVEL=debug martlet worker --config martlet.yaml
+            """,
+        discussion: """
+            Run as many as you like with the same configuration; they share the queues. A worker never ends because a \
+            broker or APNs cannot be reached: /readyz at admin.listen says what it waits for.
+
+            SIGTERM (or control-C) takes no more jobs, finishes what is in flight within shutdown.grace, and hands the \
+            rest back to the broker. A second signal leaves at once; the broker then delivers again what was in flight.
+
+            Exit codes: 0 stopped by a signal, 70 a fault of Martlet's own, 75 left before everything was finished, \
+            78 wrong configuration.
+            """)
+
+    @OptionGroup
+    var configurationOptions: ConfigurationOptions
+
+    /// Runs until a signal ends it.
+    func run() async throws {
+        let configuration = try loadConfiguration()
+        let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
+        defer { log.flush() }
+        let logger = Logger(label: "martlet.worker")
+        let worker: Worker
+        do {
+            worker = try Worker(configuration: configuration, version: Version.text, logger: logger)
+        } catch {
+            throw CommandFailure(.configuration, error.message)
+        }
+        logger.info(
+            "worker starts",
+            metadata: [
+                "version": "\(Version.text)", "instance": "\(configuration.instance)",
+                "routes": "\(configuration.routes.count)",
+            ])
+        var services: [any Service] = []
+        if let address = configuration.adminListen {
+            let registry = MetricsRegistry()
+            MetricsSystem.bootstrap(registry)
+            let metrics = WorkerMetrics(
+                registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
+                tiers: configuration.retry.tiers.map(DurationText.write))
+            services.append(
+                AdminServer(
+                    listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
+                    logger: logger))
+        }
+        // Stopped last to first: the worker drains while the admin server still answers.
+        services.append(RunningWorker(worker: worker))
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: services.map {
+                    ServiceGroupConfiguration.ServiceConfiguration(
+                        service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
+                logger: logger))
+        let signals = Task {
+            var count = 0
+            for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+                count += 1
+                if count == 1 {
+                    await group.triggerGracefulShutdown()
+                } else {
+                    // What is in flight is still at the broker, which delivers it again.
+                    Glibc._exit(CommandStatus.gaveUp.rawValue)
+                }
+            }
+        }
+        defer { signals.cancel() }
+        try await group.run()
+        logger.info("worker stopped")
+        if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// The configuration; whatever is wrong with it, a missing file too, is a matter of configuration here.
+    private func loadConfiguration() throws(CommandFailure) -> WorkerConfiguration {
+        do throws(CommandFailure) {
+            return try configurationOptions.load()
+        } catch {
+            throw CommandFailure(.configuration, error.message, remedy: error.remedy)
+        }
+    }
+}
+
+/// The worker as one of the process's services.
+private struct RunningWorker: Service {
+    let worker: Worker
+
+    func run() async throws { try await worker.run() }
+}

@@ -1,0 +1,109 @@
+import LocalStack
+import Testing
+
+@testable import martlet
+
+@Suite("Check", .serialized, .timeLimit(.minutes(3)))
+struct CheckCommandTests {
+    /// Holds configuration, keys and certificates.
+    private let directory: TemporaryDirectory
+    private let credentials: DemoCredentials
+    private let certificates: DemoCertificates
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        credentials = try DemoCredentials(in: directory)
+        certificates = try DemoCertificates(in: directory)
+    }
+
+    /// Writes a configuration whose route fits the shared broker.
+    private func configuration(broker: String, apns: Int, trust: Bool = true, tiers: String = "2s") throws -> String {
+        try directory.write(
+            """
+            broker: { uri: "\(broker)" }
+            apns: { production: "https://localhost:\(apns)", trust_file: \(trust ? certificates.authorityFile : "null") }
+            credentials:
+              - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a], credential: key }
+            retry: { tiers: [\(tiers)] }
+            """, to: "martlet.yaml")
+    }
+
+    /// An HTTP/2 server with TLS that somebody else wrote.
+    private func server() throws -> (process: ChildProcess, port: Int) {
+        let port = try FreePort.next()
+        let process = try ChildProcess.start(
+            "nghttpd", ["-a", "127.0.0.1", "\(port)", certificates.keyFile, certificates.certificateFile])
+        while process.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: port) {}
+        return (process, port)
+    }
+
+    @Test("Where everything is in order, every step says so")
+    func good() throws {
+        let server = try server()
+        let file = try configuration(broker: try SharedBroker.broker.get().uri, apns: server.port)
+        let outcome = try Executable.run(["check", "-c", file])
+        #expect(outcome.status == 0, "\(outcome.text)\(outcome.errorText)")
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.hasPrefix("ok ") })
+        #expect(lines.contains { $0.contains("apns production") && $0.contains("HTTP/2") })
+        #expect(lines.contains { $0.contains("queue apns.q.jobs.shop") })
+    }
+
+    @Test("A server nobody vouches for, a missing queue and a broken key are named, each with its remedy")
+    func bad() throws {
+        let server = try server()
+        try directory.write(
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", to: "AuthKey_DEMOKEY001.p8")
+        let file = try configuration(
+            broker: try SharedBroker.broker.get().uri, apns: server.port, trust: false, tiers: "2s, 7s")
+        let outcome = try Executable.run(["check", "-c", file, "--output", "json"])
+        let failed = outcome.text.split(separator: "\n").filter { $0.contains(#""verdict":"failed""#) }
+        #expect(outcome.status == 78, "\(outcome.text)\(outcome.errorText)")
+        #expect(failed.count == 3, "\(failed)")
+        #expect(failed.contains { $0.contains("credential key") && $0.contains("developer portal") })
+        #expect(failed.contains { $0.contains("queue apns.q.retry.7s") && $0.contains("martlet topology apply") })
+        #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
+    }
+
+    @Test("A broker that is not there is unreachable; without network only the files are checked")
+    func unreachable() throws {
+        let file = try configuration(broker: "amqp://u:secret@127.0.0.1:1/", apns: 1)
+        let outcome = try Executable.run(["check", "-c", file])
+        #expect(outcome.status == 69)
+        #expect(!outcome.text.contains("secret"))
+        let offline = try Executable.run(["check", "-c", file, "--offline"])
+        #expect(offline.status == 0)
+        #expect(offline.text.split(separator: "\n").count == 2)
+    }
+
+    @Test("Every fault of the configuration is a step of its own")
+    func configuration() throws {
+        let file = try directory.write("lanes: many\nnonsense: 1\n", to: "bad.yaml")
+        let outcome = try Executable.run(["check", "-c", file])
+        #expect(outcome.status == 78)
+        #expect(outcome.text.contains("\(file):1:8"))
+        #expect(outcome.text.contains("\(file):2:1"))
+        #expect(outcome.text.contains("skipped  broker"))
+    }
+
+    @Test("A push finds its way through TLS when the broker's authority is named, and is refused otherwise")
+    func encrypted() throws {
+        let broker = try PrivateBroker.start(
+            PrivateBrokerOptions(
+                tls: PrivateBrokerOptions.TLS(
+                    authorityFile: certificates.authorityFile, certificateFile: certificates.certificateFile,
+                    keyFile: certificates.keyFile)))
+        try broker.importDefinitions(json: SharedBroker.definitions)
+        let arguments = [
+            "push", "a1", "--topic", "com.a", "--environment", "production", "--alert", "x",
+            "--broker", "amqps://guest:guest@localhost:\(broker.tlsPort)/",
+        ]
+        let trusting = try Executable.run(arguments + ["--broker-ca-file", certificates.authorityFile])
+        #expect(trusting.status == 0, "\(trusting.errorText)")
+        let doubting = try Executable.run(arguments)
+        #expect(doubting.status == 69, "\(doubting.errorText)")
+        #expect(doubting.errorText.contains("--broker-ca-file"))
+    }
+}

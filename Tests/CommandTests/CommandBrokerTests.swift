@@ -1,0 +1,198 @@
+import LocalStack
+import Testing
+
+@testable import martlet
+
+@Suite("Commands against a broker", .serialized, .timeLimit(.minutes(3)))
+struct CommandBrokerTests {
+    private let broker: PrivateBroker
+
+    init() throws {
+        broker = try SharedBroker.broker.get()
+    }
+
+    /// Runs the program against the broker.
+    private func martlet(_ arguments: String..., input: String = "") throws -> ChildProcess.Outcome {
+        try Executable.run(arguments, input: input, environment: ["MARTLET_BROKER_URI": broker.uri])
+    }
+
+    /// A connection of the test's own.
+    private func link() throws -> BrokerLink {
+        try BrokerLink.open(BrokerTarget(uri: broker.uri))
+    }
+
+    /// Publishes to an exchange and expects every message to find a queue.
+    private func publish(_ messages: [OutgoingJob], to exchange: String) throws {
+        let link = try link()
+        defer { link.close() }
+        var confirmed = 0
+        for message in messages {
+            try link.publish(message, exchange: exchange, replyTo: nil) { confirmed += $0.kind == .confirmed ? 1 : 0 }
+        }
+        try link.finishPublishing { confirmed += $0.kind == .confirmed ? 1 : 0 }
+        #expect(confirmed == messages.count)
+    }
+
+    /// A result as a worker publishes it.
+    private func result(_ outcome: String, job: String) -> OutgoingJob {
+        let body = """
+            {"job_id":"\(job)","index":0,"outcome":"\(outcome)","reason":null,"topic":"com.a",\
+            "environment":"production","attempt":1,"apns_ms":5,"queue_ms":1}
+            """
+        return OutgoingJob(
+            routingKey: "\(outcome).production.com.a", contentType: "application/json", messageID: "m-\(job)",
+            body: Array(body.utf8), notifications: 1)
+    }
+
+    @Test("One job is queued under its key, in both forms, and the job id is printed")
+    func pushOne() throws {
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        let first = try martlet(
+            "push", "a1", "--topic", "com.a", "--environment", "production", "--alert", "x", "--id", "j1")
+        #expect(first.text == "queued  j1  production.normal.com.a\n")
+        #expect(first.status == 0)
+        let second = try martlet(
+            "push", "a1", "--topic", "com.a.voip", "--environment", "production", "--class", "high", "--payload", "-",
+            "--raw", "--id", "j2", "--output", "json", input: "{}")
+        #expect(second.text == #"{"id":"j2","routing_key":"production.high.com.a.voip","state":"confirmed"}"# + "\n")
+        #expect(try broker.queueCounts()["apns.q.jobs.shop"] == QueueCounts(ready: 2, unacknowledged: 0))
+
+        let link = try link()
+        defer { link.close() }
+        try link.consume("apns.q.jobs.shop", prefetch: 10)
+        let enveloped = try #require(try link.next(timeout: .seconds(10)))
+        #expect(enveloped.contentType == "application/json")
+        let raw = try #require(try link.next(timeout: .seconds(10)))
+        #expect(raw.contentType == "application/vnd.apns.payload+json")
+        #expect(raw.header("apns-device-token") == "a1")
+        #expect(raw.body == Array("{}".utf8))
+        try link.acknowledge(raw, upToHere: true)
+    }
+
+    @Test("Every readable line of a file is queued, and the unreadable ones are told with their numbers")
+    func pushMany() throws {
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        var lines = (0..<5000).map { #"{"id":"l\#($0)","device_token":"a\#($0)","payload":{}}"# }
+        lines[2500] = "broken"
+        let outcome = try martlet(
+            "push", "--jobs", "-", "--topic", "com.a", "--environment", "production",
+            input: lines.joined(separator: "\n"))
+        #expect(outcome.status == 1)
+        #expect(outcome.errorText.contains("standard input:2501: "))
+        #expect(outcome.errorText.contains("published 4 999, confirmed 4 999, unreadable 1"))
+        #expect(try broker.queueCounts()["apns.q.jobs.shop"]?.ready == 4999)
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+    }
+
+    @Test("Waiting ends with the results of every notification, and tells the rejected ones by its status")
+    func pushAndWait() throws {
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        let output = try TemporaryDirectory()
+        let process = try ChildProcess.start(
+            Executable.path,
+            [
+                "push", "a1", "b2", "--topic", "com.a", "--environment", "production", "--alert", "x", "--id", "w1",
+                "--wait", "--wait-timeout", "30s",
+            ], environment: ["MARTLET_BROKER_URI": broker.uri], output: .file(output.file("out")))
+        let link = try link()
+        defer { link.close() }
+        try link.consume("apns.q.jobs.shop", prefetch: 1)
+        let job = try #require(try link.next(timeout: .seconds(30)))
+        let replyTo = try #require(job.replyTo)
+        #expect(replyTo.hasPrefix("apns.q.reply.guest."))
+        var replies = [result("accepted", job: "w1"), result("rejected", job: "w1")]
+        for index in replies.indices {
+            replies[index].routingKey = replyTo
+            replies[index].messageID = "w1-\(index)"
+            let text = String(decoding: replies[index].body, as: UTF8.self)
+            replies[index].body = Array(text.replacing("\"index\":0", with: "\"index\":\(index)").utf8)
+        }
+        try publish(replies, to: "apns.replies")
+        try link.acknowledge(job, upToHere: false)
+        #expect(process.wait(timeout: .seconds(30)) == .exited(1))
+        let lines = try ChildProcess.run("/bin/cat", [output.file("out")]).text.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.last?.contains("rejected") == true)
+    }
+
+    @Test("A refused login is told apart from a broker that is not there, and the password is not repeated")
+    func refused() throws {
+        let outcome = try Executable.run(
+            ["results", "--broker", "amqp://guest:secret@127.0.0.1:\(broker.port)/"])
+        #expect(outcome.status == 77, "\(outcome.errorText)")
+        #expect(!outcome.errorText.contains("secret"))
+        let missing = try martlet("dead", "list", "--queue", "no.such.queue")
+        #expect(missing.status == 77)
+        #expect(missing.errorText.contains("martlet topology apply"))
+    }
+
+    @Test("Draining takes what passes the filter, leaves the rest, and never happens unasked")
+    func drain() throws {
+        try broker.control(["purge_queue", "apns.q.results"])
+        try publish(
+            ["accepted", "rejected", "accepted"].enumerated().map { result($1, job: "d\($0)") }, to: "apns.results")
+        let unasked = try martlet("results", "--drain")
+        #expect(unasked.status == 64)
+        #expect(unasked.errorText.contains("--yes"))
+        let rejected = try martlet("results", "--drain", "--yes", "--outcome", "rejected", "--output", "json")
+        #expect(rejected.status == 0)
+        #expect(rejected.text.split(separator: "\n").count == 1)
+        #expect(rejected.text.contains(#""job_id":"d1""#))
+        #expect(try broker.queueCounts()["apns.q.results"]?.total == 2)
+        let rest = try martlet("results", "--drain", "--yes", "--summary")
+        #expect(rest.text.contains("accepted          2  100.0 %"))
+        #expect(try broker.queueCounts()["apns.q.results"]?.total == 0)
+    }
+
+    @Test("Following sees copies of new results that pass the filter, and takes nothing away")
+    func follow() throws {
+        try broker.control(["purge_queue", "apns.q.results"])
+        let output = try TemporaryDirectory()
+        let process = try ChildProcess.start(
+            Executable.path,
+            ["results", "--follow", "--outcome", "expired", "--count", "3", "--timeout", "40s", "--output", "json"],
+            environment: ["MARTLET_BROKER_URI": broker.uri], output: .file(output.file("out")))
+        var published = 0
+        while published < 400 && process.wait(timeout: .milliseconds(100)) == nil {
+            try publish(
+                [result("expired", job: "f\(published)"), result("accepted", job: "g\(published)")],
+                to: "apns.results")
+            published += 2
+        }
+        #expect(process.wait(timeout: .seconds(10)) == .exited(0))
+        let lines = try ChildProcess.run("/bin/cat", [output.file("out")]).text.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.allSatisfy { $0.contains("expired") })
+        #expect(try broker.queueCounts()["apns.q.results"]?.total == published)
+    }
+
+    @Test("Twenty-five looks at the dead letters lose none and change nothing")
+    func dead() throws {
+        try broker.control(["purge_queue", "apns.q.dead"])
+        let letters = (0..<3).map { index in
+            OutgoingJob(
+                routingKey: "rejected.production.com.a", contentType: "application/json", messageID: "dead-\(index)",
+                headers: [
+                    ("x-apns-outcome", .text("rejected")),
+                    ("x-apns-reason", .text(index == 1 ? "BadTopic" : "BadPath")),
+                    ("x-apns-status", .integer(400)), ("x-apns-attempt", .integer(1)),
+                    ("x-apns-original-routing-key", .text("production.normal.com.a")),
+                    ("x-apns-died-at", .integer(1_763_712_800_174)),
+                ], body: Array(#"{"n":\#(index)}"#.utf8), notifications: 1)
+        }
+        try publish(letters, to: "apns.dead")
+        for _ in 0..<25 {
+            let list = try martlet("dead", "list")
+            #expect(list.text.split(separator: "\n").map { $0.contains("BadTopic") } == [false, true, false])
+        }
+        #expect(try broker.queueCounts()["apns.q.dead"] == QueueCounts(ready: 3, unacknowledged: 0))
+        let filtered = try martlet("dead", "list", "--reason", "BadTopic", "--output", "json")
+        #expect(filtered.text.contains(#""id":"dead-1""#))
+        #expect(filtered.text.split(separator: "\n").count == 1)
+        let show = try martlet("dead", "show", "dead-2")
+        #expect(show.text.hasSuffix("\n{\"n\":2}\n"))
+        #expect(show.text.contains("x-apns-died-at: 1763712800174"))
+        #expect(try martlet("dead", "show", "dead-9").status == 1)
+        #expect(try broker.queueCounts()["apns.q.dead"]?.ready == 3)
+    }
+}

@@ -1,0 +1,23 @@
+import FoundationEssentials
+import LocalStack
+
+/// The built program, run as a user runs it.
+enum Executable {
+    /// Where it stands: beside the test program.
+    static let path: String = {
+        let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return "\(test.prefix(upTo: test.lastIndex(of: "/") ?? test.startIndex))/martlet"
+    }()
+
+    /// Runs it to its end.
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - input: Its standard input.
+    ///   - environment: Its whole environment; none of the test's own variables reach it.
+    static func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            path, arguments, environment: environment, input: Array(input.utf8), timeout: .seconds(50))
+    }
+}

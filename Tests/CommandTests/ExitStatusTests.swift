@@ -1,0 +1,84 @@
+import LocalStack
+import Testing
+
+@testable import martlet
+
+/// One run of the program and how it must end.
+struct Run: Sendable, CustomTestStringConvertible {
+    var arguments: [String]
+    var input = ""
+    var environment: [String: String] = [:]
+    var status: CommandStatus
+    /// What standard output or standard error must say.
+    var says: String
+
+    var testDescription: String { "\(arguments.joined(separator: " ")) → \(status)" }
+}
+
+@Suite("Exit statuses of the program", .timeLimit(.minutes(1)))
+struct ExitStatusTests {
+    private static let push = ["push", "a1b2", "--topic", "com.example.app"]
+    private static let job = #"{"device_token":"a1","topic":"com.a","environment":"production","payload":{}}"#
+
+    static let runs: [Run] = [
+        Run(arguments: [], status: .ok, says: "SUBCOMMANDS"),
+        Run(arguments: ["--version"], status: .ok, says: "martlet 0."),
+        Run(arguments: ["help", "push"], status: .ok, says: "Examples:"),
+        Run(arguments: ["fly"], status: .usage, says: "fly"),
+        Run(arguments: ["push"], status: .usage, says: "Give a device token"),
+        Run(arguments: push, status: .usage, says: "Nothing to push"),
+        Run(arguments: ["push", "a1", "--alert", "x"], status: .usage, says: "--topic"),
+        Run(arguments: push + ["--alert", "x", "--priority", "7"], status: .usage, says: "10, 5 or 1"),
+        Run(arguments: push + ["--alert", "x", "--payload", "f"], status: .usage, says: "not both"),
+        Run(arguments: push + ["--jobs", "-"], status: .usage, says: "--jobs"),
+        Run(arguments: push + ["--payload", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: push + ["--payload", "-"], input: "[1]", status: .badInput, says: "no JSON object"),
+        Run(arguments: push + ["--payload", "-", "-n"], input: #"{"aps":{}}"#, status: .ok, says: #"{"aps":{}}"#),
+        Run(arguments: ["push", "--jobs", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "x\n", status: .badInput, says: "standard input:1"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\nx\n", status: .someFailed, says: "input:2"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\n\n\(job)", status: .ok, says: job),
+        Run(arguments: push + ["--alert", "x", "--broker", "http://x"], status: .usage, says: "--broker"),
+        Run(
+            arguments: push + ["--alert", "x"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@:1x/"],
+            status: .configuration, says: "MARTLET_BROKER_URI"),
+        Run(
+            arguments: ["dead"], environment: ["MARTLET_BROKER_URI_FILE": "/nonexistent"], status: .missingInput,
+            says: "/nonexistent"),
+        Run(
+            arguments: ["results", "--broker", "amqp://u:secret@127.0.0.1:1/"], status: .unreachable, says: "127.0.0.1"),
+        Run(arguments: ["results", "--follow", "--drain"], status: .usage, says: "--drain"),
+        Run(arguments: ["results", "--yes"], status: .usage, says: "--drain"),
+        Run(arguments: ["dead", "show"], status: .usage, says: "<id>"),
+        Run(arguments: ["topology", "render", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["topology", "render"], status: .configuration, says: "routes"),
+        Run(arguments: ["check", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(
+            arguments: ["check"], environment: ["MARTLET_LANES": "many"], status: .configuration, says: "MARTLET_LANES"),
+    ]
+
+    @Test("The program ends as its manual says, and says why", arguments: runs)
+    func ends(run: Run) throws {
+        let outcome = try Executable.run(run.arguments, input: run.input, environment: run.environment)
+        let said = outcome.text + outcome.errorText
+        #expect(outcome.status == run.status.rawValue, "\(said)")
+        #expect(said.contains(run.says), "\(said)")
+        #expect(!said.contains("secret"))
+    }
+
+    @Test("The digest agrees with the standard's examples")
+    func digest() {
+        let examples = [
+            "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq":
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ]
+        for (message, expected) in examples {
+            let digits = SHA256.digest(Array(message.utf8)).map { byte in
+                String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }
+            #expect(digits.joined() == expected)
+        }
+    }
+}

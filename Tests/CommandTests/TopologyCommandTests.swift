@@ -1,0 +1,79 @@
+import FoundationEssentials
+import LocalStack
+import PushModel
+import Testing
+
+@testable import martlet
+
+@Suite("Topology commands", .serialized, .timeLimit(.minutes(3)))
+struct TopologyCommandTests {
+    /// A directory with a configuration and what it names.
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try directory.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
+    }
+
+    /// Writes a configuration with two routes.
+    private func configuration(uri: String, management: String) throws -> String {
+        try directory.write(
+            """
+            broker: { uri: "\(uri)", management: "\(management)" }
+            credentials:
+              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a, com.b], credential: key }
+              - { name: beta, environment: development, topics: [com.a], credential: key, high_lane: true }
+            """, to: "martlet.yaml")
+    }
+
+    @Test("What is rendered with users is a definitions file with hashes, and the passwords are told apart from it")
+    func render() throws {
+        let file = try configuration(uri: "amqp://guest:guest@127.0.0.1:1/shop", management: "http://g:g@127.0.0.1:1")
+        let outcome = try Executable.run(["topology", "render", "-c", file, "--users"])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try JSONDecoder().decode([String: AnyJSON].self, from: Data(outcome.output)).count == 7)
+        #expect(outcome.text.contains(#""name": "shop""#) || outcome.text.contains(#""name":"shop""#))
+        let passwords = outcome.errorText.split(separator: "\n").compactMap { $0.split(separator: " ").last }
+        #expect(passwords.count == BrokerRole.allCases.count)
+        for password in passwords { #expect(!outcome.text.contains(password)) }
+        let plain = try Executable.run(["topology", "render", "-c", file])
+        #expect(!plain.text.contains("password"))
+        #expect(plain.errorText.isEmpty)
+    }
+
+    @Test("A management API that is not there is unreachable, and its remedy is told")
+    func unreachable() throws {
+        let file = try configuration(uri: "amqp://guest:guest@127.0.0.1:1/", management: "http://g:secret@127.0.0.1:1")
+        let outcome = try Executable.run(["topology", "check", "-c", file])
+        #expect(outcome.status == 69, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("rabbitmq_management"))
+        #expect(!outcome.errorText.contains("secret"))
+    }
+
+    @Test("Applying mends every difference that a check of an empty broker shows")
+    func apply() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        let file = try configuration(uri: broker.uri, management: broker.managementURI)
+        let empty = try Executable.run(["topology", "check", "-c", file, "--output", "json"])
+        #expect(empty.status == 1, "\(empty.errorText)")
+        #expect(empty.text.contains(#""kind":"missing","object":"queue apns.q.jobs.beta.high""#))
+        let apply = try Executable.run(["topology", "apply", "-c", file])
+        #expect(apply.status == 0, "\(apply.errorText)")
+        let check = try Executable.run(["topology", "check", "-c", file])
+        #expect(check.status == 0, "\(check.text)\(check.errorText)")
+        #expect(check.errorText.contains("as it should be"))
+        #expect(try broker.queueCounts().keys.contains("apns.q.jobs.beta.high"))
+
+        try broker.control(["clear_policy", "apns.q.dead"])
+        let drift = try Executable.run(["topology", "check", "-c", file])
+        #expect(drift.status == 1)
+        #expect(drift.text.contains("rabbitmqctl set_policy"))
+    }
+}
+
+/// Any JSON, of which only its being there counts.
+private struct AnyJSON: Decodable {
+    init(from decoder: any Decoder) throws {}
+}

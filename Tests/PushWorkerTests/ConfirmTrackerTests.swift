@@ -1,0 +1,73 @@
+import PushWorker
+import Testing
+
+@Suite("Publisher confirms", .timeLimit(.minutes(1)))
+struct ConfirmTrackerTests {
+    private func tracker(_ names: String...) -> ConfirmTracker<String> {
+        var tracker = ConfirmTracker<String>()
+        for name in names { tracker.published(name) }
+        return tracker
+    }
+
+    @Test("sequence numbers count from one")
+    func sequence() {
+        var tracker = ConfirmTracker<String>()
+        #expect(tracker.published("a") == 1)
+        #expect(tracker.published("b") == 2)
+    }
+
+    @Test("a single confirm settles one publication, in any order")
+    func single() {
+        var tracker = tracker("a", "b", "c")
+        var settled: [String] = []
+        #expect(tracker.confirmed(2, multiple: false, positive: true) { name, _ in settled.append(name) })
+        #expect(tracker.confirmed(1, multiple: false, positive: true) { name, _ in settled.append(name) })
+        #expect(settled == ["b", "a"])
+        #expect(tracker.unconfirmed == 1)
+        #expect(tracker.published("d") == 4)
+    }
+
+    @Test("a multiple confirm settles everything up to it that is still open")
+    func multiple() {
+        var tracker = tracker("a", "b", "c", "d")
+        var settled: [String] = []
+        _ = tracker.confirmed(2, multiple: false, positive: true) { name, _ in settled.append(name) }
+        #expect(tracker.confirmed(3, multiple: true, positive: true) { name, _ in settled.append(name) })
+        #expect(settled == ["b", "a", "c"])
+    }
+
+    @Test("a returned publication is not stored although its confirm is positive")
+    func returned() {
+        var tracker = tracker("a", "b", "c")
+        #expect(tracker.returned { $0 == "b" })
+        #expect(!tracker.returned { $0 == "b" })
+        var fates: [String: ConfirmTracker<String>.Fate] = [:]
+        _ = tracker.confirmed(3, multiple: true, positive: true) { fates[$0] = $1 }
+        #expect(fates == ["a": .confirmed, "b": .returned, "c": .confirmed])
+    }
+
+    @Test("a negative confirm means refused")
+    func refused() {
+        var tracker = tracker("a")
+        var fate: ConfirmTracker<String>.Fate?
+        _ = tracker.confirmed(1, multiple: false, positive: false) { fate = $1 }
+        #expect(fate == .refused)
+    }
+
+    @Test("a confirm for something never published, or settled before, is told apart")
+    func unknown() {
+        var tracker = tracker("a")
+        #expect(!tracker.confirmed(2, multiple: false, positive: true) { _, _ in Issue.record("nothing to settle") })
+        #expect(tracker.confirmed(1, multiple: false, positive: true) { _, _ in })
+        #expect(!tracker.confirmed(1, multiple: false, positive: true) { _, _ in Issue.record("nothing to settle") })
+    }
+
+    @Test("a lost channel gives back what is unconfirmed, in order, and starts over")
+    func lost() {
+        var tracker = tracker("a", "b", "c")
+        _ = tracker.confirmed(2, multiple: false, positive: true) { _, _ in }
+        #expect(tracker.channelLost() == ["a", "c"])
+        #expect(tracker.unconfirmed == 0)
+        #expect(tracker.published("a") == 1)
+    }
+}

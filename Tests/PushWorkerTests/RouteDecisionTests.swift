@@ -1,0 +1,230 @@
+import PushWorker
+import Testing
+
+@Suite("A route's consumer", .timeLimit(.minutes(1)))
+struct RouteConsumerTests {
+    /// Drives a consumer to the point where both queues are consumed.
+    private func consuming(queues: Int = 1, prefetch: Int = 32) -> RouteConsumer {
+        var consumer = RouteConsumer(queues: queues)
+        consumer.wantedPrefetch = prefetch
+        consumer.connected()
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.nextAction(now: 0) == .setPrefetch(prefetch))
+        consumer.prefetchSet()
+        for queue in 0..<queues {
+            #expect(consumer.nextAction(now: 0) == .startConsuming(queue: queue))
+            #expect(consumer.nextAction(now: 0) == nil)
+            consumer.consumeStarted()
+        }
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.isConsuming)
+        return consumer
+    }
+
+    @Test("opens, sets prefetch, then consumes each queue, one method at a time", arguments: [1, 2])
+    func start(queues: Int) {
+        let consumer = consuming(queues: queues)
+        #expect(consumer.generation == 1)
+        #expect(consumer.currentPrefetch == 32)
+    }
+
+    @Test("changing prefetch means cancel, qos, consume on the same channel")
+    func change() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.wantedPrefetch = 1_500
+        #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 0))
+        consumer.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random)
+        #expect(consumer.nextAction(now: 0) == .setPrefetch(1_500))
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming && consumer.generation == 1)
+    }
+
+    @Test("stopping cancels and keeps the channel open for acknowledgements")
+    func stop() {
+        var consumer = consuming(queues: 2)
+        var random = SplitMix64(seed: 1)
+        consumer.wantedPrefetch = 0
+        for queue in 0...1 {
+            #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: queue))
+            #expect(consumer.mayReceive)
+            consumer.consumeCancelled(queue: queue, byBroker: false, now: 0, random: &random)
+        }
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.isOpen && !consumer.mayReceive && consumer.currentPrefetch == 0)
+    }
+
+    @Test("a missing queue is asked for again after a growing wait")
+    func missingQueue() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.channelClosed(code: 404, text: "NOT_FOUND", now: 0, random: &random)
+        #expect(consumer.trouble?.contains("404") == true)
+        #expect(consumer.nextAction(now: 0) == nil)
+        let due = consumer.nextDue(now: 0)
+        #expect(due != nil)
+        #expect(consumer.nextAction(now: due ?? 0) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.generation == 2)
+    }
+
+    @Test("a queue deleted under the consumer is consumed again, with the channel and its deliveries kept")
+    func cancelledByBroker() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.consumeCancelled(queue: 0, byBroker: true, now: 0, random: &random)
+        #expect(consumer.isOpen && !consumer.isConsuming)
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.nextAction(now: consumer.nextDue(now: 0) ?? 0) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.trouble == nil && consumer.generation == 1)
+    }
+
+    @Test("a lost connection starts everything over")
+    func connectionLost() {
+        var consumer = consuming()
+        consumer.connectionLost()
+        #expect(consumer.nextAction(now: 0) == nil && !consumer.mayReceive)
+        consumer.connected()
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+    }
+}
+
+@Suite("A route's breaker", .timeLimit(.minutes(1)))
+struct RouteBreakerTests {
+    @Test("a refused credential parks, probes with one job, and doubles the delay on every failed probe")
+    func parks() {
+        var breaker = RouteBreaker()
+        var now: UInt64 = 0
+        var delay = RouteBreaker.firstProbeDelay
+        breaker.credentialRefused(now: now)
+        for _ in 0..<10 {
+            #expect(breaker.intake == .none)
+            #expect(breaker.state == .parked(until: now + delay))
+            breaker.tick(now: now + delay - 1)
+            #expect(breaker.intake == .none)
+            now += delay
+            breaker.tick(now: now)
+            #expect(breaker.intake == .one)
+            breaker.credentialRefused(now: now)
+            delay = min(delay * 2, RouteBreaker.longestProbeDelay)
+        }
+    }
+
+    @Test("many refusals at once park once")
+    func once() {
+        var breaker = RouteBreaker()
+        breaker.credentialRefused(now: 0)
+        let state = breaker.state
+        breaker.credentialRefused(now: 1_000_000_000)
+        #expect(breaker.state == state)
+    }
+
+    @Test("an accepted probe opens the route and resets the delay")
+    func recovers() {
+        var breaker = RouteBreaker()
+        breaker.credentialRefused(now: 0)
+        breaker.tick(now: RouteBreaker.firstProbeDelay)
+        breaker.credentialAccepted()
+        #expect(breaker.intake == .full)
+        #expect(breaker.probeDelay == RouteBreaker.firstProbeDelay)
+    }
+
+    @Test("a late acceptance of an earlier request does not unpark")
+    func lateAcceptance() {
+        var breaker = RouteBreaker()
+        breaker.credentialRefused(now: 0)
+        breaker.credentialAccepted()
+        #expect(breaker.intake == .none)
+    }
+
+    @Test("before the first connection nothing is taken")
+    func notConnectedYet() {
+        var breaker = RouteBreaker(isConnected: false)
+        #expect(breaker.intake == .none)
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a lost connection stops the intake only when it stays away")
+    func outage() {
+        var breaker = RouteBreaker()
+        breaker.connectivityChanged(isConnected: false, now: 100)
+        #expect(breaker.intake == .full)
+        #expect(breaker.nextTick == 100 + RouteBreaker.disconnectGrace)
+        breaker.connectivityChanged(isConnected: false, now: 200)
+        breaker.tick(now: 99 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .full)
+        breaker.tick(now: 100 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .none && breaker.nextTick == nil)
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a connection replaced in time never stops the intake")
+    func reconnect() {
+        var breaker = RouteBreaker()
+        breaker.connectivityChanged(isConnected: false, now: 0)
+        breaker.connectivityChanged(isConnected: true, now: 10)
+        breaker.tick(now: 2 * RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .full)
+    }
+}
+
+@Suite("A route's credit", .timeLimit(.minutes(1)))
+struct RouteCreditTests {
+    @Test(
+        "prefetch is one and a half times the streams, within bounds",
+        arguments: [(0, 32), (1, 32), (21, 32), (100, 150), (1_000, 1_500), (4_000, 2_000)])
+    func single(streams: Int, wanted: Int) {
+        #expect(RouteCredit(fixed: nil, rate: nil).wanted(streams: streams) == wanted)
+    }
+
+    @Test("a fixed prefetch is kept")
+    func fixed() { #expect(RouteCredit(fixed: 7, rate: nil).wanted(streams: 1_000) == 7) }
+
+    @Test("five minutes of the rate is the most a worker holds")
+    func rate() { #expect(RouteCredit(fixed: nil, rate: 0.5).wanted(streams: 1_000) == 150) }
+
+    @Test("messages that carry many notifications count as many")
+    func multicast() {
+        var credit = RouteCredit(fixed: nil, rate: nil)
+        for _ in 0..<200 { credit.arrived(notifications: 100, bytes: 9_000) }
+        let wanted = credit.wanted(streams: 1_000)
+        #expect((15...16).contains(wanted))
+    }
+
+    @Test("large bodies are bounded by bytes")
+    func bytes() {
+        var credit = RouteCredit(fixed: nil, rate: nil)
+        for _ in 0..<200 { credit.arrived(notifications: 1, bytes: 256 << 10) }
+        #expect(credit.wanted(streams: 1_000) <= 130)
+    }
+
+    @Test("only a change by half or double is worth a new consumer")
+    func worth() {
+        let credit = RouteCredit(fixed: nil, rate: nil)
+        #expect(credit.isWorthChanging(from: 32, to: 1_500))
+        #expect(credit.isWorthChanging(from: 1_500, to: 700))
+        #expect(!credit.isWorthChanging(from: 1_000, to: 1_500))
+    }
+}
+
+@Suite("Backoff", .timeLimit(.minutes(1)))
+struct BackoffTests {
+    @Test("waits stay within the doubling bound and the cap, and start over after a success")
+    func bounds() {
+        var backoff = Backoff.broker
+        var random = SplitMix64(seed: 7)
+        for failure in 0..<40 {
+            let bound = min(4_000_000_000, 500_000_000 << UInt64(min(failure, 20)))
+            let wait = backoff.next(using: &random)
+            #expect(wait <= bound && wait >= bound / 5)
+        }
+        backoff.succeeded()
+        #expect(backoff.next(using: &random) <= 500_000_000)
+    }
+}
