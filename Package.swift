@@ -71,7 +71,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "EventLoop", "TLS", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack", argumentParser,
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack",
+                argumentParser,
                 logging, metrics, lifecycle, unixSignals, histogram,
             ],
             swiftSettings: dialect),

@@ -11,7 +11,7 @@ struct DeadCommand: ParsableCommand {
 
             Examples:
               martlet dead list
-              martlet dead list --reason BadTopic --output json
+              martlet dead list --reason BadTopic -o json
               martlet dead show 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
             """,
         subcommands: [List.self, Show.self], defaultSubcommand: List.self)

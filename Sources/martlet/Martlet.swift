@@ -16,7 +16,8 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            PushCommand.self, ResultsCommand.self, DeadCommand.self, TopologyCommand.self, CheckCommand.self,
+            WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
+            TopologyCommand.self, CheckCommand.self,
         ])
 
     /// Runs the command that the arguments name.

@@ -11,10 +11,10 @@ struct PushCommand: ParsableCommand {
             The broker confirms every job; without --wait that is all this command waits for.
 
             Examples:
-              martlet push a1b2c3d4… --topic com.example.app --alert "Order shipped" --wait
-              martlet push a1b2… c3d4… --topic com.example.app --payload order.json --reference campaign-7
+              martlet push a1b2c3d4 --topic com.example.app --alert "Shipped" --wait
+              martlet push a1b2 c3d4 --topic com.example.app --payload order.json
               martlet push --jobs campaign.jsonl --rate 5000
-              generate-jobs | martlet push --jobs - --topic com.example.app --environment production --output json
+              generate-jobs | martlet push --jobs - --topic com.example.app
             """)
 
     @Argument(help: ArgumentHelp("Device tokens; several make one multicast job.", valueName: "device-token"))

@@ -12,9 +12,9 @@ struct ResultsCommand: ParsableCommand {
 
             Examples:
               martlet results --follow
-              martlet results --follow --outcome rejected --outcome dead_token --output json
+              martlet results --outcome rejected --outcome dead_token -o json
               martlet results --follow --timeout 60s --summary
-              martlet results --drain --yes --output json > results.jsonl
+              martlet results --drain --yes -o json > results.jsonl
             """)
 
     /// Where results are read.
@@ -126,7 +126,8 @@ struct ResultReader {
         let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
         // Only as many are taken as there are now: results that keep coming must not keep the command from ending.
         var left = try link.messageCount(queue)
-        try link.consume(queue, prefetch: filter.isEmpty ? 1000 : 0)
+        // Without a limit on what is unsettled: what goes back at the end would otherwise fill it and stop the rest.
+        try link.consume(queue, prefetch: 0)
         var excluded = 0
         while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
@@ -141,7 +142,9 @@ struct ResultReader {
         }
         // What was not acknowledged goes back when the link is closed.
         if excluded > 0 {
-            Console.talk("\(TimeText.count(excluded)) results did not pass the filter and go back to \(queue).")
+            Console.talk(
+                "\(TimeText.count(excluded)) messages are no results or do not pass the filter; they go back to \(queue)."
+            )
         }
     }
 

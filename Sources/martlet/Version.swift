@@ -1,3 +1,4 @@
+import HTTP2
 import RabbitMQ
 import TLS
 
@@ -11,7 +12,16 @@ enum Version {
         """
         martlet \(number)
         rabbitmq-c \(RabbitMQLibrary.version)
+        nghttp2 \(HTTP2LibraryInfo.version)
         \(TLSLibrary.version)
         """
+    }
+
+    /// The same as labels of a metric.
+    static var parts: [(String, String)] {
+        [
+            ("version", number), ("rabbitmq_c", RabbitMQLibrary.version), ("nghttp2", HTTP2LibraryInfo.version),
+            ("openssl", TLSLibrary.version),
+        ]
     }
 }

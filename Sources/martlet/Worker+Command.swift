@@ -40,14 +40,14 @@ struct WorkerCommand: AsyncParsableCommand {
         let logger = Logger(label: "martlet.worker")
         let worker: Worker
         do {
-            worker = try Worker(configuration: configuration, version: Version.text, logger: logger)
+            worker = try Worker(configuration: configuration, version: Version.number, logger: logger)
         } catch {
             throw CommandFailure(.configuration, error.message)
         }
         logger.info(
             "worker starts",
             metadata: [
-                "version": "\(Version.text)", "instance": "\(configuration.instance)",
+                "version": "\(Version.number)", "instance": "\(configuration.instance)",
                 "routes": "\(configuration.routes.count)",
             ])
         var services: [any Service] = []

@@ -279,7 +279,7 @@ struct GatewayFaultTests {
             let directory = String(first.authorityFile.dropLast("/ca.pem".count))
             try await SimulatorBench.with({ $0.stateDirectory = directory }) { second in
                 #expect(second.authorityPEM == first.authorityPEM)
-                let mode = try SimulatorBench.run("/usr/bin/stat", ["-c", "%a", directory + "/ca-key.pem"])
+                let mode = try await SimulatorBench.run("/usr/bin/stat", ["-c", "%a", directory + "/ca-key.pem"])
                 #expect(mode.output == "600\n")
             }
         }

@@ -5,29 +5,31 @@ import Testing
 
 @testable import APNSSimulator
 
+/// Where programs are that tests need, and whether.
+enum Program {
+    static let curl = "/usr/bin/curl"
+    static let h2load = "/usr/bin/h2load"
+
+    static func exists(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: program) }
+}
+
 /// Programs that know nothing of this project, against the simulator.
 @Suite("Other people's programs", .timeLimit(.minutes(2)))
 struct ProgramTests {
-    static let curl = "/usr/bin/curl"
-    static let h2load = "/usr/bin/h2load"
-    static let python = "/usr/bin/python3"
-
-    static func has(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: program) }
-
     let maker: TokenMaker
 
     init() throws { maker = try TokenMaker() }
 
-    private func curl(_ simulator: RunningSimulator, token: String, _ headers: [String]) throws -> [String] {
+    private func curl(_ simulator: RunningSimulator, token: String, _ headers: [String]) async throws -> [String] {
         let arguments =
             ["--http2", "--silent", "--cacert", simulator.authorityFile, "--max-time", "20", "--include"]
             + headers.flatMap { ["--header", $0] }
             + ["--data", #"{"aps":{"alert":"hello"}}"#, "https://localhost:\(simulator.port)/3/device/\(token)"]
-        let output = try SimulatorBench.run(Self.curl, arguments).output
+        let output = try await SimulatorBench.run(Program.curl, arguments).output
         return output.split(whereSeparator: \.isNewline).map(String.init)
     }
 
-    @Test("curl pushes with a provider token, and is refused without", .enabled(if: has(curl)))
+    @Test("curl pushes with a provider token, and is refused without", .enabled(if: Program.exists(Program.curl)))
     func curlPushes() async throws {
         try await SimulatorBench.with({
             $0.acceptsAnyKey = false
@@ -35,38 +37,38 @@ struct ProgramTests {
         }) { simulator in
             let bearer = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000)
             let headers = ["authorization: \(bearer)", "apns-topic: com.example.app", "apns-push-type: alert"]
-            let good = try curl(simulator, token: RequestBuilder.token, headers)
+            let good = try await curl(simulator, token: RequestBuilder.token, headers)
             #expect(good.first?.hasPrefix("HTTP/2 200") == true)
             #expect(good.contains { $0.hasPrefix("apns-id: ") })
-            let gone = try curl(simulator, token: token("dead0410"), headers)
+            let gone = try await curl(simulator, token: token("dead0410"), headers)
             #expect(gone.first?.hasPrefix("HTTP/2 410") == true)
             #expect(gone.last?.hasPrefix(#"{"reason":"Unregistered","timestamp":"#) == true)
-            let refused = try curl(simulator, token: RequestBuilder.token, ["apns-topic: com.example.app"])
+            let refused = try await curl(simulator, token: RequestBuilder.token, ["apns-topic: com.example.app"])
             #expect(refused.last == #"{"reason":"MissingProviderToken"}"#)
         }
     }
 
-    @Test("curl refuses a server it is not told to trust", .enabled(if: has(curl)))
+    @Test("curl refuses a server it is not told to trust", .enabled(if: Program.exists(Program.curl)))
     func untrusted() async throws {
         try await SimulatorBench.with { simulator in
             let url = "https://localhost:\(simulator.port)/3/device/\(RequestBuilder.token)"
-            #expect(try SimulatorBench.run(Self.curl, ["--http2", "--silent", url]).status == 60)
+            #expect(try await SimulatorBench.run(Program.curl, ["--http2", "--silent", url]).status == 60)
             let address = "https://127.0.0.1:\(simulator.port)/3/device/\(RequestBuilder.token)"
-            let trusted = try SimulatorBench.run(
-                Self.curl, ["--http2", "--silent", "--cacert", simulator.authorityFile, address])
+            let trusted = try await SimulatorBench.run(
+                Program.curl, ["--http2", "--silent", "--cacert", simulator.authorityFile, address])
             #expect(trusted.status == 0)
         }
     }
 
-    @Test("h2load gets ten thousand answers from the thin mode", .enabled(if: has(h2load)), arguments: [1, 2])
+    @Test("h2load gets ten thousand answers from the thin mode", .enabled(if: Program.exists(Program.h2load)), arguments: [1, 2])
     func thinMode(_ threads: Int) async throws {
         try await SimulatorBench.with({
             $0.acceptsAll = true
             $0.threads = threads
         }) { simulator in
             let body = try Self.bodyFile()
-            let result = try SimulatorBench.run(
-                Self.h2load,
+            let result = try await SimulatorBench.run(
+                Program.h2load,
                 ["-n", "10000", "-c", "4", "-m", "100", "-d", body, "https://127.0.0.1:\(simulator.port)/3/device/ab"])
             #expect(result.output.contains("10000 succeeded, 0 failed, 0 errored"))
             #expect(simulator.counters.acceptedWithoutLooking == 10_000)
@@ -74,13 +76,13 @@ struct ProgramTests {
         }
     }
 
-    @Test("h2load gets ten thousand judged answers, and the ledger has them all", .enabled(if: has(h2load)))
+    @Test("h2load gets ten thousand judged answers, and the ledger has them all", .enabled(if: Program.exists(Program.h2load)))
     func judged() async throws {
         try await SimulatorBench.with({ $0.adminPort = 0 }) { simulator in
             let body = try Self.bodyFile()
             let bearer = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000)
-            let result = try SimulatorBench.run(
-                Self.h2load,
+            let result = try await SimulatorBench.run(
+                Program.h2load,
                 [
                     "-n", "10000", "-c", "2", "-m", "1", "-d", body, "-H", "authorization: \(bearer)", "-H",
                     "apns-topic: com.example.app",
@@ -89,8 +91,8 @@ struct ProgramTests {
             #expect(result.output.contains("10000 succeeded, 0 failed, 0 errored"))
             #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: 10_000)])
             let port = try #require(simulator.adminPort)
-            let ledger = try SimulatorBench.run(
-                Self.curl, ["--silent", "http://127.0.0.1:\(port)/ledger?format=compact"])
+            let ledger = try await SimulatorBench.run(
+                Program.curl, ["--silent", "http://127.0.0.1:\(port)/ledger?format=compact"])
             let lines = ledger.output.split(separator: "\n")
             #expect(lines.count == 10_000)
             #expect(Set(lines.map { $0.prefix(36) }).count == 10_000)
@@ -98,28 +100,28 @@ struct ProgramTests {
         }
     }
 
-    @Test("The admin API tells what was pushed, and forgets", .enabled(if: has(curl)))
+    @Test("The admin API tells what was pushed, and forgets", .enabled(if: Program.exists(Program.curl)))
     func admin() async throws {
         try await SimulatorBench.with({ $0.adminPort = 0 }) { simulator in
             let client = try RawClient(simulator)
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             #expect(try client.exchange(try SimulatorBench.push(maker).token(token("dead0410"))).status == 410)
             let port = try #require(simulator.adminPort)
-            func get(_ path: String, _ more: [String] = []) throws -> String {
-                try SimulatorBench.run(Self.curl, ["--silent"] + more + ["http://127.0.0.1:\(port)\(path)"]).output
+            func get(_ path: String, _ more: [String] = []) async throws -> String {
+                try await SimulatorBench.run(Program.curl, ["--silent"] + more + ["http://127.0.0.1:\(port)\(path)"]).output
             }
-            let all = try get("/ledger").split(separator: "\n")
+            let all = try await get("/ledger").split(separator: "\n")
             #expect(all.count == 2)
-            let one = try get("/ledger?token=\(token("dead0410"))").split(separator: "\n")
+            let one = try await get("/ledger?token=\(token("dead0410"))").split(separator: "\n")
             #expect(one.count == 1)
             #expect(one.first?.contains(#""status":410,"reason":"Unregistered""#) == true)
-            #expect(try get("/ledger?token=00") == "")
-            let counts = try get("/counts")
+            #expect(try await get("/ledger?token=00") == "")
+            let counts = try await get("/counts")
             #expect(counts.hasPrefix(#"{"total":2,"unlisted":0,"#))
             #expect(counts.contains(#"{"status":410,"reason":"Unregistered","count":1}"#))
-            #expect(try get("/reset", ["--request", "POST"]).contains("true"))
-            #expect(try get("/counts").hasPrefix(#"{"total":0,"#))
-            #expect(try get("/ledger") == "")
+            #expect(try await get("/reset", ["--request", "POST"]).contains("true"))
+            #expect(try await get("/counts").hasPrefix(#"{"total":0,"#))
+            #expect(try await get("/ledger") == "")
         }
     }
 
@@ -133,7 +135,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("A taken admin port stops the start", .enabled(if: has(curl)))
+    @Test("A taken admin port stops the start", .enabled(if: Program.exists(Program.curl)))
     func takenAdminPort() async throws {
         try await SimulatorBench.with { first in
             let error = await #expect(throws: SimulatorError.self) {

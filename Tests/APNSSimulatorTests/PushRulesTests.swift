@@ -14,8 +14,10 @@ struct RequestBuilder: Sendable {
 
     func with(_ name: String, _ value: String?) -> RequestBuilder {
         var changed = self
+        // In its place, as pseudo headers must come before all others.
+        let place = headers.firstIndex { $0.0 == name } ?? headers.count
         changed.headers.removeAll { $0.0 == name }
-        if let value { changed.headers.append((name, value)) }
+        if let value { changed.headers.insert((name, value), at: place) }
         return changed
     }
 

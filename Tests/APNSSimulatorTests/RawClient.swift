@@ -183,8 +183,14 @@ enum SimulatorBench {
         return RequestBuilder().with("authorization", try maker.bearer(issuedAt: now, keyID: keyID, teamID: teamID))
     }
 
-    /// Runs a program and returns what it printed.
-    static func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    /// Runs a program and returns what it printed. Waits on a thread of its own: the admin API needs the pool's.
+    static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try runBlocking(program, arguments) }) }
+        }
+    }
+
+    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: program)
