@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Glibc
+internal import TLS
+
+/// The simulator's certificate authority and server certificate, kept as PEM files in its state directory.
+///
+/// The authority is made once, so that clients go on trusting it; the server certificate is issued at every start, so
+/// that it is never old and always has the names asked for.
+struct CertificateStore {
+    /// The names every server certificate has.
+    static let localNames = ["localhost", "127.0.0.1", "::1"]
+
+    /// How long a server certificate is valid, in days.
+    static let validity = 90
+
+    /// The path of the authority's certificate, for clients to trust.
+    let authorityFile: String
+
+    /// The authority's certificate.
+    let authorityPEM: [UInt8]
+
+    /// The server's certificate and key.
+    let identity: CertificateIdentity
+
+    /// Opens or fills a state directory.
+    ///
+    /// - Parameters:
+    ///   - directory: The path; made where it is missing.
+    ///   - names: Names and addresses for the server certificate beside the local ones.
+    /// - Throws: ``SimulatorError`` where files or certificates cannot be made or read.
+    init(directory: String, names: [String]) throws(SimulatorError) {
+        let files = Files(directory: directory)
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw SimulatorError(.file, "cannot make the state directory \(directory): \(error)")
+        }
+        let authority = try Self.authority(in: files)
+        do {
+            let issued = try authority.issue(
+                commonName: "Martlet APNs simulator", names: Self.localNames + names, days: Self.validity)
+            try files.write(issued.certificatePEM, to: "server.pem", isSecret: false)
+            try files.write(issued.keyPEM, to: "server-key.pem", isSecret: true)
+            identity = try CertificateIdentity(certificatePEM: issued.certificatePEM, keyPEM: issued.keyPEM)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError(.credential, "cannot issue the server certificate: \(error)")
+        }
+        authorityFile = files.path("ca.pem")
+        authorityPEM = authority.certificatePEM
+    }
+
+    private static func authority(in files: Files) throws(SimulatorError) -> CertificateAuthority {
+        do {
+            if let certificate = files.read("ca.pem"), let key = files.read("ca-key.pem") {
+                return try CertificateAuthority(certificatePEM: certificate, keyPEM: key)
+            }
+            let created = try CertificateAuthority.create(commonName: "Martlet APNs simulator CA")
+            try files.write(created.keyPEM, to: "ca-key.pem", isSecret: true)
+            try files.write(created.certificatePEM, to: "ca.pem", isSecret: false)
+            return created
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError(
+                .credential, "the certificate authority in \(files.directory) cannot be used: \(error)")
+        }
+    }
+
+    private struct Files {
+        let directory: String
+
+        func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
+
+        func read(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map([UInt8].init) }
+
+        func write(_ bytes: [UInt8], to name: String, isSecret: Bool) throws(SimulatorError) {
+            let file = path(name)
+            // Opened with its final mode, so that a key is at no moment readable by others.
+            let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
+            guard descriptor >= 0 else { throw SimulatorError(.file, "cannot write \(file)") }
+            defer { close(descriptor) }
+            guard bytes.withUnsafeBytes({ Glibc.write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
+                throw SimulatorError(.file, "cannot write all of \(file)")
+            }
+        }
+    }
+}

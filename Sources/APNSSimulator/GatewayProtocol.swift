@@ -1,0 +1,35 @@
+/// What a connection speaks above TLS: bytes in, bytes out, on the thread of its loop.
+protocol GatewayProtocol: AnyObject {
+    /// Takes bytes from the client.
+    ///
+    /// - Parameter bytes: What came out of TLS.
+    /// - Throws: ``SimulatorError`` where the connection is dead.
+    func receive(_ bytes: Span<UInt8>) throws(SimulatorError)
+
+    /// Appends bytes for the client.
+    ///
+    /// - Parameters:
+    ///   - output: Receives them.
+    ///   - limit: About how many at most.
+    /// - Throws: ``SimulatorError`` where the connection is dead.
+    func send(into output: inout [UInt8], upTo limit: Int) throws(SimulatorError)
+
+    /// Whether ``send(into:upTo:)`` has something to append.
+    var wantsToSend: Bool { get }
+
+    /// Whether neither side has anything more to say.
+    var isFinished: Bool { get }
+}
+
+/// What a protocol may ask of the connection that carries it.
+protocol GatewayCarrier: AnyObject {
+    /// Runs an action later and sends what it caused; nothing happens where the connection is closed by then.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: How much later.
+    ///   - action: What to run.
+    func later(milliseconds: Int, _ action: @escaping () -> Void)
+
+    /// Closes the connection without a word.
+    func close()
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+package import TLS
+
+/// Which of Apple's two services the simulator plays.
+package enum ServiceEnvironment: String, Sendable, CaseIterable {
+    /// Sandbox: answers carry `apns-unique-id`.
+    case development
+    /// Production.
+    case production
+}
+
+/// The public half of a provider's signing key, and what it may be used for.
+///
+/// See [Establishing a token-based connection to APNs](https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns).
+package struct ProviderKey: Sendable {
+    /// The ten-character key identifier, `kid` in a token.
+    package var keyID: String
+    /// The ten-character team identifier, `iss` in a token.
+    package var teamID: String
+    /// Verifies signatures.
+    package var publicKey: ES256PublicKey
+    /// The bundle identifiers of a topic-specific key; nil for a key of the whole team.
+    package var topics: Set<String>?
+    /// The environment the key is limited to; nil for both.
+    package var environment: ServiceEnvironment?
+    /// The one other topic-specific key that may be used on the same connection.
+    package var relatedKeyID: String?
+
+    /// Describes a key.
+    ///
+    /// - Parameters:
+    ///   - keyID: The key identifier.
+    ///   - teamID: The team identifier.
+    ///   - publicKey: Verifies signatures.
+    ///   - topics: Bundle identifiers, for a topic-specific key.
+    ///   - environment: The only environment the key is for.
+    ///   - relatedKeyID: The related key's identifier.
+    package init(
+        keyID: String, teamID: String, publicKey: ES256PublicKey, topics: Set<String>? = nil,
+        environment: ServiceEnvironment? = nil, relatedKeyID: String? = nil
+    ) {
+        self.keyID = keyID
+        self.teamID = teamID
+        self.publicKey = publicKey
+        self.topics = topics
+        self.environment = environment
+        self.relatedKeyID = relatedKeyID
+    }
+
+    /// Reads the command line's form `KEYID:TEAMID:FILE`, with `:topic,topic…` behind it for a topic-specific key.
+    ///
+    /// - Parameter text: The argument; the file holds a `.p8` private key or a public key in PEM.
+    /// - Throws: ``SimulatorError`` where the form is wrong or the file is unreadable.
+    package init(argument text: String) throws(SimulatorError) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 || parts.count == 4, parts.allSatisfy({ !$0.isEmpty }) else {
+            throw SimulatorError(
+                .configuration,
+                "a key is written KEYID:TEAMID:FILE or KEYID:TEAMID:FILE:TOPIC,TOPIC; this is not: \(text)")
+        }
+        let topics = parts.count == 4 ? Set(parts[3].split(separator: ",").map(String.init)) : nil
+        let publicKey = try Self.publicKey(file: parts[2])
+        self.init(keyID: parts[0], teamID: parts[1], publicKey: publicKey, topics: topics)
+    }
+
+    private static func publicKey(file: String) throws(SimulatorError) -> ES256PublicKey {
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw SimulatorError(.file, "cannot read the key file \(file)")
+        }
+        let pem = [UInt8](data)
+        do {
+            if String(decoding: pem, as: UTF8.self).contains("PUBLIC KEY") { return try ES256PublicKey(pem: pem) }
+            return try ES256PrivateKey(pem: pem).publicKey
+        } catch {
+            throw SimulatorError(.credential, "\(file) is not a P-256 key in PEM: \(error)")
+        }
+    }
+}

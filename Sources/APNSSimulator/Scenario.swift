@@ -1,0 +1,102 @@
+/// A script for the simulator: which pushes get which verdict.
+///
+/// Rules are tried in order, and the first that matches decides; a push that none matches is accepted.
+package struct Scenario: Equatable, Sendable {
+    /// One rule.
+    package struct Rule: Equatable, Sendable {
+        /// What the ratio is thrown for.
+        package enum Draw: String, Equatable, Sendable, CaseIterable {
+            /// Once per device: the same devices are hit each time, whatever the order of pushes.
+            case device
+            /// For every push anew, from a generator that the seed starts.
+            case push
+        }
+
+        /// A name for people.
+        package var name: String
+        /// The first digits of the device tokens meant, lower case; empty for all.
+        package var tokenPrefix: String
+        /// The topic meant; nil for all.
+        package var topic: String?
+        /// The share of what matches that is really hit, 0 to 1.
+        package var ratio: Double
+        /// What the ratio is thrown for.
+        package var draw: Draw
+        /// The verdicts.
+        package var sequence: VerdictSequence
+
+        /// Makes a rule.
+        ///
+        /// - Parameters:
+        ///   - name: A name for people.
+        ///   - tokenPrefix: The first digits of the device tokens meant.
+        ///   - topic: The topic meant.
+        ///   - ratio: The share that is hit.
+        ///   - draw: What the ratio is thrown for.
+        ///   - sequence: The verdicts.
+        package init(
+            name: String = "", tokenPrefix: String = "", topic: String? = nil, ratio: Double = 1, draw: Draw = .device,
+            sequence: VerdictSequence
+        ) {
+            self.name = name
+            self.tokenPrefix = tokenPrefix.lowercased()
+            self.topic = topic
+            self.ratio = ratio
+            self.draw = draw
+            self.sequence = sequence
+        }
+    }
+
+    /// Where the randomness starts.
+    package var seed: UInt64
+
+    /// The rules in order.
+    package var rules: [Rule]
+
+    /// Makes a scenario.
+    ///
+    /// - Parameters:
+    ///   - seed: Where the randomness starts.
+    ///   - rules: The rules in order.
+    package init(seed: UInt64 = 1, rules: [Rule] = []) {
+        self.seed = seed
+        self.rules = rules
+    }
+}
+
+/// Sebastiano Vigna's SplitMix64: small, seeded, the same everywhere.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// Starts at a seed.
+    ///
+    /// - Parameter seed: Any number.
+    init(seed: UInt64) { state = seed }
+
+    /// The next 64 bits.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// The next number from 0 up to, not including, 1.
+    mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
+}
+
+/// The 64-bit FNV-1a hash, for fingerprints that are the same in every run.
+enum Fingerprint {
+    /// Hashes bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - seed: Makes different hashes of the same bytes.
+    /// - Returns: The hash.
+    static func of(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
+        var hash = 0xCBF2_9CE4_8422_2325 ^ seed
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+}

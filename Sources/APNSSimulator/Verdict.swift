@@ -1,0 +1,150 @@
+/// What the simulator does with a valid push.
+package struct Verdict: Hashable, Sendable {
+    /// The ways to answer, or not to.
+    package enum Action: Hashable, Sendable {
+        /// 200.
+        case accept
+        /// Any other answer.
+        case refuse(Refusal)
+        /// No answer; the stream stays open.
+        case silent
+        /// RST_STREAM with a code.
+        case reset(UInt32)
+        /// GOAWAY.
+        case goAway(GoAway)
+        /// The connection is closed without a word.
+        case close
+    }
+
+    /// A GOAWAY frame.
+    package struct GoAway: Hashable, Sendable {
+        /// The HTTP/2 error code; 0 for an orderly end.
+        package var code: UInt32
+        /// The reason in the frame's JSON debug data; nil for none.
+        package var reason: String?
+        /// Where the last-stream-id stands and what becomes of this push.
+        package var reach: Reach
+
+        /// Describes a GOAWAY frame.
+        ///
+        /// - Parameters:
+        ///   - code: The HTTP/2 error code.
+        ///   - reason: The reason in the debug data.
+        ///   - reach: Where the last-stream-id stands.
+        package init(code: UInt32 = 0, reason: String? = Refusal.shutdown.reason, reach: Reach) {
+            self.code = code
+            self.reason = reason
+            self.reach = reach
+        }
+    }
+
+    /// Where the last-stream-id of a GOAWAY stands.
+    package enum Reach: String, Hashable, Sendable, CaseIterable {
+        /// This push is answered with 200, then the connection drains.
+        case accepted
+        /// Just before this push: provably not processed.
+        case before
+        /// At this push, which gets no answer before the connection closes.
+        case unanswered
+    }
+
+    /// What to do.
+    package var action: Action
+
+    /// Milliseconds to wait before it.
+    package var delay: Int
+
+    /// Makes a verdict.
+    ///
+    /// - Parameters:
+    ///   - action: What to do.
+    ///   - delay: Milliseconds to wait before it.
+    package init(_ action: Action, delay: Int = 0) {
+        self.action = action
+        self.delay = delay
+    }
+
+    /// 200 at once.
+    package static let accept = Verdict(.accept)
+
+    /// The status that a ledger shows: 0 where there is no answer.
+    var status: Int {
+        switch action {
+        case .accept: 200
+        case .goAway(let frame) where frame.reach == .accepted: 200
+        case .refuse(let refusal): refusal.status
+        case .silent, .reset, .goAway, .close: 0
+        }
+    }
+
+    /// The word that a ledger shows: the reason, or what happened instead of an answer; empty for 200.
+    var label: String {
+        switch action {
+        case .accept: ""
+        case .refuse(let refusal): refusal.reason
+        case .silent: "silent"
+        case .reset(let code): "reset:\(HTTP2CodeName.name(of: code))"
+        case .goAway(let frame): frame.reach == .accepted ? "" : "goaway:\(frame.reach.rawValue)"
+        case .close: "close"
+        }
+    }
+}
+
+/// The names of HTTP/2's error codes, [RFC 9113 section 7](https://www.rfc-editor.org/rfc/rfc9113#section-7).
+enum HTTP2CodeName {
+    /// The names in the order of their numbers.
+    static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+
+    /// The name of a code, or its number where it has none.
+    ///
+    /// - Parameter code: The error code.
+    static func name(of code: UInt32) -> String {
+        code < UInt32(names.count) ? names[Int(code)] : String(code)
+    }
+
+    /// The code of a name or a number.
+    ///
+    /// - Parameter text: Such as `REFUSED_STREAM`, of either case, or `7`.
+    /// - Returns: The code, or nil where it is neither.
+    static func code(of text: String) -> UInt32? {
+        let wanted = text.uppercased()
+        return names.firstIndex(of: wanted).map(UInt32.init) ?? UInt32(text)
+    }
+}
+
+/// A verdict that changes as pushes to one device come in: some failures first, then something else.
+package struct VerdictSequence: Hashable, Sendable {
+    /// The verdict of the first ``count`` pushes of a device.
+    package var first: Verdict
+
+    /// How many pushes ``first`` holds for; nil for all of them.
+    package var count: Int?
+
+    /// The verdict of all later pushes.
+    package var then: Verdict
+
+    /// Makes a sequence.
+    ///
+    /// - Parameters:
+    ///   - first: The verdict to begin with.
+    ///   - count: How many pushes of a device it holds for; nil for all.
+    ///   - then: The verdict afterwards.
+    package init(_ first: Verdict, count: Int? = nil, then: Verdict = .accept) {
+        self.first = first
+        self.count = count
+        self.then = then
+    }
+
+    /// The verdict of one push.
+    ///
+    /// - Parameter index: How many pushes the device got under this sequence before.
+    /// - Returns: The verdict.
+    func verdict(at index: Int) -> Verdict {
+        guard let count else { return first }
+        return index < count ? first : then
+    }
+}

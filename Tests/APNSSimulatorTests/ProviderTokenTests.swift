@@ -1,0 +1,208 @@
+import TLS
+import Testing
+
+@testable import APNSSimulator
+
+/// Makes provider tokens, good ones and others.
+struct TokenMaker: Sendable {
+    let key: ES256PrivateKey
+
+    init() throws { key = try ES256PrivateKey.generate() }
+
+    func token(
+        header: String = #"{"alg":"ES256","kid":"ABC1234567"}"#, claims: String, isDER: Bool = false
+    ) throws -> String {
+        let signed = Base64URL.encode(Array(header.utf8)) + [UInt8(ascii: ".")] + Base64URL.encode(Array(claims.utf8))
+        var signature = try key.sign(signed.span)
+        if isDER { signature = Self.der(signature) }
+        return String(decoding: signed + [UInt8(ascii: ".")] + Base64URL.encode(signature), as: UTF8.self)
+    }
+
+    func bearer(issuedAt: Int64, keyID: String = "ABC1234567", teamID: String = "DEF7654321") throws -> String {
+        let header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
+        return "bearer " + (try token(header: header, claims: #"{"iss":"\#(teamID)","iat":\#(issuedAt)}"#))
+    }
+
+    /// The SEQUENCE of two INTEGERs that `openssl dgst -sign` writes.
+    static func der(_ raw: [UInt8]) -> [UInt8] {
+        func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+            var digits = Array(bytes.drop { $0 == 0 })
+            if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+            return [2, UInt8(digits.count)] + digits
+        }
+        let content = integer(raw[..<32]) + integer(raw[32...])
+        return [0x30, UInt8(content.count)] + content
+    }
+}
+
+@Suite("Provider tokens", .timeLimit(.minutes(1)))
+struct ProviderTokenTests {
+    static let now: Int64 = 1_763_712_800
+    let maker: TokenMaker
+    let verifier: ProviderTokenVerifier
+
+    init() throws {
+        maker = try TokenMaker()
+        verifier = ProviderTokenVerifier(
+            keys: [ProviderKey(keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey)],
+            acceptsAnyWellFormed: false)
+    }
+
+    static func claimSet(_ issuedAt: String, team: String = "DEF7654321") -> String {
+        #"{"iss":"\#(team)","iat":\#(issuedAt)}"#
+    }
+
+    @Test(
+        "Claims decide between good, expired and invalid",
+        arguments: [
+            (claimSet("1763712800"), nil as Refusal?), (claimSet("1763709200"), nil),
+            (claimSet("1763709199"), .expiredProviderToken), (claimSet("0"), .expiredProviderToken),
+            (claimSet("\"1763712800\""), nil), (claimSet("1763712800.25"), nil), (claimSet("1763716400"), nil),
+            (claimSet("1763716401"), .invalidProviderToken), (claimSet("1763712800000"), .invalidProviderToken),
+            (claimSet("\"now\""), .invalidProviderToken), (claimSet("null"), .invalidProviderToken),
+            (#"{"iss":"DEF7654321"}"#, .invalidProviderToken), (#"{"iat":1763712800}"#, .invalidProviderToken),
+            (claimSet("1763712800", team: "ZZZ7654321"), .invalidProviderToken), ("[]", .invalidProviderToken),
+            (#"{"iss":"DEF7654321","iat":1763712800,"kid":"ABC1234567","extra":{"a":1}}"#, nil),
+            (claimSet("-9223372036854775808"), .expiredProviderToken),
+        ])
+    func claims(_ claims: String, _ refusal: Refusal?) throws {
+        let authorization = "bearer " + (try maker.token(claims: claims))
+        #expect(Self.refusal(verifier.verify(Array(authorization.utf8), now: Self.now)) == refusal)
+    }
+
+    @Test(
+        "Headers must say ES256 and name a known key",
+        arguments: [
+            (#"{"alg":"ES256","kid":"ABC1234567","typ":"JWT"}"#, true), (#"{"kid":"ABC1234567"}"#, false),
+            (#"{"alg":"none","kid":"ABC1234567"}"#, false), (#"{"alg":"HS256","kid":"ABC1234567"}"#, false),
+            (#"{"alg":"ES256"}"#, false), (#"{"alg":"ES256","kid":"UNKNOWN000"}"#, false),
+            (#"{"alg":"ES256","kid":7}"#, false), ("nonsense", false),
+        ])
+    func header(_ header: String, _ isGood: Bool) throws {
+        let authorization = "bearer " + (try maker.token(header: header, claims: Self.claimSet("1763712800")))
+        let expected: Refusal? = isGood ? nil : .invalidProviderToken
+        #expect(Self.refusal(verifier.verify(Array(authorization.utf8), now: Self.now)) == expected)
+    }
+
+    @Test("A signature in DER is as good as a raw one")
+    func derSignature() throws {
+        let token = try maker.token(claims: Self.claimSet("1763712800"), isDER: true)
+        #expect(Self.refusal(verifier.verify(Array("Bearer \(token)".utf8), now: Self.now)) == nil)
+    }
+
+    @Test("A changed, foreign or missing signature is invalid")
+    func badSignature() throws {
+        let token = try maker.token(claims: Self.claimSet("1763712800"))
+        let foreign = try TokenMaker().token(claims: Self.claimSet("1763712800"))
+        let unsigned = token.split(separator: ".").prefix(2).joined(separator: ".")
+        var changed = Array(token.utf8)
+        changed[changed.count - 10] =
+            changed[changed.count - 10] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        for bad in [
+            foreign, unsigned, unsigned + ".", String(decoding: changed, as: UTF8.self), token + ".x", "a.b.c", "",
+        ] {
+            let finding = verifier.verify(Array("bearer \(bad)".utf8), now: Self.now)
+            #expect(Self.refusal(finding) == .invalidProviderToken)
+        }
+    }
+
+    @Test("No authorization is missing, another scheme or a huge token is invalid")
+    func scheme() throws {
+        #expect(Self.refusal(verifier.verify(nil, now: Self.now)) == .missingProviderToken)
+        #expect(Self.refusal(verifier.verify([], now: Self.now)) == .missingProviderToken)
+        #expect(Self.refusal(verifier.verify(Array("Basic abc".utf8), now: Self.now)) == .invalidProviderToken)
+        let huge = Array("bearer ".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 10_000)
+        #expect(Self.refusal(verifier.verify(huge, now: Self.now)) == .invalidProviderToken)
+    }
+
+    @Test("Unsigned identifiers pass only where asked for, and never beside known keys")
+    func anyKey() throws {
+        let authorization = Array(try TokenMaker().bearer(issuedAt: Self.now, keyID: "ANYKEY0000").utf8)
+        let closed = ProviderTokenVerifier(keys: [], acceptsAnyWellFormed: false)
+        let open = ProviderTokenVerifier(keys: [], acceptsAnyWellFormed: true)
+        #expect(Self.refusal(closed.verify(authorization, now: Self.now)) == .invalidProviderToken)
+        #expect(Self.refusal(open.verify(authorization, now: Self.now)) == nil)
+        #expect(Self.refusal(open.verify(authorization, now: Self.now + 3601)) == .expiredProviderToken)
+        #expect(Self.refusal(open.verify(Array("bearer x".utf8), now: Self.now)) == .invalidProviderToken)
+        let keys = [ProviderKey(keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey)]
+        let both = ProviderTokenVerifier(keys: keys, acceptsAnyWellFormed: true)
+        #expect(Self.refusal(both.verify(authorization, now: Self.now)) == .invalidProviderToken)
+    }
+
+    @Test("Base64url is read back as written, and nothing else is read")
+    func base64() {
+        for count in 0..<40 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
+            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+        #expect(Base64URL.decode(Array("YQ==".utf8)) == Array("a".utf8))
+        for bad in ["A", "A+", "A/", "A B", "é"] { #expect(Base64URL.decode(Array(bad.utf8)) == nil) }
+    }
+
+    private static func refusal(_ finding: ProviderTokenVerifier.Finding) -> Refusal? {
+        guard case .refused(let refusal) = finding else { return nil }
+        return refusal
+    }
+}
+
+@Suite("What a connection is bound to", .timeLimit(.minutes(1)))
+struct ConnectionTrustTests {
+    let publicKey: ES256PublicKey
+
+    init() throws { publicKey = try ES256PrivateKey.generate().publicKey }
+
+    private func key(
+        _ id: String, topics: Set<String>? = nil, environment: ServiceEnvironment? = nil, related: String? = nil
+    ) -> ProviderKey {
+        ProviderKey(
+            keyID: id, teamID: "DEF7654321", publicKey: publicKey, topics: topics, environment: environment,
+            relatedKeyID: related)
+    }
+
+    private func facts(_ keyID: String, team: String = "DEF7654321", issuedAt: Int64 = 1) -> ProviderTokenFacts {
+        ProviderTokenFacts(keyID: keyID, teamID: team, issuedAt: issuedAt)
+    }
+
+    @Test("The same key may renew its token")
+    func renewal() {
+        var trust = ConnectionTrust(environment: .production)
+        #expect(trust.admit(facts("A"), key: key("A")) == nil)
+        #expect(trust.admit(facts("A", issuedAt: 2), key: key("A")) == nil)
+        #expect(trust.first?.issuedAt == 1)
+        #expect(trust.current?.issuedAt == 2)
+    }
+
+    @Test("Another team, key or environment is refused, each with its reason")
+    func strangers() {
+        var trust = ConnectionTrust(environment: .production)
+        #expect(trust.admit(facts("D"), key: key("D", environment: .development)) == .badEnvironmentKeyID)
+        #expect(trust.first == nil)
+        #expect(trust.admit(facts("A"), key: key("A", environment: .production)) == nil)
+        #expect(trust.admit(facts("A", team: "OTHER"), key: key("A")) == .invalidProviderToken)
+        #expect(trust.admit(facts("B"), key: key("B")) == .unrelatedKeyID)
+        #expect(trust.admit(facts("R"), key: key("R", related: "A")) == nil)
+    }
+
+    @Test("A second team is told what the choices say")
+    func choice() {
+        var choices = ConnectionTrust.Choices()
+        choices.secondTeam = .forbidden
+        var trust = ConnectionTrust(environment: .production, choices: choices)
+        #expect(trust.admit(facts("A"), key: nil) == nil)
+        #expect(trust.admit(facts("A", team: "OTHER"), key: nil) == .forbidden)
+    }
+
+    @Test(
+        "A topic-specific key covers its bundle identifiers with every suffix, and no others",
+        arguments: [
+            ("com.example.app", true), ("com.example.app.voip", true), ("com.example.app.push-type.widgets", true),
+            ("com.example.apps", false), ("com.other", false),
+        ])
+    func topics(_ topic: String, _ isCovered: Bool) {
+        let trust = ConnectionTrust(environment: .production)
+        let limited = key("A", topics: ["com.example.app"])
+        #expect(trust.refusal(topic: topic, key: limited) == (isCovered ? nil : .topicDisallowed))
+        #expect(trust.refusal(topic: topic, key: key("A")) == nil)
+        #expect(trust.refusal(topic: topic, key: nil) == nil)
+    }
+}
