@@ -30,7 +30,7 @@ lint: swift
 	.ci/lint
 
 bench: packages-test build
-	config/bench/run
+	Tests/Benchmark/run
 
 clean: swift
 	swift package clean

@@ -81,7 +81,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
             path: "Tests/TestSupport", swiftSettings: dialect),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("TLSTests", ["TLS"]),
+        tests("TLSTests", ["TLS", "EventLoop"]),
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),

@@ -60,7 +60,8 @@ struct RequestHead {
             appendNumber("apns-expiration", expiration, isIndexed ? .indexed : .notIndexed)
         }
         if let collapseID = job.collapseID {
-            block.append("apns-collapse-id", bytes.extracting(collapseID), hasIndexedCollapseID ? .notIndexed : .indexed)
+            let indexing: HeaderBlock.Indexing = hasIndexedCollapseID ? .notIndexed : .indexed
+            block.append("apns-collapse-id", bytes.extracting(collapseID), indexing)
             hasIndexedCollapseID = true
         }
         let isFirstID = !hasIndexedID

@@ -32,7 +32,7 @@ package enum DeviceTokenPrefix {
     ///   - now: Milliseconds since 1970, for timestamps.
     /// - Returns: The verdicts it asks for, or nil where it has no special prefix.
     static func sequence(of token: [UInt8], now: Int64) -> VerdictSequence? {
-        guard token.count >= 8 else { return nil }
+        guard token.count >= 8, mayBegin(token) else { return nil }
         let head = String(decoding: token.prefix(digits), as: UTF8.self).lowercased()
         let first = Array(head.utf8.prefix(8))
         switch head.prefix(4) {
@@ -46,6 +46,20 @@ package enum DeviceTokenPrefix {
         default: return head.hasPrefix("bad") ? bad(head, now: now) : nil
         }
     }
+
+    /// Rules almost every token out at once: this is asked for every push, and what follows works on text.
+    private static func mayBegin(_ token: [UInt8]) -> Bool {
+        var head: UInt32 = 0
+        // Bit 5 makes letters lower case and is set in digits anyhow.
+        for index in 0..<4 { head = head << 8 | UInt32(token[index] | 0x20) }
+        return heads.contains(head) || head >> 8 == bad
+    }
+
+    private static let heads = ["600d", "0ff0", "c105", "dead", "fa11", "de1a", "c0de", "90a0", "90a1", "90a2"].map(
+        packed)
+    private static let bad = packed("bad")
+
+    private static func packed(_ text: String) -> UInt32 { text.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 
     private static func dated(_ refusal: Refusal, now: Int64) -> Refusal {
         guard refusal.status == 410 else { return refusal }

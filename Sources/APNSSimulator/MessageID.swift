@@ -19,16 +19,16 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// Reads the canonical form, 8-4-4-4-12 hexadecimal digits of either case.
     ///
     /// - Parameter text: ASCII bytes.
-    package init?(parsing text: [UInt8]) {
+    package init?(parsing text: some Collection<UInt8>) {
         guard text.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         var digits = 0
-        for index in 0..<36 {
+        for (index, byte) in text.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard text[index] == UInt8(ascii: "-") else { return nil }
+                guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard let value = HexText.value(of: text[index]) else { return nil }
+            guard let value = HexText.value(of: byte) else { return nil }
             if digits < 16 {
                 halves.0 = halves.0 << 4 | UInt64(value)
             } else {

@@ -1,3 +1,5 @@
+internal import HTTP2
+
 /// The headers of a push that APNs looks at; any other header is ignored.
 ///
 /// See [Sending notification requests to APNs](https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
@@ -30,16 +32,21 @@ enum PushHeader: Int, CaseIterable {
     /// Finds the header of a name.
     ///
     /// - Parameter name: The bytes of a header name.
-    init?(_ name: [UInt8]) {
-        guard let index = Self.names.firstIndex(of: name) else { return nil }
+    init?(_ name: ArraySlice<UInt8>) {
+        guard let index = Self.names.firstIndex(where: { $0.count == name.count && name.elementsEqual($0) }) else {
+            return nil
+        }
         self.init(rawValue: index)
     }
 }
 
 /// One request as it came, its headers sorted out but not judged.
 struct PushRequest {
-    /// Header values by ``PushHeader``; the first one where a header is repeated.
-    private var values: [[UInt8]?]
+    /// The bytes of all headers, as the HTTP/2 session hands them over.
+    private let headerBytes: [UInt8]
+
+    /// Where values stand by ``PushHeader``; the first one where a header is repeated.
+    private var values: [Range<Int>?]
 
     /// Whether a header that APNs looks at came more than once.
     private(set) var hasDuplicates = false
@@ -52,18 +59,16 @@ struct PushRequest {
 
     /// Sorts a request's headers out.
     ///
-    /// - Parameters:
-    ///   - headers: Names and values in order, pseudo headers included.
-    ///   - payload: The body.
-    ///   - isTruncated: Whether the body was cut at the server's limit.
-    init(headers: [(name: [UInt8], value: [UInt8])], payload: [UInt8], isTruncated: Bool = false) {
+    /// - Parameter request: The request as received.
+    init(_ request: HTTP2Request) {
+        headerBytes = request.headerBytes
         values = Array(repeating: nil, count: PushHeader.allCases.count)
-        self.payload = payload
-        self.isTruncated = isTruncated
-        for (name, value) in headers {
-            guard let header = PushHeader(name) else { continue }
+        payload = request.body
+        isTruncated = request.bodyTruncated
+        for field in request.fields {
+            guard let header = PushHeader(headerBytes[field.name]) else { continue }
             if values[header.rawValue] == nil {
-                values[header.rawValue] = value
+                values[header.rawValue] = field.value
             } else {
                 hasDuplicates = true
             }
@@ -73,10 +78,10 @@ struct PushRequest {
     /// The value of a header, or nil where it is absent.
     ///
     /// - Parameter header: Which one.
-    subscript(header: PushHeader) -> [UInt8]? { values[header.rawValue] }
+    subscript(header: PushHeader) -> ArraySlice<UInt8>? { values[header.rawValue].map { headerBytes[$0] } }
 
     /// What the path asks for.
-    var target: PushTarget { PushTarget(path: values[PushHeader.path.rawValue] ?? []) }
+    var target: PushTarget { PushTarget(path: self[.path] ?? []) }
 }
 
 /// What the path of a request leads to.
@@ -91,14 +96,14 @@ enum PushTarget: Equatable {
     /// Reads a path.
     ///
     /// - Parameter path: The bytes of `:path`.
-    init(path: [UInt8]) {
-        let prefix = Array("/3/device".utf8)
+    init(path: ArraySlice<UInt8>) {
+        let prefix = "/3/device".utf8
         guard path.starts(with: prefix) else {
             self = .unknown
             return
         }
-        let rest = path[prefix.count...]
-        if rest.isEmpty || rest.elementsEqual([UInt8(ascii: "/")]) {
+        let rest = path.dropFirst(prefix.count)
+        if rest.isEmpty || (rest.count == 1 && rest.first == UInt8(ascii: "/")) {
             self = .missingDeviceToken
         } else if rest.first == UInt8(ascii: "/"), !rest.dropFirst().contains(UInt8(ascii: "/")) {
             self = .device(Array(rest.dropFirst()))

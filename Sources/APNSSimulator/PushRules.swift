@@ -50,7 +50,9 @@ package struct PushRules {
     /// - Returns: The push, or the refusal of the first rule broken.
     func check(_ request: PushRequest, credential: Refusal?) -> Finding {
         if let credential { return .refused(credential) }
-        if request[.method] != Array("POST".utf8) { return .refused(.methodNotAllowed) }
+        guard let method = request[.method], method.elementsEqual("POST".utf8) else {
+            return .refused(.methodNotAllowed)
+        }
         let target = request.target
         if target == .unknown { return .refused(.badPath) }
         if request.hasDuplicates { return .refused(.duplicateHeaders) }
@@ -78,7 +80,7 @@ package struct PushRules {
         }
         if let collapseID = request[.collapseID] {
             guard !collapseID.isEmpty, collapseID.count <= Self.collapseIDLimit else { return .badCollapseID }
-            push.collapseID = collapseID
+            push.collapseID = Array(collapseID)
         }
         if let text = request[.pushType] {
             guard let type = PushType(rawValue: String(decoding: text, as: UTF8.self)) else { return .invalidPushType }
@@ -121,7 +123,7 @@ package struct PushRules {
         }
     }
 
-    private static func decimal(_ text: [UInt8]) -> Int64? {
+    private static func decimal(_ text: ArraySlice<UInt8>) -> Int64? {
         guard !text.isEmpty, text.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
         return Int64(String(decoding: text, as: UTF8.self))
     }

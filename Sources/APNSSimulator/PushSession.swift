@@ -18,6 +18,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     private var session: HTTP2ServerSession?
     private var trust: ConnectionTrust
     private var generator: SplitMix64
+    private var head = HeaderBlock()
     private var hasGrown = false
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
@@ -82,11 +83,11 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
-        let push = PushRequest(headers: request.headers, payload: request.body, isTruncated: request.bodyTruncated)
+        let push = PushRequest(request)
         let now = WallClock.milliseconds()
-        let id = push[.id].flatMap(MessageID.init(parsing:)) ?? .random(using: &generator)
-        let echoed = push[.id].flatMap { MessageID(parsing: $0) == nil ? nil : $0 }
-        let exchange = Exchange(stream: request.streamID, id: id, echoedID: echoed)
+        let given = push[.id].flatMap { MessageID(parsing: $0) }
+        let id = given ?? .random(using: &generator)
+        let exchange = Exchange(stream: request.streamID, id: id, echoedID: given == nil ? nil : push[.id])
         let verdict: Verdict
         switch judge(push, now: now) {
         case .valid(let valid):
@@ -121,7 +122,7 @@ extension PushSession {
     private struct Exchange {
         var stream: Int32
         var id: MessageID
-        var echoedID: [UInt8]?
+        var echoedID: ArraySlice<UInt8>?
     }
 
     private func judge(_ push: PushRequest, now: Int64) -> PushRules.Finding {
@@ -141,13 +142,13 @@ extension PushSession {
     }
 
     /// A signature costs more than everything else here, so the same token is verified once per connection.
-    private func verifiedFacts(_ authorization: [UInt8]?, now: Int64) -> ProviderTokenVerifier.Finding {
-        if let lastFacts, let authorization, authorization == lastAuthorization {
+    private func verifiedFacts(_ authorization: ArraySlice<UInt8>?, now: Int64) -> ProviderTokenVerifier.Finding {
+        if let lastFacts, let authorization, authorization.elementsEqual(lastAuthorization) {
             return service.verifier.judgeAge(of: lastFacts, now: now)
         }
-        let finding = service.verifier.verify(authorization, now: now)
+        let finding = service.verifier.verify(authorization.map { Array($0) }, now: now)
         if case .valid(let facts) = finding, let authorization {
-            lastAuthorization = authorization
+            lastAuthorization = Array(authorization)
             lastFacts = facts
         }
         return finding
@@ -175,19 +176,29 @@ extension PushSession {
     }
 
     private func answer(_ exchange: Exchange, refusal: Refusal?) {
-        let id = exchange.echoedID.map { String(decoding: $0, as: UTF8.self) } ?? exchange.id.description
-        var headers = [("apns-id", id)]
-        if service.configuration.environment == .development {
-            headers.append(("apns-unique-id", MessageID.random(using: &generator).description))
+        head.removeAll()
+        if let refusal {
+            head.append(":status", Array(String(refusal.status).utf8).span)
+        } else {
+            head.append(":status", "200")
         }
-        guard let refusal else {
-            session?.respond(streamID: exchange.stream, status: 200, headers: headers, body: [])
-            return
+        // Each identifier is seen once, so none of them belongs into the client's compression table.
+        if let echoed = exchange.echoedID {
+            head.append("apns-id", echoed.span, .notIndexed)
+        } else {
+            append("apns-id", exchange.id)
         }
-        headers.append(("content-type", "application/json"))
-        if let seconds = refusal.retryAfter { headers.append(("retry-after", String(seconds))) }
-        session?.respond(
-            streamID: exchange.stream, status: refusal.status, headers: headers, body: refusal.body)
+        if service.configuration.environment == .development { append("apns-unique-id", .random(using: &generator)) }
+        if refusal != nil { head.append("content-type", "application/json") }
+        if let seconds = refusal?.retryAfter { head.append("retry-after", Array(String(seconds).utf8).span) }
+        session?.respond(streamID: exchange.stream, head, body: refusal?.body ?? [])
+    }
+
+    private func append(_ name: StaticString, _ id: MessageID) {
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        id.append(to: &text)
+        head.append(name, text.span, .notIndexed)
     }
 
     private func sayGoodbye(_ frame: Verdict.GoAway, _ exchange: Exchange) {

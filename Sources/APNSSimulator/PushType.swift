@@ -22,6 +22,15 @@ enum PushType: String, CaseIterable {
     /// The longest payload in bytes.
     var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
+    /// The types whose suffix no bundle identifier can end with.
+    private static let impossibleInBundles: [PushType] = [.controls, .fileprovider, .liveactivity, .widgets]
+
+    /// Byte by byte: comparing as text would honour Unicode, at a price.
+    private func isImplied(by topic: String) -> Bool {
+        let suffix = topicSuffix.utf8
+        return topic.utf8.count >= suffix.count && topic.utf8.suffix(suffix.count).elementsEqual(suffix)
+    }
+
     /// Whether a topic has the form this type asks for.
     ///
     /// A type without a suffix takes any topic but those no bundle identifier can look like (`.push-type.`, `.pushkit.`):
@@ -30,12 +39,8 @@ enum PushType: String, CaseIterable {
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: Whether it fits.
     func accepts(topic: String) -> Bool {
-        if topicSuffix.isEmpty {
-            return !Self.allCases.contains { type in
-                type.topicSuffix.hasPrefix(".push") && topic.hasSuffix(type.topicSuffix)
-            }
-        }
-        return topic.hasSuffix(topicSuffix) && topic.utf8.count > topicSuffix.utf8.count
+        if topicSuffix.isEmpty { return !Self.impossibleInBundles.contains { $0.isImplied(by: topic) } }
+        return isImplied(by: topic) && topic.utf8.count > topicSuffix.utf8.count
     }
 
     /// The type that a topic's suffix speaks of, for pushes without `apns-push-type`.
@@ -43,7 +48,7 @@ enum PushType: String, CaseIterable {
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: The type, `alert` where there is no known suffix.
     static func implied(by topic: String) -> PushType {
-        allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) } ?? .alert
+        allCases.first { !$0.topicSuffix.isEmpty && $0.isImplied(by: topic) } ?? .alert
     }
 
     /// The bundle identifier in a topic: the topic without the suffix of any push type.

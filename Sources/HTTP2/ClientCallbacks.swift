@@ -33,7 +33,7 @@ private func clientHeadersBegan(
     _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame, let userData else { return 0 }
-    withSession(userData) { $0.headersBegan(frameHeader(frame).stream_id) }
+    withSession(userData) { $0.headersBegan(frameHeader(frame)) }
     return 0
 }
 
@@ -41,7 +41,8 @@ private func clientHeader(
     _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameCount: Int,
     _ value: UnsafePointer<UInt8>?, _ valueCount: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let frame, let userData else { return 0 }
+    // A pushed request comes with the stream it belongs to; its fields are not a response.
+    guard let frame, let userData, frameHeader(frame).type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
     let name = UnsafeBufferPointer(start: name, count: nameCount)
     let value = UnsafeBufferPointer(start: value, count: valueCount)
     return withSession(userData) { $0.header(frameHeader(frame).stream_id, name, value) }

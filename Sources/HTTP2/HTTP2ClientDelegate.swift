@@ -1,7 +1,7 @@
 /// Hears what happens on a client session.
 ///
-/// Called inside `receive(_:)`, `send(into:upTo:)` and `connectionLost()`. An implementation may submit, reset, ping and
-/// say goodbye from inside a call, but must not call `receive`, `send` or `connectionLost`. Spans end with the call.
+/// Called inside `receive(_:)`, `send(into:upTo:)` and `connectionLost()`. An implementation may submit, reset, ping
+/// and say goodbye inside a call, but must not call `receive`, `send` or `connectionLost`. Spans end with the call.
 package protocol HTTP2ClientDelegate: AnyObject {
     /// One field of a response, `:status` included; interim responses and trailers are left out.
     /// - Parameters:

@@ -9,9 +9,9 @@ extension HTTP2ClientSession {
     }
 
     /// A header block begins on a stream.
-    /// - Parameter streamID: The stream.
-    func headersBegan(_ streamID: Int32) {
-        guard let tag = openTag(streamID) else { return }
+    /// - Parameter header: The header of its first frame.
+    func headersBegan(_ header: nghttp2_frame_hd) {
+        guard header.type == UInt8(NGHTTP2_HEADERS.rawValue), let tag = openTag(header.stream_id) else { return }
         slots[tag].skipsBlock = slots[tag].hasStatus
     }
 

@@ -2,9 +2,9 @@ internal import CNGHTTP2
 
 /// The client end of one HTTP/2 connection: bytes in, bytes out, no sockets (RFC 9113).
 ///
-/// Use it from one thread at a time; it may be handed from thread to thread between calls. The delegate is held weakly
-/// and must stay alive while requests are open. Dropping the session drops its open requests without a word: call
-/// `connectionLost()` first.
+/// Use it from one thread at a time; it may be handed from thread to thread between calls. The delegate is not
+/// retained and must be alive whenever the session is called. Dropping the session drops its open requests without a
+/// word: call `connectionLost()` first.
 package final class HTTP2ClientSession {
     /// One request from `submit` to `streamClosed`; kept at the index of its tag.
     struct Slot {
@@ -33,13 +33,22 @@ package final class HTTP2ClientSession {
     /// Bytes of response headers accepted per stream, 32 added per field; APNs sends a few hundred.
     package static let responseHeaderLimit = 16 * 1024
 
+    /// Bytes of one request's header block; the library would drop a much larger one without a word to the peer.
+    package static let requestHeaderLimit = 256 * 1024
+
     /// The library's session.
     let handle: SessionHandle
+    // Unchecked exclusivity, here and below: no access to these lasts while foreign code runs, sessions are used by one
+    // thread, and the checks of the runtime took about 7 % of the time per request, the library included.
+
     /// The receiver of events during a call that may produce some.
+    @exclusivity(unchecked)
     private(set) var receiver: (any HTTP2ClientDelegate)?
     /// The open requests by tag.
+    @exclusivity(unchecked)
     var slots: [Slot] = []
     /// The highest stream whose HEADERS have been handed out; streams are opened in order (RFC 9113, 5.1.1).
+    @exclusivity(unchecked)
     var lastWrittenStreamID: Int32 = 0
     /// Tags of requests that were reset before they were written, with their streams.
     var withdrawn: [(tag: Int, streamID: Int32)] = []
@@ -50,6 +59,7 @@ package final class HTTP2ClientSession {
     /// How many GOAWAY frames this side asked for and the library has not written yet.
     var ownGoAways = 0
     /// The stream the slot was looked up for last, with its tag; consecutive callbacks ask for the same one.
+    @exclusivity(unchecked)
     var recent: (streamID: Int32, tag: Int) = (-1, 0)
     /// Why the session can no longer be used.
     var failure: HTTP2Error?
@@ -60,7 +70,8 @@ package final class HTTP2ClientSession {
     package internal(set) var remoteSettings: HTTP2Settings?
 
     private let fields = FieldBuffer()
-    private weak var delegate: (any HTTP2ClientDelegate)?
+    // Not weak: a weak reference would make every later retain and release of the delegate slow.
+    private unowned let delegate: any HTTP2ClientDelegate
     private var saidGoodbye = false
     private var isLost = false
 
@@ -76,6 +87,9 @@ package final class HTTP2ClientSession {
             // Streams beyond the first wait inside the library until the peer has announced its limit.
             nghttp2_option_set_peer_max_concurrent_streams(options, 1)
             nghttp2_option_set_no_closed_streams(options, 1)
+            // Pushed responses are declined; this also holds until the peer has acknowledged the settings.
+            nghttp2_option_set_max_reserved_remote_streams(options, 0)
+            nghttp2_option_set_max_send_header_block_length(options, 4 * Self.requestHeaderLimit)
         }
         self.delegate = delegate
         handle.setOwner(self)
@@ -103,7 +117,12 @@ package final class HTTP2ClientSession {
     ) throws(HTTP2Error) -> Int32 {
         precondition(range.lowerBound >= 0 && range.upperBound <= body.count, "the body lies outside its array")
         precondition(tag >= 0 && tag <= Self.maximumTag, "the tag \(tag) is out of bounds")
+        assert(head.hasPseudoFieldsFirst, "pseudo-header fields come first")
         guard acceptsRequests else { throw refusal }
+        guard head.bytes.count <= Self.requestHeaderLimit else {
+            throw HTTP2Error(
+                code: .invalidArgument, message: "the header fields exceed \(Self.requestHeaderLimit) bytes")
+        }
         if tag >= slots.count {
             slots.append(contentsOf: repeatElement(Slot(), count: tag + 1 - slots.count))
         }

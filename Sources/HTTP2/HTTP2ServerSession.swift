@@ -2,7 +2,7 @@ internal import CNGHTTP2
 
 /// The server end of one HTTP/2 connection: bytes in, bytes out, no sockets (RFC 9113).
 ///
-/// Use it from one thread at a time. The delegate is held weakly. Every connection is its own session.
+/// Use it from one thread at a time. The delegate is not retained and must be alive whenever the session is called.
 package final class HTTP2ServerSession {
     /// One stream from its first header to its end.
     struct Slot {
@@ -27,11 +27,17 @@ package final class HTTP2ServerSession {
 
     /// The library's session.
     let handle: SessionHandle
+    // Unchecked exclusivity, here and below: no access to these lasts while foreign code runs, sessions are used by one
+    // thread, and the checks of the runtime took about 15 % of the time per request, the library included.
+
     /// The receiver of events during a call that may produce some.
+    @exclusivity(unchecked)
     private(set) var receiver: (any HTTP2ServerDelegate)?
     /// The open streams, in no order.
+    @exclusivity(unchecked)
     var slots: [Slot] = []
     /// Free places in `slots`.
+    @exclusivity(unchecked)
     var freeSlots: [Int] = []
     /// Bytes of a request body that are kept.
     let bodyLimit: Int
@@ -51,7 +57,8 @@ package final class HTTP2ServerSession {
 
     private let fields = FieldBuffer()
     private var head = HeaderBlock()
-    private weak var delegate: (any HTTP2ServerDelegate)?
+    // Not weak: a weak reference would make every later retain and release of the delegate slow.
+    private unowned let delegate: any HTTP2ServerDelegate
 
     /// Makes a session; its SETTINGS are the first bytes to send.
     /// - Parameters:

@@ -129,6 +129,17 @@ package struct HeaderBlock: Sendable {
         bytes.removeSubrange(mark.bytes...)
     }
 
+    /// Whether no pseudo-header field follows another one: a peer would reset such a request (RFC 9113, 8.3).
+    var hasPseudoFieldsFirst: Bool {
+        let isPseudo = entries.map { entry in
+            switch entry.name {
+            case .literal(let literal): literal.utf8Start.pointee == UInt8(ascii: ":")
+            case .stored(let start, let count): count > 0 && bytes[start] == UInt8(ascii: ":")
+            }
+        }
+        return !isPseudo.drop { $0 }.contains(true)
+    }
+
     private mutating func store(_ value: Span<UInt8>) -> Text {
         let start = bytes.count
         value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }

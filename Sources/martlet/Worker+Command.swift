@@ -60,7 +60,8 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 AdminServer(
                     listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
-                    logger: logger))
+                    logger: Self.quiet(logger)))
+            logger.info("admin server", metadata: ["listen": "\(address)"])
         }
         // Stopped last to first: the worker drains while the admin server still answers.
         services.append(RunningWorker(worker: worker))
@@ -70,7 +71,7 @@ struct WorkerCommand: AsyncParsableCommand {
                     ServiceGroupConfiguration.ServiceConfiguration(
                         service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
-                logger: logger))
+                logger: Self.quiet(logger)))
         let signals = Task {
             var count = 0
             for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
@@ -87,6 +88,13 @@ struct WorkerCommand: AsyncParsableCommand {
         try await group.run()
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// The same logger for warnings only: what services start and stop is no news for operators.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var quiet = logger
+        quiet.logLevel = .warning
+        return quiet
     }
 
     /// The configuration; whatever is wrong with it, a missing file too, is a matter of configuration here.

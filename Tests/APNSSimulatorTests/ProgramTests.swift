@@ -60,7 +60,9 @@ struct ProgramTests {
         }
     }
 
-    @Test("h2load gets ten thousand answers from the thin mode", .enabled(if: Program.exists(Program.h2load)), arguments: [1, 2])
+    @Test(
+        "h2load gets ten thousand answers from the thin mode", .enabled(if: Program.exists(Program.h2load)),
+        arguments: [1, 2])
     func thinMode(_ threads: Int) async throws {
         try await SimulatorBench.with({
             $0.acceptsAll = true
@@ -76,7 +78,9 @@ struct ProgramTests {
         }
     }
 
-    @Test("h2load gets ten thousand judged answers, and the ledger has them all", .enabled(if: Program.exists(Program.h2load)))
+    @Test(
+        "h2load gets ten thousand judged answers, and the ledger has them all",
+        .enabled(if: Program.exists(Program.h2load)))
     func judged() async throws {
         try await SimulatorBench.with({ $0.adminPort = 0 }) { simulator in
             let body = try Self.bodyFile()
@@ -108,7 +112,8 @@ struct ProgramTests {
             #expect(try client.exchange(try SimulatorBench.push(maker).token(token("dead0410"))).status == 410)
             let port = try #require(simulator.adminPort)
             func get(_ path: String, _ more: [String] = []) async throws -> String {
-                try await SimulatorBench.run(Program.curl, ["--silent"] + more + ["http://127.0.0.1:\(port)\(path)"]).output
+                try await SimulatorBench.run(Program.curl, ["--silent"] + more + ["http://127.0.0.1:\(port)\(path)"])
+                    .output
             }
             let all = try await get("/ledger").split(separator: "\n")
             #expect(all.count == 2)

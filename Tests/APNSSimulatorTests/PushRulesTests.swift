@@ -1,3 +1,4 @@
+import HTTP2
 import Testing
 
 @testable import APNSSimulator
@@ -40,7 +41,8 @@ struct RequestBuilder: Sendable {
     }
 
     var request: PushRequest {
-        PushRequest(headers: headers.map { (Array($0.0.utf8), Array($0.1.utf8)) }, payload: payload)
+        let fields = headers.map { (name: Array($0.0.utf8), value: Array($0.1.utf8)) }
+        return PushRequest(HTTP2Request(streamID: 1, headers: fields, body: payload))
     }
 }
 

@@ -190,7 +190,8 @@ enum SimulatorBench {
         }
     }
 
-    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String)
+    {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: program)

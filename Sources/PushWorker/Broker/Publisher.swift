@@ -98,6 +98,9 @@ final class Publisher {
         }
         guard wantsRoom else { return }
         guard !connection.isBlocked, !connection.isSuspect(now: now), connection.refreshRoom() > 0 else { return }
+        // A turn's publications leave in full packets.
+        connection.beginBurst()
+        defer { connection.endBurst() }
         do throws(AMQPError) {
             if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, connection) }
             if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, connection) }

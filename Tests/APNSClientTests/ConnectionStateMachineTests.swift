@@ -1,0 +1,290 @@
+import HTTP2
+import PushModel
+import Testing
+
+@testable import APNSClient
+
+@Suite("What a connection admits", .timeLimit(.minutes(1)))
+struct ConnectionStateMachineTests {
+    typealias Machine = APNSConnectionStateMachine
+
+    static func open(limit: Int = 10, usesToken: Bool = false, ownLimit: Int = 1_000) -> Machine {
+        var machine = Machine(usesToken: usesToken, ownLimit: ownLimit)
+        machine.settingsReceived(maxConcurrentStreams: limit)
+        return machine
+    }
+
+    static func submit(_ machine: inout Machine, _ count: Int = 1, bytes: Int = 100) {
+        for _ in 0..<count { machine.submitted(bytes: bytes, streamID: 1) }
+    }
+
+    @Test("One stream until SETTINGS, whatever the credential", arguments: [true, false])
+    func settling(usesToken: Bool) {
+        var machine = Machine(usesToken: usesToken, ownLimit: 1_000)
+        #expect(machine.freeStreams == 1)
+        Self.submit(&machine)
+        #expect(machine.freeStreams == 0)
+        #expect(!machine.admits(bytes: 1, window: 65_535))
+        machine.settingsReceived(maxConcurrentStreams: 500)
+        #expect(machine.phase == (usesToken ? .proving : .open))
+        #expect(machine.freeStreams == (usesToken ? 0 : 499))
+    }
+
+    @Test(
+        "With tokens, the first answer that is not 403 opens the connection",
+        arguments: [(200, true), (400, true), (410, true), (429, true), (500, true), (403, false)])
+    func proving(status: Int, opens: Bool) {
+        var machine = Self.open(usesToken: true)
+        Self.submit(&machine)
+        machine.streamEnded(.answered(status: status, .keep), now: 0)
+        #expect(machine.phase == (opens ? .open : .proving))
+        #expect(machine.freeStreams == (opens ? 10 : 1))
+    }
+
+    @Test("Neither silence nor a refusal proves a token", arguments: [Machine.StreamEnd.unanswered, .unprocessed])
+    func notProved(end: Machine.StreamEnd) {
+        var machine = Self.open(usesToken: true)
+        Self.submit(&machine)
+        machine.streamEnded(end, now: 0)
+        #expect(machine.phase == .proving)
+        #expect(!machine.hasAnswered)
+    }
+
+    @Test(
+        "The limit is the peer's as it is now, and ours where that is lower",
+        arguments: [(0, 0), (1, 1), (500, 500), (1_000, 1_000), (Int(UInt32.max), 1_000)])
+    func limits(announced: Int, expected: Int) {
+        #expect(Self.open(limit: announced).streamLimit == expected)
+    }
+
+    @Test("A lowered limit leaves open streams alone and admits none until they are fewer")
+    func lowered() {
+        var machine = Self.open(limit: 10)
+        Self.submit(&machine, 8)
+        machine.settingsReceived(maxConcurrentStreams: 2)
+        #expect(machine.openStreams == 8)
+        #expect(machine.freeStreams == 0)
+        #expect(machine.isThrottled)
+        for left in stride(from: 7, through: 2, by: -1) {
+            machine.streamEnded(.answered(status: 200, .keep), now: 0)
+            #expect(machine.openStreams == left)
+            #expect(machine.freeStreams == 0)
+        }
+        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        #expect(machine.freeStreams == 1)
+    }
+
+    @Test("Payloads fit the window left after what was submitted but not sent")
+    func window() {
+        var machine = Self.open()
+        #expect(machine.admits(bytes: 5_000, window: 5_000))
+        Self.submit(&machine, bytes: 4_000)
+        #expect(machine.admits(bytes: 1_000, window: 5_000))
+        #expect(!machine.admits(bytes: 1_001, window: 5_000))
+        machine.sent(bytes: 4_000, isAll: false)
+        #expect(machine.admits(bytes: 1_000, window: 1_000))
+        #expect(!machine.admits(bytes: 1_001, window: 1_000))
+        #expect(machine.capacity(window: 1_000, usualBytes: 300) == 3)
+        #expect(machine.capacity(window: 100_000, usualBytes: 300) == 9)
+        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        // With nothing open a request may begin in any window, or none ever would.
+        #expect(machine.admits(bytes: 1_001, window: 0))
+        #expect(machine.capacity(window: 0, usualBytes: 300) == 1)
+    }
+
+    @Test("What a reset stream did not send is forgotten once everything else is sent")
+    func forgotten() {
+        var machine = Self.open()
+        Self.submit(&machine, 3, bytes: 1_000)
+        machine.sent(bytes: 1_500, isAll: false)
+        #expect(machine.unsentBytes == 1_500)
+        machine.sent(bytes: 500, isAll: true)
+        #expect(machine.unsentBytes == 0)
+    }
+
+    @Test(
+        "What retires a connection",
+        arguments: [
+            ([.answered(status: 503, .retire)], .answer),
+            ([.unanswered, .unanswered, .unanswered], .strikes),
+            ([.unanswered, .answered(status: 200, .keep), .unanswered, .unanswered], .strikes),
+            (Array(repeating: .answered(status: 500, .strike), count: 10), .serverErrors),
+            (Array(repeating: .unprocessed, count: 100), .refusals),
+            ([.unanswered, .unanswered], nil),
+            (
+                Array(repeating: .answered(status: 500, .strike), count: 9) + [.answered(status: 200, .keep)]
+                    + Array(repeating: .answered(status: 503, .strike), count: 9), nil
+            ),
+            (Array(repeating: .unprocessed, count: 99) + [.answered(status: 200, .keep), .unprocessed], nil),
+            (Array(repeating: .answered(status: 400, .keep), count: 50), nil),
+        ] as [([Machine.StreamEnd], Machine.Retirement?)])
+    func retirement(ends: [Machine.StreamEnd], expected: Machine.Retirement?) {
+        var machine = Self.open(limit: 1_000)
+        for end in ends where machine.isAdmitting {
+            Self.submit(&machine)
+            machine.streamEnded(end, now: 1)
+        }
+        #expect(machine.retirement == expected)
+        #expect(machine.isAdmitting == (expected == nil))
+        #expect(machine.wantsReplacement == (expected != nil))
+    }
+
+    @Test("Strikes are forgotten after ten minutes")
+    func oldStrikes() {
+        var machine = Self.open()
+        for minute in [0, 1, 12, 23, 34] as [UInt64] {
+            Self.submit(&machine)
+            machine.streamEnded(.unanswered, now: minute * 60_000_000_000)
+        }
+        #expect(machine.isAdmitting)
+    }
+
+    @Test("After refusals fewer streams are offered, and more again with each answer")
+    func refusals() {
+        var machine = Self.open(limit: 10)
+        Self.submit(&machine, 5)
+        machine.streamEnded(.unprocessed, now: 0)
+        #expect(machine.streamLimit == 4)
+        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        #expect(machine.streamLimit == 6)
+    }
+
+    @Test("After GOAWAY nothing is admitted; with the last answer the connection is drained")
+    func goAway() {
+        var machine = Self.open()
+        Self.submit(&machine, 2)
+        machine.goAwayReceived()
+        #expect(machine.freeStreams == 0)
+        #expect(machine.wantsReplacement)
+        machine.streamEnded(.unprocessed, now: 0)
+        #expect(!machine.isDrained)
+        machine.settingsReceived(maxConcurrentStreams: 100)
+        #expect(machine.phase == .draining)
+        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        #expect(machine.isDrained)
+        machine.retire(.requested)
+        #expect(machine.retirement == .goAway)
+    }
+
+    @Test("A connection whose stream numbers run out asks for another, and stops in time")
+    func exhausted() {
+        var machine = Self.open(limit: 100)
+        machine.submitted(bytes: 1, streamID: Machine.ageingStreamID - 2)
+        #expect(!machine.wantsReplacement)
+        machine.submitted(bytes: 1, streamID: Machine.ageingStreamID)
+        #expect(machine.wantsReplacement)
+        #expect(machine.isAdmitting)
+        machine.submitted(bytes: 1, streamID: Machine.lastStreamID)
+        #expect(machine.retirement == .exhausted)
+    }
+
+    @Test("A connection that is to be replaced goes on until the other is open")
+    func replacement() {
+        var machine = Self.open()
+        machine.replacementOpened()
+        #expect(machine.isAdmitting)
+        machine.requestReplacement()
+        #expect(machine.isAdmitting)
+        machine.replacementOpened()
+        #expect(machine.retirement == .requested)
+    }
+
+    @Test("Whatever happens, streams and window are never overdrawn", arguments: 0..<200)
+    func property(seed: Int) {
+        var random = Generator(seed: UInt64(seed))
+        var machine = Machine(usesToken: seed % 2 == 0, ownLimit: 50)
+        var announced = 1
+        var hasSettings = false
+        var isProved = seed % 2 != 0
+        var window = 65_535
+        var unsent = 0
+        var open = 0
+        for step in 0..<400 where machine.phase != .closed {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0..<5:
+                let bytes = Int.random(in: 1...5_120, using: &random)
+                guard machine.admits(bytes: bytes, window: window) else { continue }
+                // What must hold of every request that is admitted.
+                #expect(machine.retirement == nil)
+                #expect(hasSettings ? open < announced : open == 0)
+                #expect(open < (isProved ? 50 : 1))
+                #expect(unsent + bytes <= window || open == 0)
+                machine.submitted(bytes: bytes, streamID: Int32(step * 2 + 1))
+                open += 1
+                unsent += bytes
+            case 5:
+                announced = Int.random(in: 0...60, using: &random)
+                hasSettings = true
+                machine.settingsReceived(maxConcurrentStreams: announced)
+            case 6:
+                let sent = min(unsent, window)
+                window -= sent
+                unsent -= sent
+                machine.sent(bytes: sent, isAll: window > 0)
+            case 7: window = min(65_535, window + Int.random(in: 0...30_000, using: &random))
+            case 8..<11:
+                guard open > 0 else { continue }
+                open -= 1
+                if open == 0 {
+                    window = max(0, window - unsent)
+                    machine.sent(bytes: unsent, isAll: true)
+                    unsent = 0
+                }
+                let ends: [Machine.StreamEnd] = [
+                    .answered(status: 200, .keep), .answered(status: 403, .keep), .answered(status: 500, .strike),
+                    .unprocessed, .unanswered,
+                ]
+                let end = ends[Int.random(in: 0..<ends.count, using: &random)]
+                machine.streamEnded(end, now: UInt64(step) * 200_000_000_000)
+                if case .answered(let status, _) = end, status != 403, hasSettings { isProved = true }
+            default:
+                if Int.random(in: 0..<20, using: &random) == 0 { machine.goAwayReceived() }
+            }
+            #expect(machine.openStreams == open)
+        }
+    }
+}
+
+@Suite("The order of deadlines", .timeLimit(.minutes(1)))
+struct DeadlineListTests {
+    @Test("Slots come out in the order they went in, without those that left")
+    func order() {
+        var list = DeadlineList()
+        for slot in [3, 0, 5, 1] { list.append(slot, due: UInt64(10 + slot == 13 ? 10 : 20)) }
+        #expect(list.nextDue == 10)
+        list.remove(0)
+        #expect(list.popDue(now: 9) == nil)
+        #expect(list.popDue(now: 20) == 3)
+        #expect(list.popDue(now: 20) == 5)
+        list.append(3, due: 30)
+        #expect(list.popDue(now: 20) == 1)
+        #expect(list.popDue(now: 20) == nil)
+        #expect(list.nextDue == 30)
+        list.remove(3)
+        #expect(list.nextDue == nil)
+    }
+
+    @Test("Random use agrees with a plain array", arguments: 0..<20)
+    func model(seed: Int) {
+        var random = Generator(seed: UInt64(seed))
+        var list = DeadlineList()
+        var model: [(slot: Int, due: UInt64)] = []
+        for now in 0..<500 as Range<UInt64> {
+            let slot = Int.random(in: 0..<40, using: &random)
+            if let place = model.firstIndex(where: { $0.slot == slot }) {
+                list.remove(slot)
+                model.remove(at: place)
+            } else {
+                list.append(slot, due: now + 30)
+                model.append((slot, now + 30))
+            }
+            while let popped = list.popDue(now: now) {
+                #expect(model.first?.slot == popped)
+                model.removeFirst()
+            }
+            #expect(list.nextDue == model.first?.due)
+            #expect(model.allSatisfy { $0.due > now })
+        }
+    }
+}

@@ -1,0 +1,479 @@
+import EventLoop
+import HTTP2
+import PushModel
+import TLS
+import TestSupport
+import Testing
+
+@testable import APNSClient
+
+@Suite("A pool against a scripted server", .timeLimit(.minutes(1)), .serialized)
+struct PoolRingTests {
+    @Test("A thousand pushes are answered once each, over one connection")
+    func thousand() throws {
+        let ring = try Ring()
+        try ring.send(try Jobs.make(), count: 1_000)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(Set(ring.answers.map(\.tag)).count == 1_000)
+        #expect(ring.server.accepted == 1)
+        #expect(ring.pool.openStreams == 0)
+    }
+
+    @Test("A request carries the documented headers, pseudo-headers first, and its payload byte for byte")
+    func headers() throws {
+        let ring = try Ring(tokens: try Tokens.source())
+        let job = try Jobs.make(
+            #""push_type":"background","priority":5,"expiration":1795264800,"collapse_id":"order-1","id":"job-1""#)
+        try ring.send(job, count: 2)
+        for request in ring.server.requests {
+            #expect(request.headers[":method"] == "POST")
+            #expect(request.headers[":scheme"] == "https")
+            #expect(request.headers[":authority"] == "127.0.0.1:\(ring.server.port)")
+            #expect(request.headers[":path"] == "/3/device/\(Jobs.token)")
+            #expect(request.headers["authorization"]?.hasPrefix("bearer ey") == true)
+            #expect(request.headers["apns-topic"] == "com.example.app")
+            #expect(request.headers["apns-push-type"] == "background")
+            #expect(request.headers["apns-priority"] == "5")
+            #expect(request.headers["apns-expiration"] == "1795264800")
+            #expect(request.headers["apns-collapse-id"] == "order-1")
+            var id: [UInt8] = []
+            job.apnsID(0).append(to: &id)
+            #expect(request.headers["apns-id"] == String(decoding: id, as: UTF8.self))
+            #expect(request.body == Array(job.bytes[job.payload]))
+            #expect(request.headerNames.prefix(4).allSatisfy { $0.hasPrefix(":") })
+            #expect(request.headerNames.count == 11)
+        }
+    }
+
+    @Test(
+        "Every verdict arrives with its status, reason and details",
+        arguments: [
+            (400, #"{"reason":"BadDeviceToken"}"#, "BadDeviceToken", nil),
+            (410, #"{"reason":"Unregistered","timestamp":1454948015990}"#, "Unregistered", 1_454_948_015_990),
+            (429, #"{"reason":"TooManyRequests"}"#, "TooManyRequests", nil),
+            (400, #"{"reason":"ReasonOfTomorrow","more":[1,{"a":2}]}"#, "ReasonOfTomorrow", nil),
+            (400, #"{"reason":"Bad\u0054opic"}"#, "BadTopic", nil),
+            (500, "no JSON at all", nil, nil),
+            (413, "", nil, nil),
+            (410, #"{"timestamp":17,"reason":"Unregistered""#, "Unregistered", 17),
+        ] as [(Int, String, String?, Int64?)])
+    func verdicts(status: Int, body: String, reason: String?, timestamp: Int64?) throws {
+        let ring = try Ring()
+        ring.server.script = { _ in
+            [.respond(status, body, headers: [("apns-unique-id", "unique"), ("retry-after", "30"), ("apns-id", "X")])]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        let response = try #require(ring.answers.first?.answer.response)
+        #expect(response.status == status)
+        #expect(response.reason?.rawValue == reason)
+        #expect(response.timestamp == timestamp)
+        #expect(response.retryAfter == 30)
+        #expect(response.apnsUniqueID == Array("unique".utf8))
+        #expect(response.microseconds > 0)
+    }
+
+    @Test("An endless error body is cut, and its status still counts")
+    func longBody() throws {
+        let ring = try Ring()
+        ring.server.script = { _ in [.respond(400, #"{"x":""# + String(repeating: "y", count: 9_000))] }
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.statuses == [400, 400, 400])
+    }
+
+    @Test("GOAWAY at a stream: those above are unprocessed, those below answered, and another connection follows")
+    func goAway() throws {
+        let ring = try Ring()
+        try ring.connect()
+        // The eleventh request announces the end with the sixth as the last that is answered.
+        ring.server.script = { request in
+            guard request.connection == 0 else { return [.respond(200)] }
+            if request.number < 6 { return request.number == 5 ? [] : [.respond(200)] }
+            return request.number == 10 ? [.goAway(last: 11), .reset(.cancel)] : []
+        }
+        let job = try Jobs.make()
+        ring.submit(job, tags: 0..<20)
+        try ring.turn { ring.answers.count == 19 && ring.pool.capacity > 0 }
+        let unprocessed = Set(ring.answers.filter { $0.answer.isUnprocessed }.map(\.tag))
+        #expect(unprocessed == Set(6..<20))
+        // The stream at the border is still open on the old connection; new requests use the new one.
+        #expect(ring.pool.openStreams == 1)
+        #expect(ring.pool.isConnected)
+        ring.submit(job, tags: 20...20)
+        try ring.turn { ring.answers.count == 20 }
+        #expect(ring.server.requests.last?.connection == 1)
+        #expect(ring.pool.status.draining == 1)
+        ring.server.connections.first?.perform([.respond(200)], on: 11)
+        ring.server.connections.first?.flush()
+        try ring.turn { ring.answers.count == 21 && ring.pool.status.draining == 0 }
+        #expect(ring.answers.last?.tag == 5)
+        #expect(ring.statuses.last == 200)
+    }
+
+    @Test("A refused stream is unprocessed, and the connection goes on")
+    func refused() throws {
+        let ring = try Ring()
+        ring.server.script = { $0.number % 3 == 1 ? [.reset(.refusedStream)] : [.respond(200)] }
+        try ring.send(try Jobs.make(), count: 30)
+        #expect(ring.answers.filter { $0.answer.isUnprocessed }.count == 10)
+        #expect(ring.statuses.filter { $0 == 200 }.count == 20)
+        #expect(ring.server.accepted == 1)
+    }
+
+    @Test("A stream reset for another reason is unanswered, with that reason")
+    func reset() throws {
+        let ring = try Ring()
+        ring.server.script = { _ in [.reset(.internalError)] }
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.answers.first?.answer.cause == .reset(.internalError))
+    }
+
+    @Test("A silent stream is unanswered at its deadline; others on the connection are not touched")
+    func silent() throws {
+        let ring = try Ring { $0.requestTimeout = .milliseconds(150) }
+        ring.server.script = { $0.number == 1 ? [] : [.respond(200)] }
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.answers.last?.answer.cause == .deadline)
+        #expect(ring.answers.last?.tag == 1)
+        #expect(ring.pool.status.timeouts == 1)
+        #expect(ring.server.accepted == 1)
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.statuses.last == 200)
+    }
+
+    @Test("Three silent streams retire the connection")
+    func strikes() throws {
+        let ring = try Ring { $0.requestTimeout = .milliseconds(100) }
+        ring.server.script = { $0.connection == 0 ? [] : [.respond(200)] }
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.answers.allSatisfy { $0.answer.cause == .deadline })
+        try ring.send(try Jobs.make(), count: 5)
+        #expect(ring.statuses.suffix(5) == [200, 200, 200, 200, 200])
+        #expect(ring.server.accepted == 2)
+    }
+
+    @Test("A frozen server: deadlines come first, then the unanswered PING ends the connection")
+    func frozen() throws {
+        let ring = try Ring {
+            $0.requestTimeout = .milliseconds(80)
+            $0.pingTimeout = .milliseconds(80)
+        }
+        try ring.connect()
+        ring.server.isFrozen = true
+        try ring.submit(Jobs.make(), tags: 0...0)
+        try ring.turn { ring.pool.status.lost == 1 }
+        #expect(ring.answers.count == 1)
+        #expect(ring.answers.first?.answer.cause == .deadline)
+        #expect(ring.pool.status.lastError?.code == .timedOut)
+    }
+
+    @Test("An idle connection is asked with a PING and stays when it answers")
+    func idle() throws {
+        let ring = try Ring {
+            $0.pingInterval = .milliseconds(20)
+            $0.pingTimeout = .milliseconds(5_000)
+        }
+        try ring.connect()
+        let end = MonotonicTime.now().adding(.milliseconds(150))
+        try ring.turn { MonotonicTime.now() >= end }
+        #expect(ring.pool.status.lost == 0)
+        #expect(ring.pool.isConnected)
+    }
+
+    @Test("A connection that drops in mid-flight: sent requests are unanswered, and the pool recovers")
+    func dropped() throws {
+        let ring = try Ring()
+        ring.server.script = { request in
+            if request.connection > 0 { return [.respond(200)] }
+            return request.number == 4 ? [.drop] : request.number < 2 ? [.respond(200)] : []
+        }
+        try ring.connect()
+        let job = try Jobs.make()
+        ring.submit(job, tags: 0..<10)
+        try ring.turn { ring.answers.count == 10 }
+        #expect(Set(ring.answers.map(\.tag)) == Set(0..<10))
+        #expect(ring.answers.filter { $0.answer.cause == .connectionLost }.count >= 8)
+        try ring.send(job, count: 5)
+        #expect(ring.statuses.suffix(5).allSatisfy { $0 == 200 })
+        #expect(ring.server.accepted == 2)
+    }
+
+    @Test("Payloads of 4 KiB wait for the connection's window, and all arrive")
+    func window() throws {
+        let ring = try Ring { $0.requestTimeout = .seconds(10) }
+        let job = try Jobs.make(payloadLength: 4_096)
+        try ring.connect()
+        var taken = 0
+        while ring.pool.submit(job, index: 0, tag: taken, now: .now()) { taken += 1 }
+        // 65,535 bytes of window hold 15 of them, however many streams are free.
+        #expect(taken == 15)
+        try ring.turn { ring.answers.count == taken }
+        try ring.send(job, count: 300)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(ring.server.requests.allSatisfy { $0.body.count == 4_096 })
+        #expect(ring.server.accepted == 1)
+    }
+
+    @Test("The stream limit is obeyed as it is now: 1, then 1,000, then 1")
+    func liveLimit() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 1))
+        let job = try Jobs.make()
+        ring.server.script = { _ in [] }
+        try ring.turn { ring.pool.streamLimit == 1 && ring.pool.isConnected }
+        ring.submit(job, tags: 0...0)
+        ring.refuses(job, tag: 1)
+        try ring.turn { ring.server.requests.count == 1 }
+        let changes = ring.capacityChanges
+        try ring.server.announce(maxConcurrentStreams: 1_000)
+        try ring.turn { ring.pool.streamLimit == 1_000 }
+        #expect(ring.capacityChanges > changes)
+        ring.submit(job, tags: 1..<100)
+        try ring.turn { ring.server.requests.count == 100 }
+        try ring.server.announce(maxConcurrentStreams: 1)
+        try ring.turn { ring.pool.streamLimit == 1 }
+        #expect(ring.pool.openStreams == 100)
+        #expect(ring.pool.capacity == 0)
+        // All but one are answered: still no room. With the last, there is.
+        for id in stride(from: Int32(1), to: 199, by: 2) {
+            ring.server.connections.first?.perform([.respond(200)], on: id)
+        }
+        ring.server.connections.first?.flush()
+        try ring.turn { ring.answers.count == 99 }
+        #expect(ring.pool.capacity == 0)
+        ring.server.connections.first?.perform([.respond(200)], on: 199)
+        ring.server.connections.first?.flush()
+        try ring.turn { ring.answers.count == 100 }
+        #expect(ring.pool.capacity == 1)
+    }
+
+    @Test("With tokens, one stream until an answer that is not 403")
+    func proving() throws {
+        let ring = try Ring(tokens: try Tokens.source())
+        let job = try Jobs.make()
+        var number = 0
+        ring.server.script = { _ in
+            number += 1
+            return number <= 2 ? [.respond(403, #"{"reason":"SomethingNew"}"#)] : [.respond(200)]
+        }
+        try ring.send(job, count: 10)
+        #expect(ring.server.requests.prefix(3).allSatisfy { $0.openStreams == 1 })
+        #expect(ring.statuses.filter { $0 == 403 }.count == 2)
+        #expect(ring.pool.status.open == 1)
+    }
+
+    @Test(
+        "An answer that makes the connection useless is reported, and the next request uses another connection",
+        arguments: [
+            (503, "Shutdown"), (400, "IdleTimeout"), (403, "ExpiredProviderToken"), (403, "UnrelatedKeyIdInToken"),
+            (429, "TooManyProviderTokenUpdates"),
+        ])
+    func useless(status: Int, reason: String) throws {
+        let ring = try Ring(tokens: try Tokens.source())
+        ring.server.script = {
+            $0.connection == 0 ? [.respond(status, #"{"reason":"\#(reason)"}"#)] : [.respond(200)]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.answers.first?.answer.response?.reason?.rawValue == reason)
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.statuses.last == 200)
+        #expect(ring.server.accepted == 2)
+    }
+
+    @Test("Ten server errors in a row retire the connection; nine and a success do not")
+    func serverErrors() throws {
+        let ring = try Ring()
+        ring.server.script = { request in
+            request.connection > 0 || request.number == 9 ? [.respond(200)] : [.respond(500)]
+        }
+        try ring.send(try Jobs.make(), count: 10)
+        #expect(ring.pool.status.open == 1)
+        try ring.send(try Jobs.make(), count: 10)
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.server.accepted == 2)
+        #expect(ring.statuses.last == 200)
+    }
+
+    @Test("A server of another authority is refused before any request, and the pool goes on trying, slowly")
+    func wrongAuthority() throws {
+        let ring = try Ring(trust: try ThrowawayCertificates().trust)
+        try ring.turn { ring.connectErrors.count == 2 }
+        #expect(ring.connectErrors.allSatisfy { $0.code == .untrusted })
+        #expect(ring.server.requests.isEmpty)
+        #expect(!ring.pool.isConnected)
+        #expect(ring.pool.status.failures == 2)
+        try ring.refuses(Jobs.make(), tag: 0)
+    }
+
+    @Test("Several connections share the load")
+    func several() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 10)) { $0.connections = .fixed(3) }
+        try ring.turn { ring.pool.streamLimit == 30 }
+        try ring.send(try Jobs.make(), count: 300)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        for number in 0..<3 { #expect(ring.server.requests.contains { $0.connection == number }) }
+    }
+
+    @Test("An automatic pool grows while it is saturated")
+    func growth() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 4)) {
+            $0.connections = .automatic(maximum: 3)
+            $0.growthDelay = .milliseconds(5)
+        }
+        ring.server.script = { _ in [] }
+        let job = try Jobs.make()
+        var tag = 0
+        try ring.turn {
+            ring.pool.openStreams == 12
+        } everyTurn: {
+            while ring.pool.submit(job, index: 0, tag: tag, now: .now()) { tag += 1 }
+        }
+        #expect(ring.server.accepted == 3)
+    }
+
+    @Test("Fresh credentials: new connections first, then the old ones finish")
+    func refresh() throws {
+        let ring = try Ring()
+        try ring.connect()
+        ring.server.script = { $0.connection == 0 ? [] : [.respond(200)] }
+        try ring.submit(Jobs.make(), tags: 0...0)
+        try ring.turn { ring.server.requests.count == 1 }
+        ring.pool.refreshCredential(now: .now())
+        #expect(ring.pool.capacity > 0)
+        try ring.turn { ring.pool.status.draining == 1 && ring.pool.status.open == 1 }
+        ring.server.connections.first?.perform([.respond(200)], on: 1)
+        ring.server.connections.first?.flush()
+        try ring.turn { ring.answers.count == 1 && ring.pool.status.draining == 0 }
+        #expect(ring.statuses == [200])
+    }
+
+    @Test("A drained pool answers what is open, closes, and opens nothing")
+    func drain() throws {
+        let ring = try Ring()
+        try ring.connect()
+        let job = try Jobs.make()
+        ring.submit(job, tags: 0..<5)
+        ring.pool.drain(now: .now())
+        ring.refuses(job, tag: 5)
+        try ring.turn { ring.answers.count == 5 && ring.server.connections.isEmpty }
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(ring.pool.status.wanted == 1 && ring.pool.status.connecting == 0)
+    }
+
+    @Test("Closing answers everything that is open, once")
+    func close() throws {
+        let ring = try Ring()
+        ring.server.script = { _ in [] }
+        try ring.connect()
+        let job = try Jobs.make()
+        ring.submit(job, tags: 0..<5)
+        try ring.turn { ring.server.requests.count == 5 }
+        ring.submit(job, tags: 5..<8)
+        ring.pool.close()
+        #expect(Set(ring.answers.map(\.tag)) == Set(0..<8))
+        #expect(ring.answers.count == 8)
+    }
+
+    @Test("A lane may submit inside an answer")
+    func submitInside() throws {
+        let ring = try Ring()
+        let job = try Jobs.make()
+        var next = 1
+        ring.onAnswer = { _, _ in
+            guard next < 50 else { return }
+            ring.submit(job, tags: next...next)
+            next += 1
+        }
+        try ring.connect()
+        ring.submit(job, tags: 0...0)
+        try ring.turn { ring.answers.count == 50 }
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        ring.onAnswer = nil
+    }
+
+    @Test("A connection changes its token when that is due, and keeps its streams")
+    func tokenChange() throws {
+        let tokens = try Tokens.source()
+        let ring = try Ring(tokens: tokens)
+        try ring.send(try Jobs.make(), count: 1)
+        let connection = try #require(ring.pool.connections.first)
+        let old = ProviderToken(header: Array("bearer old".utf8), generation: 0, issuedAt: 0)
+        connection.use(old, until: .max)
+        try ring.send(try Jobs.make(), count: 1)
+        connection.use(old, until: 1)
+        try ring.turn { connection.token?.generation == 1 }
+        try ring.send(try Jobs.make(), count: 1)
+        let sent = ring.server.requests.map { $0.headers["authorization"] }
+        #expect(sent[1] == "bearer old")
+        #expect(sent[2] == sent[0])
+        #expect(ring.server.accepted == 1)
+    }
+
+    @Test("An expired token is replaced for the connection that follows, the source permitting")
+    func expiredToken() throws {
+        let tokens = try Tokens.source()
+        // Made two minutes ago, so that a new one may be made on demand.
+        let old = try tokens.current(wallSeconds: WallClock.milliseconds() / 1_000 - 120)
+        let ring = try Ring(tokens: tokens)
+        ring.server.script = { request in
+            request.headers["authorization"].map { Array($0.utf8) } == old.header
+                ? [.respond(403, #"{"reason":"ExpiredProviderToken"}"#)] : [.respond(200)]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.statuses == [403, 200, 200, 200])
+        #expect(ring.server.accepted == 2)
+    }
+
+    @Test("A server that accepts and hangs up is not asked at full speed")
+    func hangUp() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 10))
+        try ring.turn {
+            ring.server.connections.first?.close()
+            return ring.pool.status.failures + ring.connectErrors.count >= 3
+        }
+        let status = ring.pool.status
+        #expect(status.failures >= 1)
+        #expect(ring.server.accepted <= 10)
+    }
+
+    @Test("Whatever a server does, every request gets exactly one answer", arguments: 0..<12)
+    func property(seed: Int) throws {
+        var random = Generator(seed: UInt64(seed))
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 20)) {
+            $0.connections = .fixed(2)
+            $0.requestTimeout = .milliseconds(60)
+        }
+        ring.server.script = { request in
+            switch Int.random(in: 0..<120, using: &random) {
+            case 0: return [.reset(.refusedStream)]
+            case 1: return [.reset(.internalError)]
+            case 2: return [.goAway(last: max(1, request.streamID - 4), debug: #"{"reason":"Shutdown"}"#)]
+            case 3: return [.drop]
+            case 4: return []
+            case 5: return [.announce(maxConcurrentStreams: UInt32.random(in: 1...40, using: &random)), .respond(200)]
+            case 6: return [.respond(503, #"{"reason":"Shutdown"}"#)]
+            case 7: return [.respond(410, #"{"reason":"Unregistered","timestamp":1}"#)]
+            case 8: return [.respond(200), .reset(.noError)]
+            default: return [.respond(200)]
+            }
+        }
+        let jobs = [try Jobs.make(), try Jobs.make(payloadLength: 4_000)]
+        var open: Set<Int> = []
+        ring.onAnswer = { tag, _ in
+            // A tag may be used again at once.
+            if open.remove(tag) == nil { Issue.record("request \(tag) was answered without being open") }
+        }
+        var submitted = 0
+        try ring.turn {
+            submitted >= 400 && open.isEmpty
+        } everyTurn: {
+            for tag in 0..<64 where submitted < 400 && !open.contains(tag) {
+                guard ring.pool.submit(jobs[tag % 2], index: 0, tag: tag, now: .now()) else { break }
+                open.insert(tag)
+                submitted += 1
+            }
+        }
+        #expect(ring.answers.count == submitted)
+        #expect(ring.pool.openStreams == 0)
+        ring.onAnswer = nil
+    }
+}

@@ -1,0 +1,165 @@
+import EventLoop
+import Testing
+
+@testable import APNSClient
+
+@Suite("How many connections a pool asks for", .timeLimit(.minutes(1)))
+struct PoolStateMachineTests {
+    static let second: UInt64 = 1_000_000_000
+    var random = Generator(seed: 1)
+
+    @Test("A fixed number is opened one after the other, and no more")
+    func fixed() {
+        var pool = APNSPoolStateMachine(.fixed(3))
+        var opened: [UInt64] = []
+        for tick in 0..<100 as Range<UInt64> {
+            let now = tick * 100_000_000
+            while pool.wantsConnect(now: now) {
+                opened.append(now)
+                pool.connected()
+            }
+        }
+        #expect(opened == [0, 500_000_000, 1_000_000_000])
+        #expect(pool.nextDue == nil)
+    }
+
+    @Test("An automatic pool begins with one and grows while it stays saturated, up to its maximum")
+    func automatic() {
+        var pool = APNSPoolStateMachine(.automatic(maximum: 3))
+        #expect(pool.wantsConnect(now: 0) == true)
+        pool.connected()
+        #expect(pool.wantsConnect(now: 10 * Self.second) == false)
+        var opened: [UInt64] = []
+        for tick in 0..<100 as Range<UInt64> {
+            let now = 10 * Self.second + tick * 50_000_000
+            pool.turned(isSaturated: true, now: now)
+            if pool.wantsConnect(now: now) {
+                opened.append(tick * 50)
+                pool.connected()
+            }
+        }
+        #expect(opened == [200, 700])
+        #expect(pool.live == 3)
+    }
+
+    @Test("A moment without saturation starts the count again")
+    func interrupted() {
+        var pool = APNSPoolStateMachine(.automatic(maximum: 8))
+        #expect(pool.wantsConnect(now: 0) == true)
+        pool.connected()
+        for tick in 0..<1_000 as Range<UInt64> {
+            let now = Self.second + tick * 50_000_000
+            pool.turned(isSaturated: tick % 4 != 3, now: now)
+            #expect(pool.wantsConnect(now: now) == false)
+        }
+    }
+
+    @Test("Failures are followed by waits drawn below a ceiling that doubles up to 30 seconds")
+    mutating func backoff() {
+        var pool = APNSPoolStateMachine(.fixed(1))
+        var now: UInt64 = 0
+        for failure in 1...20 {
+            #expect(pool.wantsConnect(now: now) == true)
+            #expect(pool.wantsConnect(now: now + 100 * Self.second) == false)
+            // The connect took a second, so that only the backoff holds the next one back.
+            now += Self.second
+            pool.connectFailed(now: now, random: &random)
+            #expect(pool.failures == failure)
+            let wait = (pool.nextDue ?? 0) - now
+            let ceiling = min(30 * Self.second, 200_000_000 << UInt64(failure - 1))
+            #expect(wait >= ceiling / 20)
+            #expect(wait <= ceiling)
+            now += wait
+        }
+        #expect(pool.wantsConnect(now: now) == true)
+        pool.connected()
+        #expect(pool.failures == 20)
+        pool.proved()
+        #expect(pool.failures == 0)
+    }
+
+    @Test("Waits are spread: two pools that fail together do not come back together")
+    mutating func jitter() {
+        var waits: Set<UInt64> = []
+        for _ in 0..<100 {
+            var pool = APNSPoolStateMachine(.fixed(1))
+            _ = pool.wantsConnect(now: 0)
+            pool.connectFailed(now: Self.second, random: &random)
+            waits.insert(pool.nextDue ?? 0)
+        }
+        #expect(waits.count > 90)
+    }
+
+    @Test(
+        "A lost connection is replaced at once if it was of use or old, else after a wait",
+        arguments: [(true, 0, 0), (false, 61, 0), (false, 59, 1), (true, 100, 0)] as [(Bool, UInt64, Int)])
+    mutating func lost(wasUseful: Bool, age: UInt64, failures: Int) {
+        var pool = APNSPoolStateMachine(.fixed(1))
+        _ = pool.wantsConnect(now: 0)
+        pool.connected()
+        let now = 100 * Self.second
+        pool.lost(wasUseful: wasUseful, age: age * Self.second, now: now, random: &random)
+        #expect(pool.failures == failures)
+        #expect(pool.wantsConnect(now: now) == (failures == 0))
+    }
+
+    @Test("A pool that was stopped asks for nothing")
+    func stopped() {
+        var pool = APNSPoolStateMachine(.fixed(2))
+        pool.stop()
+        #expect(pool.wantsConnect(now: Self.second) == false)
+        #expect(pool.nextDue == nil)
+    }
+
+    @Test("Whatever happens, connections never exceed the number wanted, and one is always coming", arguments: 0..<100)
+    func property(seed: Int) {
+        var random = Generator(seed: UInt64(seed))
+        var pool = APNSPoolStateMachine(seed % 2 == 0 ? .fixed(4) : .automatic(maximum: 4))
+        var now: UInt64 = 0
+        for _ in 0..<1_000 {
+            now += UInt64.random(in: 0...300_000_000, using: &random)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0 where pool.connecting > 0: pool.connected()
+            case 1 where pool.connecting > 0: pool.connectFailed(now: now, random: &random)
+            case 2 where pool.live > 0:
+                pool.lost(
+                    wasUseful: Bool.random(using: &random), age: now, now: now, random: &random)
+            case 3: pool.proved()
+            case 4: pool.turned(isSaturated: true, now: now)
+            default: _ = pool.wantsConnect(now: now)
+            }
+            #expect(pool.live + pool.connecting <= pool.wanted)
+            #expect(pool.wanted <= 4)
+            if pool.live + pool.connecting < pool.wanted {
+                #expect((pool.nextDue ?? .max) <= now + 31 * Self.second)
+            } else {
+                #expect(pool.nextDue == nil)
+            }
+        }
+    }
+}
+
+@Suite("The pace of connects", .timeLimit(.minutes(1)))
+struct ConnectPaceTests {
+    @Test("A burst passes at once, then one per interval; a pause refills the burst")
+    func pace() {
+        var pace = ConnectPace(interval: 10, burst: 3)
+        let waits = [100, 100, 100, 100, 100, 150, 1_000, 1_000, 1_000, 1_000].map { pace.take(now: $0) }
+        #expect(waits == [0, 0, 0, 10, 20, 0, 0, 0, 0, 10])
+        #expect(!pace.isIdle(now: 1_000))
+        #expect(pace.isIdle(now: 2_000))
+    }
+
+    @Test("One host cannot use up the others' connects, but all share the process's")
+    func hosts() {
+        let limiter = ConnectRateLimiter(
+            ConnectRateLimiter.Limits(
+                hostInterval: .seconds(1), hostBurst: 2, processInterval: .seconds(1), processBurst: 3))
+        #expect(limiter.delay(host: "a", now: .init(nanoseconds: 1)) == 0)
+        #expect(limiter.delay(host: "a", now: .init(nanoseconds: 1)) == 0)
+        #expect(limiter.delay(host: "b", now: .init(nanoseconds: 1)) == 0)
+        let wait = limiter.delay(host: "c", now: .init(nanoseconds: 1))
+        #expect(wait >= 1_000_000_000)
+        #expect(wait <= 1_250_000_000)
+    }
+}

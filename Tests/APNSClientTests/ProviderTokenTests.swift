@@ -1,0 +1,142 @@
+import Foundation
+import PushModel
+import TLS
+import Testing
+
+@testable import APNSClient
+
+/// Sources of provider tokens for tests.
+enum Tokens {
+    static func source() throws -> ProviderTokenSource {
+        ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: try .generate())
+    }
+}
+
+@Suite("Provider tokens", .timeLimit(.minutes(1)))
+struct ProviderTokenTests {
+    static let start: Int64 = 1_800_000_000
+
+    @Test("One token serves everybody for 30 minutes, then comes the next")
+    func schedule() throws {
+        let source = try Tokens.source()
+        let first = try source.current(wallSeconds: Self.start)
+        #expect(try source.current(wallSeconds: Self.start + 1_799) == first)
+        let second = try source.current(wallSeconds: Self.start + 1_800)
+        #expect(second.generation == 2)
+        #expect(second.issuedAt == Self.start + 1_800)
+        #expect(second.header != first.header)
+    }
+
+    @Test(
+        "A refused token is replaced once for all who ask, and not before its time",
+        arguments: [
+            // (age in seconds, expired, generation that was refused, generation that follows)
+            (600, false, 1, 1), (1_199, false, 1, 1), (1_200, false, 1, 2), (1_200, false, 0, 1),
+            (59, true, 1, 1), (60, true, 1, 2), (60, true, 0, 1), (1_800, false, 0, 2),
+        ] as [(Int64, Bool, Int, Int)])
+    func refresh(age: Int64, isExpired: Bool, refused: Int, expected: Int) throws {
+        let source = try Tokens.source()
+        _ = try source.current(wallSeconds: Self.start)
+        for _ in 0..<3 {
+            let token = try source.refresh(after: refused, isExpired: isExpired, wallSeconds: Self.start + age)
+            #expect(token.generation == expected)
+        }
+    }
+
+    @Test("A clock that was set far back gets a new token; a little is tolerated")
+    func clock() throws {
+        let source = try Tokens.source()
+        _ = try source.current(wallSeconds: Self.start)
+        #expect(try source.current(wallSeconds: Self.start - 300).generation == 1)
+        #expect(try source.current(wallSeconds: Self.start - 301).generation == 2)
+    }
+
+    @Test("Whenever a connection opens, it never changes its token within 20 minutes nor uses one for an hour")
+    func changes() {
+        var random = Generator(seed: 7)
+        for opening in stride(from: Int64(0), to: 7_200, by: 7) {
+            var schedule = ProviderTokenSchedule()
+            func take(_ now: Int64) -> ProviderToken {
+                if schedule.needsNew(for: .current, now: now) { schedule.issued(now: now) }
+                return ProviderToken(header: [], generation: schedule.generation, issuedAt: schedule.issuedAt)
+            }
+            // Other connections keep the source busy, so that the token found may have any age.
+            _ = take(0)
+            var now = opening
+            var token = take(now)
+            for _ in 0..<5 {
+                let delay = Int64(
+                    ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random) / 1_000_000_000)
+                #expect(delay >= 1_200)
+                now += delay
+                #expect(now - token.issuedAt <= 3_300)
+                let next = take(now)
+                #expect(next.generation > token.generation)
+                token = next
+            }
+        }
+    }
+
+    @Test("The token is a JSON web token that another program verifies")
+    func independentVerification() throws {
+        let key = try ES256PrivateKey.generate()
+        let source = ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key)
+        let header = String(decoding: try source.current(wallSeconds: Self.start).header, as: UTF8.self)
+        #expect(header.hasPrefix("bearer "))
+        let parts = header.dropFirst(7).split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        try #require(parts.count == 3)
+        #expect(try json(parts[0]) == ["alg": "ES256", "kid": "ABC123DEFG"])
+        #expect(try json(parts[1]) == ["iss": "DEF123GHIJ", "iat": "1800000000"])
+
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["key.pem", "message", "signature"].map { folder.appendingPathComponent($0) }
+        try Data(key.publicKey.pem).write(to: files[0])
+        try Data("\(parts[0]).\(parts[1])".utf8).write(to: files[1])
+        try der(try decode(parts[2])).write(to: files[2])
+
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        openssl.arguments = ["dgst", "-sha256", "-verify", files[0].path, "-signature", files[2].path, files[1].path]
+        openssl.standardOutput = Pipe()
+        try openssl.run()
+        openssl.waitUntilExit()
+        #expect(openssl.terminationStatus == 0)
+    }
+
+    private func json(_ part: String) throws -> [String: String] {
+        let object = try #require(try JSONSerialization.jsonObject(with: try decode(part)) as? [String: Any])
+        return object.mapValues { "\($0)" }
+    }
+
+    private func decode(_ part: String) throws -> Data {
+        var text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        while text.count % 4 != 0 { text += "=" }
+        return try #require(Data(base64Encoded: text))
+    }
+
+    /// The form of a signature that the command line wants: a sequence of two integers.
+    private func der(_ raw: Data) -> Data {
+        func integer(_ bytes: Data) -> Data {
+            var bytes = Data(bytes.drop { $0 == 0 })
+            if let first = bytes.first, first >= 0x80 { bytes.insert(0, at: bytes.startIndex) }
+            return Data([0x02, UInt8(bytes.count)]) + bytes
+        }
+        let content = integer(raw.prefix(32)) + integer(raw.suffix(32))
+        return Data([0x30, UInt8(content.count)]) + content
+    }
+}
+
+/// Randomness that can be repeated (SplitMix64).
+struct Generator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}

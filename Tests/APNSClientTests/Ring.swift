@@ -1,0 +1,165 @@
+import EventLoop
+import HTTP2
+import PushModel
+import TLS
+import TestSupport
+import Testing
+
+@testable import APNSClient
+
+/// Hands one value from a helper thread to the test's thread.
+// The mailbox's lock orders the maker's last access before the taker's first.
+final class Parcel: @unchecked Sendable {
+    let result: Result<EstablishedConnection, APNSClientError>
+    init(_ result: Result<EstablishedConnection, APNSClientError>) { self.result = result }
+}
+
+/// A pool and a scripted server on one loop; only connecting happens elsewhere.
+final class Ring: APNSPoolDelegate {
+    let loop: EventLoop
+    let certificates: ThrowawayCertificates
+    let server: ScriptedServer
+    private(set) var pool: APNSPool!
+    private let connector: APNSConnector
+    private let mailbox: Mailbox<(ConnectRequest, Parcel)>
+    /// Every answer, in the order of arrival.
+    private(set) var answers: [(tag: Int, answer: PushAnswer)] = []
+    private(set) var connectErrors: [APNSClientError] = []
+    private(set) var capacityChanges = 0
+    /// Called inside the answer.
+    var onAnswer: ((Int, PushAnswer) -> Void)?
+
+    init(
+        settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1_000), tokens: ProviderTokenSource? = nil,
+        trust: TrustRoots? = nil, _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
+    ) throws {
+        loop = try EventLoop()
+        certificates = try ThrowawayCertificates()
+        server = try ScriptedServer(loop: loop, context: try certificates.serverContext(), settings: settings)
+        let endpoint = APNSEndpoint(host: "127.0.0.1", port: server.port)
+        connector = APNSConnector(
+            endpoint: endpoint,
+            trust: try .client(trust: trust ?? certificates.trust, identity: nil, applicationProtocols: ["h2"]),
+            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
+        mailbox = Mailbox(waking: loop.wakeup)
+        var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
+        configuration.openInterval = .milliseconds(1)
+        change(&configuration)
+        pool = APNSPool(
+            configuration: configuration, loop: loop, endpoint: endpoint, tokens: tokens, delegate: self)
+    }
+
+    deinit {
+        pool.close()
+        server.close()
+    }
+
+    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
+        let answer = answer
+        answers.append((tag, answer))
+        onAnswer?(tag, answer)
+    }
+
+    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        _ = try? LoopThread.start(name: "connect") { [connector, mailbox] in
+            mailbox.post((request, Parcel(connector.result(of: request))))
+        }
+    }
+
+    func poolCapacityChanged(_ pool: APNSPool) { capacityChanges += 1 }
+
+    /// Turns the loop, as a lane does, until something is so.
+    func turn(
+        until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation, everyTurn: () -> Void = {}
+    ) throws {
+        let deadline = MonotonicTime.now().adding(.seconds(10))
+        while !condition() {
+            let now = try loop.turn(waitingAtMost: .milliseconds(20))
+            for (request, parcel) in mailbox.take() {
+                switch parcel.result {
+                case .success(let connection): pool.adopt(connection, for: request, now: now)
+                case .failure(let error):
+                    connectErrors.append(error)
+                    pool.connectFailed(error, for: request, now: now)
+                }
+            }
+            everyTurn()
+            pool.flush(now: now)
+            guard now < deadline else {
+                Issue.record("it did not happen in time: \(pool.status)", sourceLocation: location)
+                throw TimedOut()
+            }
+        }
+    }
+
+    /// Turns the loop until a connection takes requests.
+    func connect() throws { try turn { self.pool.status.open > 0 } }
+
+    /// Submits jobs as capacity allows until all have had their answers.
+    func send(_ job: Job, count: Int) throws {
+        var next = 0
+        let first = answers.count
+        try turn {
+            answers.count - first == count
+        } everyTurn: {
+            var room = pool.capacity
+            while next < count, room > 0, pool.submit(job, index: 0, tag: next, now: .now()) {
+                next += 1
+                room -= 1
+            }
+        }
+    }
+
+    func turn(until condition: () -> Bool, everyTurn: () -> Void) throws {
+        try turn(until: condition, #_sourceLocation, everyTurn: everyTurn)
+    }
+
+    /// Submits requests that must be taken.
+    func submit(_ job: Job, tags: some Sequence<Int>, _ location: SourceLocation = #_sourceLocation) {
+        for tag in tags where !pool.submit(job, index: 0, tag: tag, now: .now()) {
+            Issue.record("request \(tag) was not taken: \(pool.status)", sourceLocation: location)
+        }
+    }
+
+    /// Submits a request that must not be taken.
+    func refuses(_ job: Job, tag: Int, _ location: SourceLocation = #_sourceLocation) {
+        guard pool.submit(job, index: 0, tag: tag, now: .now()) else { return }
+        Issue.record("request \(tag) was taken: \(pool.status)", sourceLocation: location)
+    }
+
+    /// Statuses of all answers, 0 where there was no response.
+    var statuses: [Int] {
+        answers.map { if case .response(let response) = $0.answer { response.status } else { 0 } }
+    }
+
+    struct TimedOut: Error {}
+}
+
+/// Builds jobs.
+enum Jobs {
+    static let token = "a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718"
+
+    /// A job as the queue would bring it.
+    static func make(payload: String = #"{"aps":{"alert":"hello"}}"#, _ fields: String = "") throws -> Job {
+        let text = #"{"device_token":"\#(token)","payload":\#(payload)\#(fields.isEmpty ? "" : "," + fields)}"#
+        var bytes = Array("production.normal.com.example.appapplication/json".utf8)
+        let body = bytes.count..<(bytes.count + text.utf8.count)
+        bytes += Array(text.utf8)
+        let message = JobMessage(bytes: bytes, routingKey: 0..<33, contentType: 33..<49, body: body)
+        return try JobDecoder().decode(message, now: 1_763_712_800_100, random: { 0x1234_5678_9ABC_DEF0 }).get()
+    }
+
+    /// A job whose payload has a given length.
+    static func make(payloadLength: Int) throws -> Job {
+        let frame = #"{"aps":{"alert":""}}"#
+        let filling = String(repeating: "x", count: payloadLength - frame.utf8.count)
+        return try make(payload: #"{"aps":{"alert":"\#(filling)"}}"#)
+    }
+}
+
+extension PushAnswer {
+    /// The response, where there is one.
+    var response: APNSResponse? { if case .response(let response) = self { response } else { nil } }
+    var isUnprocessed: Bool { if case .unprocessed = self { true } else { false } }
+    var cause: UnansweredCause? { if case .unanswered(let cause) = self { cause } else { nil } }
+}

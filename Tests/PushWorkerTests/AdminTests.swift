@@ -1,0 +1,125 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import PushWorker
+
+/// A source whose answers a test sets.
+private final class TestSource: AdminSource {
+    struct State: Sendable {
+        var progress = [LaneProgress(lane: 0, sinceLastTurn: .milliseconds(5))]
+        var readiness = WorkerReadiness(instance: "w1", reasons: [], lanes: [], routes: [])
+    }
+
+    let state = Mutex(State())
+
+    func progress() -> [LaneProgress] { state.withLock(\.progress) }
+    func readiness() -> WorkerReadiness { state.withLock(\.readiness) }
+    func laneSnapshots() -> [LaneSnapshot] { sampleSnapshots() }
+    func droppedLogLines() -> UInt64 { 3 }
+}
+
+@Suite("Admin server", .timeLimit(.minutes(1)))
+struct AdminTests {
+    /// Runs a server on a free port for the time of a test.
+    private func withServer(_ source: TestSource, _ body: (String) async throws -> Void) async throws {
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let server = AdminServer(
+            listen: ListenAddress(host: "127.0.0.1", port: 0), source: source, metrics: sampleMetrics(),
+            heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            started: { port.yield($0) })
+        let running = Task { try await server.run() }
+        for await port in ports {
+            try await body("http://127.0.0.1:\(port)")
+            break
+        }
+        running.cancel()
+        _ = await running.result
+    }
+
+    private func curl(_ arguments: String...) async throws -> (code: String, body: String) {
+        let (status, output) = try await run("/usr/bin/curl", ["-s", "-w", "\n%{http_code}"] + arguments)
+        #expect(status == 0)
+        let cut = output.lastIndex(of: "\n") ?? output.startIndex
+        return (String(output[output.index(after: cut)...]), String(output[..<cut]))
+    }
+
+    @Test("livez is about lanes that move and about nothing else")
+    func livez() async throws {
+        let source = TestSource()
+        source.state.withLock { $0.readiness.reasons = ["broker_down"] }
+        try await withServer(source) { address in
+            let good = try await curl("\(address)/livez")
+            #expect(good.code == "200")
+            #expect(good.body == "ok\n")
+            source.state.withLock { $0.progress.append(LaneProgress(lane: 1, sinceLastTurn: .seconds(46))) }
+            let stuck = try await curl("\(address)/livez")
+            #expect(stuck.code == "503")
+            #expect(stuck.body == "lane 1 has not moved for 46s\n")
+        }
+    }
+
+    @Test("readyz says in JSON whether the worker is ready, and if not, why")
+    func readyz() async throws {
+        let source = TestSource()
+        try await withServer(source) { address in
+            let ready = try await curl("\(address)/readyz")
+            #expect(ready.code == "200")
+            #expect(ready.body == #"{"instance":"w1","lanes":[],"ready":true,"reasons":[],"routes":[]}"# + "\n")
+            source.state.withLock {
+                $0.readiness = WorkerReadiness(
+                    instance: "w1", reasons: ["results_full"],
+                    lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "memory alarm")],
+                    routes: [.init(name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0)])
+            }
+            let parked = try await curl("\(address)/readyz")
+            #expect(parked.code == "503")
+            #expect(
+                parked.body
+                    == #"{"instance":"w1","lanes":[{"consume":"up","detail":"memory alarm","lane":0,"publish":"blocked"}],"#
+                    + #""ready":false,"reasons":["results_full"],"routes":[{"connections":0,"name":"shop","#
+                    + #""reason":"InvalidProviderToken","state":"parked"}]}"# + "\n")
+        }
+    }
+
+    @Test("metrics come as Prometheus text that promtool accepts")
+    func metrics() async throws {
+        try await withServer(TestSource()) { address in
+            let answer = try await curl("-i", "\(address)/metrics")
+            #expect(answer.code == "200")
+            #expect(answer.body.lowercased().contains("content-type: text/plain; version=0.0.4; charset=utf-8"))
+            #expect(answer.body.contains("\nmartlet_log_lines_dropped_total 3\n"))
+            let text = try await curl("\(address)/metrics").body
+            let (status, output) = try await run(
+                "/usr/bin/promtool", ["check", "metrics"], input: Array("\(text)\n".utf8))
+            #expect(status == 0, "\(output)")
+        }
+    }
+
+    @Test("anything else is refused: other paths, other methods, huge headers")
+    func refusals() async throws {
+        try await withServer(TestSource()) { address in
+            let huge = "x: \(String(repeating: "a", count: 20_000))"
+            let codes = [
+                try await curl("\(address)/").code, try await curl("\(address)/livez/x").code,
+                try await curl("-X", "POST", "-d", "x", "\(address)/livez").code,
+                try await curl("-H", huge, "\(address)/livez").code, try await curl("\(address)/livez").code,
+            ]
+            #expect(codes == ["404", "404", "404", "400", "200"])
+        }
+    }
+
+    @Test("an address that is taken ends the server with an error")
+    func taken() async throws {
+        let source = TestSource()
+        try await withServer(source) { address in
+            let text = try #require(address.split(separator: ":").last)
+            let port = try #require(Int(text))
+            let second = AdminServer(
+                listen: ListenAddress(host: "127.0.0.1", port: port), source: source, metrics: sampleMetrics(),
+                heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            await #expect(throws: (any Error).self) { try await second.run() }
+        }
+    }
+}
