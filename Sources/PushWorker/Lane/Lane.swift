@@ -93,6 +93,8 @@ final class Lane {
     private func endTurn() {
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
+        // Once per turn: methods and acknowledgements below go out only as far as the socket has room.
+        _ = consumeLink.connection?.refreshRoom()
         if now >= nextSweep {
             nextSweep = now.adding(nanoseconds: Self.sweepInterval)
             for route in routes { mark(route) }
@@ -154,7 +156,6 @@ final class Lane {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
             guard !route.owedAcknowledgements.isEmpty else { return }
-            _ = connection.refreshRoom()
             while let owed = route.owedAcknowledgements.first {
                 guard try send(owed, of: route, on: connection) else {
                     lacksRoom = true
