@@ -476,4 +476,29 @@ struct PoolRingTests {
         #expect(ring.pool.openStreams == 0)
         ring.onAnswer = nil
     }
+
+    @Test("A pool that is let go takes its connections along, closed or not", arguments: [true, false])
+    func letGo(closes: Bool) throws {
+        let loop = try EventLoop()
+        let certificates = try ThrowawayCertificates()
+        let server = try ScriptedServer(loop: loop, context: try certificates.serverContext())
+        defer { server.close() }
+        server.script = { _ in [] }
+        weak var pool: APNSPool?
+        weak var connection: APNSConnection?
+        try {
+            let driver = try PoolDriver(
+                loop: loop, port: server.port, trust: certificates.trust, tokens: nil, closesAtEnd: closes)
+            try driver.connect()
+            driver.submit(try Jobs.make(), tags: 0...0)
+            try driver.turn { server.requests.count == 1 }
+            pool = driver.pool
+            connection = driver.pool.connections.first
+            #expect(connection != nil)
+        }()
+        #expect(pool == nil)
+        #expect(connection == nil)
+        let isClosed = try turn(loop) { server.connections.isEmpty }
+        #expect(isClosed)
+    }
 }
