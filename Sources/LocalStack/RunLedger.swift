@@ -60,20 +60,28 @@ package struct RunLedger: Sendable {
     package private(set) var finals = 0
     /// How many notifications were promised.
     package private(set) var promises = 0
+    /// How many notifications were promised and have no final outcome yet.
+    package private(set) var open = 0
 
     /// The broker confirmed a job with this many notifications to its producer.
     package mutating func promised(job: String, notifications: Int = 1) {
         for index in 0..<notifications {
-            accounts[Key(job: job, index: index), default: Account()].isPromised = true
+            var account = accounts[Key(job: job, index: index)] ?? Account()
+            guard !account.isPromised else { continue }
+            account.isPromised = true
+            accounts[Key(job: job, index: index)] = account
             promises += 1
+            if !account.isFinal { open += 1 }
         }
     }
 
     /// A result was read.
+    /// - Returns: Whether it is the first final word about its notification.
+    @discardableResult
     package mutating func reported(
         _ key: Key, attempt: Int, messageID: String, isAccepted: Bool, isRedelivered: Bool, apnsID: String?
-    ) {
-        finished(key)
+    ) -> Bool {
+        let isFirst = finished(key)
         var account = accounts[key] ?? Account()
         if isAccepted { account.isReportedAccepted = true }
         if isRedelivered { account.isRedelivered = true }
@@ -81,17 +89,23 @@ package struct RunLedger: Sendable {
         account.messageIDs[attempt] = messageID
         account.apnsID = apnsID?.lowercased() ?? account.apnsID
         accounts[key] = account
+        return isFirst
     }
 
     /// A dead letter that the broker wrote was read: it has no result.
-    package mutating func deadLettered(_ key: Key) { finished(key) }
+    package mutating func deadLettered(_ key: Key) { _ = finished(key) }
 
     /// APNs accepted a push with this `apns-id`.
     package mutating func accepted(apnsID: String) { acceptances[apnsID.lowercased(), default: 0] += 1 }
 
-    private mutating func finished(_ key: Key) {
-        if accounts[key]?.isFinal != true { finals += 1 }
-        accounts[key, default: Account()].isFinal = true
+    private mutating func finished(_ key: Key) -> Bool {
+        var account = accounts[key] ?? Account()
+        guard !account.isFinal else { return false }
+        account.isFinal = true
+        accounts[key] = account
+        finals += 1
+        if account.isPromised { open -= 1 }
+        return true
     }
 
     /// Compares everything recorded so far.
