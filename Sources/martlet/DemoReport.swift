@@ -126,20 +126,18 @@ struct DemoReport {
 
     /// Pushes that devices got twice, and why.
     private var duplicates: String {
-        let who = killedWorker ?? "a worker"
-        let redelivered =
-            "\(TimeText.count(state.redelivered)) results say redelivered, as \(who) was killed before it had acknowledged them"
         let twice = verdict.explainedDuplicates
-        if twice == 0 {
-            return state.redelivered == 0 ? "none" : "none; \(redelivered), but none of these was accepted twice"
-        }
-        return "\(TimeText.count(twice)) accepted twice, all explained: \(redelivered)"
+        // A second push counts as explained only where a result says redelivered.
+        guard state.redelivered > 0 else { return "none" }
+        let what = twice == 0 ? "none pushed twice" : "\(TimeText.count(twice)) pushed twice, all explained"
+        let who = killedWorker.map { "\($0) was killed before it had acknowledged them" } ?? "no worker was killed"
+        return "\(what): \(TimeText.count(state.redelivered)) results say redelivered, as \(who)"
     }
 
     /// Single notifications that spoil the verdict.
     private var complaints: [String] {
         let lists: [(String, [RunLedger.Key])] = [
-            ("never became final", verdict.lost), ("accepted twice without a reason", verdict.unexplainedDuplicates),
+            ("never became final", verdict.lost), ("pushed twice without a reason", verdict.unexplainedDuplicates),
             ("reported, but never promised", verdict.unexpected),
             ("reported twice under different message ids", verdict.ambiguous),
             ("reported accepted, but APNs never saw them", verdict.unreceived),

@@ -1,5 +1,6 @@
 import APNSSimulator
 import EventLoop
+import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
@@ -112,6 +113,7 @@ struct DemoRun {
     ) throws -> Int {
         let client = try local.connect("demo producer")
         defer { client.close() }
+        try awaitConsumers(client, until: isStopped)
         var producer = RunProducer(client)
         for job in mix {
             if isStopped.isRaised { break }
@@ -119,6 +121,16 @@ struct DemoRun {
         }
         try producer.finish(audit: audit)
         return producer.refused
+    }
+
+    /// Waits until both workers consume from every route's queue, so that latency is not that of their start; blocks.
+    private static func awaitConsumers(_ client: AMQPBlockingClient, until isStopped: StopSign) throws {
+        for app in DemoJobMix.apps {
+            // The broker tells nobody when a consumer comes, so it is asked.
+            while !isStopped.isRaised, try client.depth(of: TopologyNames.jobQueue(route: app.route)).consumers < 2 {
+                usleep(50_000)
+            }
+        }
     }
 
     /// Shows how it goes until everything is final.
