@@ -138,7 +138,8 @@ struct DemoJobMix: Sequence, IteratorProtocol {
         let single = #""device_token":"\#(token)""#
         func enveloped(_ recipient: String, topic: String? = nil, rest: String = "") -> RunProducer.Job {
             RunProducer.Job(
-                id: id, topic: topic ?? app.topic, body: #"{"id":"\#(id)",\#(recipient),\#(rest)"payload":\#(payload)}"#,
+                id: id, topic: topic ?? app.topic,
+                body: #"{"id":"\#(id)",\#(recipient),\#(rest)"payload":\#(payload)}"#,
                 notifications: kind.notifications)
         }
         switch kind {

@@ -61,7 +61,9 @@ struct DemoReport {
     /// - Parameter colour: Whether escape sequences may be used.
     func lines(colour: Bool) -> [String] {
         let promises = state.ledger.promises
-        var lines = ["", "What happened to \(TimeText.count(promises)) notifications of \(TimeText.count(jobs)) jobs", ""]
+        var lines = [
+            "", "What happened to \(TimeText.count(promises)) notifications of \(TimeText.count(jobs)) jobs", "",
+        ]
         lines += outcomeLines
         lines.append("")
         lines.append("  latency        \(Times(state.latency).text)  (queued to final, retries included)")
@@ -119,7 +121,8 @@ struct DemoReport {
             let share = "\(count * 1_000 / total / 10).\(count * 1_000 / total % 10) %"
             let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")
             lines.append(
-                "  \(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 13))  \(share.aligned(to: 7))  \(why)")
+                "  \(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 13))  \(share.aligned(to: 7))  \(why)"
+            )
         }
         lines.append("  \("total".padded(to: 10))  \(TimeText.count(state.ledger.finals).aligned(to: 13))")
         return lines

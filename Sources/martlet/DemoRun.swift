@@ -73,7 +73,8 @@ struct DemoRun {
     private mutating func run(on local: LocalRun, _ workers: inout DemoWorkers) async throws -> Bool {
         try Task.checkCancellation()
         let names = [try workers.add(), try workers.add()]
-        view.say("Started \(names.joined(separator: " and ")); publishing \(TimeText.count(mix.count)) jobs (seed \(seed)).")
+        view.say(
+            "Started \(names.joined(separator: " and ")); publishing \(TimeText.count(mix.count)) jobs (seed \(seed)).")
         let (events, feed) = AsyncStream.makeStream(of: Event.self)
         let audit = try await BlockingWork.run("demo-audit") { [uri = local.broker.uri] in
             try RunAudit(uri, reading: .taps) { feed.yield(.read) }
@@ -192,7 +193,9 @@ struct DemoRun {
         if !isComplete {
             let limit = TimeText.length(DemoScript.patience.wholeMilliseconds)
             view.say("Nothing has moved for \(limit): giving up.")
-            for member in workers.alive { view.say("\(member.name) logged last:\n\(workers.lastWords(of: member.name))") }
+            for member in workers.alive {
+                view.say("\(member.name) logged last:\n\(workers.lastWords(of: member.name))")
+            }
         }
         let queues = try await settledQueues(local, isComplete: isComplete)
         if !isKept { await workers.stop() }

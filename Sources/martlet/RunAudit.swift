@@ -64,7 +64,8 @@ final class RunAudit: Sendable {
             }
         do {
             for name in queues {
-                let client = try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: uri), clientName: "audit \(name)")
+                let client = try AMQPBlockingClient.connect(
+                    try AMQPEndpoint.parse(uri: uri), clientName: "audit \(name)")
                 var queue = name
                 if source == .taps {
                     queue = try client.declareQueue("apns.q.tap.guest.\(JobIdentifier.new())", exclusive: true)

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("The demo's jobs", .timeLimit(.minutes(1)))
 struct DemoJobMixTests {
-    @Test("There are as many jobs as asked for, of every kind at least one, whatever the number", arguments: [100, 20_000])
+    @Test(
+        "There are as many jobs as asked for, of every kind at least one, whatever the number",
+        arguments: [100, 20_000])
     func counts(count: Int) {
         let mix = DemoJobMix(count: count, seed: 7)
         let jobs = Array(mix)

@@ -60,9 +60,10 @@ struct DemoReportTests {
     func complaints() {
         let lost = report { _ in }
         #expect(!lost.isClean)
-        #expect(lost.lines(colour: false).suffix(5) == [
-            "", "  1 never became final:", "    j#0", "", "  lost 1  (not everything is as it should be)",
-        ])
+        #expect(
+            lost.lines(colour: false).suffix(5) == [
+                "", "  1 never became final:", "    j#0", "", "  lost 1  (not everything is as it should be)",
+            ])
         let twice = report { accept(&$0, times: 2) }
         #expect(!twice.isClean)
         #expect(twice.lines(colour: false).contains("  1 pushed twice without a reason:"))
@@ -81,7 +82,8 @@ struct DemoReportTests {
     @Test("Programs get the same as JSON")
     func json() {
         let text = report { accept(&$0, times: 2, redelivered: true) }.json.description
-        #expect(text.hasPrefix(#"{"seed":"4","jobs":1,"refused":0,"notifications":1,"outcomes":[{"outcome":"accepted""#))
+        #expect(
+            text.hasPrefix(#"{"seed":"4","jobs":1,"refused":0,"notifications":1,"outcomes":[{"outcome":"accepted""#))
         #expect(text.contains(#""latency_ms":{"p50":20,"p90":30,"p99":30,"max":30}"#))
         #expect(text.contains(#""explained_duplicates":1,"unexplained_duplicates":0"#))
         #expect(text.hasSuffix(#""lost":0,"clean":true}"#))
@@ -97,7 +99,8 @@ struct DemoReportTests {
         let lines = status.lines(width: width, colour: false)
         #expect(lines.count == 4)
         #expect(lines.allSatisfy { $0.count < width && !$0.contains("\u{1b}") })
-        #expect(status.plainLine == "0 ms: promised 500, final 250 of 1 000, 0/s, accepted 249, invalid 1, worker-1 killed")
+        #expect(
+            status.plainLine == "0 ms: promised 500, final 250 of 1 000, 0/s, accepted 249, invalid 1, worker-1 killed")
         guard width == 80 else { return }
         #expect(lines[0] == "  published  [###############---------------]    500 of 1 000")
         #expect(lines[2] == "  outcomes   accepted 249  invalid 1")

@@ -55,7 +55,9 @@ struct DemoScriptTests {
 
     @Test(
         "KEEP means yes unless it is empty or says no",
-        arguments: [(nil, false), ("", false), ("0", false), ("no", false), ("False", false), ("1", true), ("yes", true)])
+        arguments: [
+            (nil, false), ("", false), ("0", false), ("no", false), ("False", false), ("1", true), ("yes", true),
+        ])
     func keep(value: String?, isKept: Bool) {
         #expect(DemoCommand.isKeptByEnvironment(value) == isKept)
     }

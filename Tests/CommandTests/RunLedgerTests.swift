@@ -52,7 +52,9 @@ struct RunLedgerTests {
         #expect(ledger.open == 0)
     }
 
-    @Test("A second acceptance is explained by a result that says redelivered, and by nothing else", arguments: [true, false])
+    @Test(
+        "A second acceptance is explained by a result that says redelivered, and by nothing else",
+        arguments: [true, false])
     func duplicates(redelivered: Bool) {
         var ledger = RunLedger()
         ledger.promised(job: "j")
