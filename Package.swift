@@ -91,6 +91,9 @@ let package = Package(
         tests("CommandTests", ["martlet", "PushModel", "LocalStack"]),
         tests(
             "BrokerTests",
-            ["PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS", logging]),
+            [
+                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
+                logging, lifecycle,
+            ]),
     ]
 )
