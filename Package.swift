@@ -93,7 +93,7 @@ let package = Package(
             "BrokerTests",
             [
                 "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
-                logging,
+                logging, lifecycle,
             ]),
     ]
 )
