@@ -88,9 +88,12 @@ let package = Package(
         tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
-        tests("CommandTests", ["martlet", "PushModel", "LocalStack"]),
+        tests("CommandTests", ["martlet", "PushModel", "LocalStack", histogram]),
         tests(
             "BrokerTests",
-            ["PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS", logging]),
+            [
+                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
+                logging, lifecycle,
+            ]),
     ]
 )

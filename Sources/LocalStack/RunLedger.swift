@@ -2,7 +2,7 @@
 ///
 /// A notification is named by its job and index. Nothing may be lost; a second acceptance at APNs is explained when a
 /// result of that notification says `redelivered`, because the broker then delivered the job again after a crash; and
-/// results of one attempt may come twice only as the same message, with the same id.
+/// results of one attempt may come twice only as the same message, with an id that no other result has.
 package struct RunLedger: Sendable {
     /// One notification.
     package struct Key: Hashable, Sendable {
@@ -28,15 +28,17 @@ package struct RunLedger: Sendable {
         package var unexplainedDuplicates: [Key] = []
         /// Results or dead letters of jobs nobody published.
         package var unexpected: [Key] = []
-        /// Notifications whose results of one attempt have different message ids.
+        /// Notifications whose results of one attempt have different message ids, none, or that of another result.
         package var ambiguous: [Key] = []
         /// Notifications reported accepted that APNs never received.
         package var unreceived: [Key] = []
+        /// The `apns-id` of every push that APNs accepted and no result speaks of.
+        package var unreported: [String] = []
 
         /// Whether everything is accounted for.
         package var isClean: Bool {
             lost.isEmpty && unexplainedDuplicates.isEmpty && unexpected.isEmpty && ambiguous.isEmpty
-                && unreceived.isEmpty
+                && unreceived.isEmpty && unreported.isEmpty
         }
     }
 
@@ -50,7 +52,14 @@ package struct RunLedger: Sendable {
         var apnsID: String?
     }
 
+    /// What one message id stands for.
+    private struct Report: Hashable {
+        var key: Key
+        var attempt: Int
+    }
+
     private var accounts: [Key: Account] = [:]
+    private var reports: [String: Report] = [:]
     private var acceptances: [String: Int] = [:]
 
     /// An empty ledger.
@@ -87,6 +96,9 @@ package struct RunLedger: Sendable {
         if isRedelivered { account.isRedelivered = true }
         if let known = account.messageIDs[attempt], known != messageID { account.isAmbiguous = true }
         account.messageIDs[attempt] = messageID
+        let report = Report(key: key, attempt: attempt)
+        if messageID.isEmpty || reports[messageID, default: report] != report { account.isAmbiguous = true }
+        reports[messageID] = report
         account.apnsID = apnsID?.lowercased() ?? account.apnsID
         accounts[key] = account
         return isFirst
@@ -111,11 +123,13 @@ package struct RunLedger: Sendable {
     /// Compares everything recorded so far.
     package func verdict() -> Verdict {
         var verdict = Verdict()
+        var unreported = Set(acceptances.keys)
         for (key, account) in accounts {
             if !account.isPromised { verdict.unexpected.append(key) }
             if account.isPromised, !account.isFinal { verdict.lost.append(key) }
             if account.isAmbiguous { verdict.ambiguous.append(key) }
             let count = account.apnsID.flatMap { acceptances[$0] } ?? 0
+            if let id = account.apnsID { unreported.remove(id) }
             if account.isReportedAccepted, count == 0 { verdict.unreceived.append(key) }
             guard count > 1 else { continue }
             if account.isRedelivered {
@@ -124,6 +138,7 @@ package struct RunLedger: Sendable {
                 verdict.unexplainedDuplicates.append(key)
             }
         }
+        verdict.unreported = unreported.sorted()
         return verdict
     }
 }

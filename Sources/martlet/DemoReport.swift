@@ -101,7 +101,8 @@ struct DemoReport {
             ("explained_duplicates", .integer(Int64(verdict.explainedDuplicates))),
             ("unexplained_duplicates", count(verdict.unexplainedDuplicates)), ("ambiguous", count(verdict.ambiguous)),
             ("unexpected", count(verdict.unexpected)), ("unreceived", count(verdict.unreceived)),
-            ("lost", count(verdict.lost)), ("clean", .boolean(isClean)),
+            ("unreported", .integer(Int64(verdict.unreported.count))), ("lost", count(verdict.lost)),
+            ("clean", .boolean(isClean)),
         ])
     }
 
@@ -142,15 +143,18 @@ struct DemoReport {
 
     /// Single notifications that spoil the verdict.
     private var complaints: [String] {
-        let lists: [(String, [RunLedger.Key])] = [
-            ("never became final", verdict.lost), ("pushed twice without a reason", verdict.unexplainedDuplicates),
-            ("reported, but never promised", verdict.unexpected),
-            ("reported twice under different message ids", verdict.ambiguous),
-            ("reported accepted, but APNs never saw them", verdict.unreceived),
+        func names(_ keys: [RunLedger.Key]) -> [String] { keys.map { "\($0.job)#\($0.index)" } }
+        let lists: [(String, [String])] = [
+            ("never became final", names(verdict.lost)),
+            ("pushed twice without a reason", names(verdict.unexplainedDuplicates)),
+            ("reported, but never promised", names(verdict.unexpected)),
+            ("reported twice under different message ids", names(verdict.ambiguous)),
+            ("reported accepted, but APNs never saw them", names(verdict.unreceived)),
+            ("accepted by APNs (by apns-id), but never reported", verdict.unreported),
         ]
-        return lists.filter { !$0.1.isEmpty }.flatMap { title, keys in
-            let shown = keys.map { "\($0.job)#\($0.index)" }.sorted().prefix(Self.listLimit)
-            return ["", "  \(TimeText.count(keys.count)) \(title):"] + shown.map { "    \($0)" }
+        return lists.filter { !$0.1.isEmpty }.flatMap { title, names in
+            let shown = names.sorted().prefix(Self.listLimit)
+            return ["", "  \(TimeText.count(names.count)) \(title):"] + shown.map { "    \($0)" }
         }
     }
 }

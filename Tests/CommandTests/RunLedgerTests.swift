@@ -101,4 +101,26 @@ struct RunLedgerTests {
         report(&ledger, apnsID: "b")
         #expect(ledger.verdict().unreceived == [Key(job: "j", index: 0)])
     }
+
+    @Test("A push that APNs accepted and no result speaks of is found")
+    func unreported() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        report(&ledger)
+        ledger.accepted(apnsID: "A")
+        ledger.accepted(apnsID: "B")
+        #expect(ledger.verdict().unreported == ["b"])
+        #expect(!ledger.verdict().isClean)
+    }
+
+    @Test(
+        "A message id is one attempt's alone: that of another notification or attempt, or none, is ambiguous",
+        arguments: [("j/1/0", "k", 1, 0), ("j/1/0", "j", 1, 1), ("j/1/0", "j", 2, 0), ("", "k", 1, 0)])
+    func shared(messageID: String, job: String, attempt: Int, index: Int) {
+        var ledger = RunLedger()
+        for job in ["j", "k"] { ledger.promised(job: job, notifications: 2) }
+        for index in 0..<2 { report(&ledger, "j", index, accepted: false) }
+        report(&ledger, job, index, attempt: attempt, messageID: messageID, accepted: false)
+        #expect(ledger.verdict().ambiguous == [Key(job: job, index: index)])
+    }
 }

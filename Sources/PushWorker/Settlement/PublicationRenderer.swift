@@ -40,14 +40,14 @@ struct PublicationRenderer {
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
-            copyJob(of: job, into: &message)
+            copyJob(of: job, keepingDeadline: false, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
         case .deadLetter(let final, let indexes):
             message.setExchange("apns.dead")
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
-            copyJob(of: job, into: &message)
+            copyJob(of: job, keepingDeadline: true, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
         }
@@ -102,7 +102,10 @@ struct PublicationRenderer {
 extension PublicationRenderer {
     /// Copies body, properties and headers, without what the broker would act on (`user_id`, `expiration`, `CC`, `BCC`)
     /// or wrote itself, and without our own headers, which are written anew.
-    private func copyJob(of inFlight: JobInFlight, into message: inout OutgoingMessage) {
+    ///
+    /// - Parameter keepingDeadline: Whether the deadline's header stays as the producer wrote it, which may be the very
+    ///   mistake a dead letter is about; a retry copy carries it anew.
+    private func copyJob(of inFlight: JobInFlight, keepingDeadline: Bool, into message: inout OutgoingMessage) {
         let job = inFlight.job
         let bytes = job.bytes.span
         message.setMessageID(bytes.extracting(job.jobID))
@@ -119,20 +122,21 @@ extension PublicationRenderer {
         guard inFlight.refusal?.reason != .badHeaders, let table = properties.headers else { return }
         var reader = FieldTableReader(table)
         while let field = try? reader.next(in: job.bytes) {
-            guard !Self.isRewritten(bytes.extracting(field.name)) else { continue }
+            let name = bytes.extracting(field.name)
+            guard !Self.isRewritten(name), keepingDeadline || !name.isText(HeaderName.deadline) else { continue }
             try? message.addHeader(copying: field, from: job.bytes)
         }
     }
 
     private static let rewritten: [StaticString] = [
         "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
-        HeaderName.firstAttemptAt, HeaderName.deadline, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
+        HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
         HeaderName.status, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt, HeaderName.worker,
     ]
 
     private static func isRewritten(_ name: Span<UInt8>) -> Bool {
         name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
-            || rewritten.contains { name.count == $0.utf8CodeUnitCount && name.hasPrefix($0) }
+            || rewritten.contains { name.isText($0) }
     }
 
     private func addRetryHeaders(_ job: borrowing Job, attempt: Int, receivedAt: Int64, to message: inout OutgoingMessage) {
@@ -157,7 +161,6 @@ extension PublicationRenderer {
         message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? inFlight.receivedAt)
         // When the delivery arrived, not now: a message written again after a lost connection is the same message.
         message.addHeader(HeaderName.diedAt, integer: inFlight.settledAt ?? inFlight.receivedAt)
-        if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
         message.addHeader(HeaderName.worker, text: worker.span)
     }
 
@@ -171,6 +174,9 @@ extension PublicationRenderer {
 }
 
 extension Span where Element == UInt8 {
+    /// Whether these bytes are the constant text.
+    func isText(_ text: StaticString) -> Bool { count == text.utf8CodeUnitCount && hasPrefix(text) }
+
     /// Whether these bytes begin with the constant text.
     func hasPrefix(_ text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }

@@ -1,0 +1,236 @@
+import PushModel
+import RabbitMQ
+import Testing
+
+/// A job that something is wrong with, and what must become of it.
+struct BadJob: Sendable, CustomTestStringConvertible {
+    /// Who writes the dead letter.
+    enum Writer: Sendable { case worker, broker }
+
+    let name: String
+    var job: TestJob
+    var reason: String
+    var outcome = "invalid"
+    var action = "fix_request"
+    /// The result's routing key after the outcome.
+    var key = "development.com.example.app"
+    /// Whose queue it is in; nil where no route takes it.
+    var route: String? = "app"
+    var writer = Writer.worker
+    /// The content of the header table, where no ordinary client would write it.
+    var wireHeaders: [UInt8]?
+    /// Whether the dead letter has the producer's headers.
+    var keepsHeaders = true
+    /// Whether the result must say more than its reason.
+    var hasDetail = true
+
+    init(_ name: String, _ reason: Reason, _ job: TestJob) {
+        self.name = name
+        self.reason = reason.rawValue
+        self.job = job
+    }
+
+    var testDescription: String { name }
+
+    /// The case with some expectation changed.
+    func with(_ change: (inout BadJob) -> Void) -> BadJob {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+/// Content of header tables, byte by byte (AMQP 0-9-1, 4.2.5.5, with RabbitMQ's kinds).
+enum WireTable {
+    /// One entry; the value is written as it is.
+    static func entry(_ name: String, _ kind: Character, _ value: [UInt8]) -> [UInt8] {
+        [UInt8(name.utf8.count)] + Array(name.utf8) + [kind.asciiValue ?? 0] + value
+    }
+
+    /// A length in four bytes, then the bytes.
+    static func long(_ bytes: [UInt8]) -> [UInt8] {
+        (0..<4).reversed().map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) } + bytes
+    }
+
+    /// Tables within tables, written from the outside because the innermost is the last to be complete.
+    static func nested(_ levels: Int) -> [UInt8] {
+        // Each level adds a name of one byte, the kind and the length of what it holds.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(levels * 7)
+        for level in (0..<levels).reversed() {
+            bytes += entry("n", "F", (0..<4).reversed().map { UInt8(truncatingIfNeeded: (level * 7) >> ($0 * 8)) })
+        }
+        return bytes
+    }
+
+    /// A table of exactly this size, with one long text.
+    static func wide(_ size: Int) -> [UInt8] {
+        entry("filler", "S", long(Array(repeating: UInt8(ascii: "x"), count: size - 12)))
+    }
+
+    /// A header of every kind that RabbitMQ knows, none of which means anything to a worker.
+    static let everyKind: [UInt8] = [
+        entry("a-bool", "t", [1]), entry("a-i8", "b", [0xFE]), entry("a-u8", "B", [0xFE]),
+        entry("a-i16", "s", [0x80, 1]), entry("a-u16", "u", [0x80, 1]), entry("a-i32", "I", [0x80, 0, 0, 1]),
+        entry("a-u32", "i", [0x80, 0, 0, 1]), entry("a-i64", "l", [0x80, 0, 0, 0, 0, 0, 0, 1]),
+        entry("a-float", "f", [0x3F, 0x80, 0, 0]), entry("a-double", "d", [0x3F, 0xF0, 0, 0, 0, 0, 0, 0]),
+        entry("a-decimal", "D", [2, 0, 0, 1, 0x3A]), entry("a-text", "S", long(Array("text".utf8))),
+        entry("a-bytes", "x", long([0, 0xFF, 0])), entry("a-time", "T", [0, 0, 0, 0, 0x69, 0x20, 0, 0]),
+        entry("a-void", "V", []), entry("a-table", "F", long(entry("in", "A", long([UInt8(ascii: "t"), 0])))),
+        entry("a-list", "A", long(Array("V".utf8) + [UInt8(ascii: "b"), 7])),
+    ].flatMap { $0 }
+}
+
+extension BadJob {
+    private static let good = String(decoding: Tokens.good, as: UTF8.self)
+    private static let token = String(decoding: Tokens.bad, as: UTF8.self)
+    private static let payload = #""payload":{"aps":{"alert":"SECRET"}}"#
+
+    /// An enveloped job with a token, a payload and further fields.
+    private static func fields(_ more: String) -> TestJob {
+        .enveloped(#"{"device_token":"\#(token)",\#(payload),\#(more)}"#)
+    }
+
+    /// Cases in which the JSON of an enveloped job is to blame.
+    static let enveloped: [BadJob] = [
+        BadJob("JSON cut off", .badJSON, .enveloped(#"{"device_token":"\#(token)","payload":{"aps":"#)),
+        BadJob("JSON that is no object", .badJSON, .enveloped(#"["SECRET"]"#)),
+        BadJob("an empty body", .badJSON, .enveloped("")),
+        BadJob("a token that is a number", .badType, .enveloped(#"{"device_token":17,\#(payload)}"#)),
+        BadJob("a payload that is text", .badType, .enveloped(#"{"device_token":"\#(token)","payload":"SECRET"}"#)),
+        BadJob("a priority that is text", .badType, fields(#""priority":"10""#)),
+        BadJob("a topic that is a list", .badType, fields(#""topic":["com.example.app"]"#)),
+        BadJob("no token", .missingDeviceToken, .enveloped("{\(payload)}")),
+        BadJob("an empty token", .missingDeviceToken, .enveloped(#"{"device_token":"",\#(payload)}"#)),
+        BadJob(
+            "a token that is not hexadecimal", .badDeviceToken,
+            .enveloped(#"{"device_token":"\#(token)zz",\#(payload)}"#)),
+        BadJob(
+            "1,001 tokens", .tooManyTokens,
+            .enveloped(
+                #"{"device_tokens":["\#(token)\#(String(repeating: #"","a1"#, count: 1_000))"],\#(payload)}"#)),
+        BadJob("an empty list of tokens", .missingDeviceToken, .enveloped(#"{"device_tokens":[],\#(payload)}"#)),
+        BadJob("a token and tokens", .ambiguousDeviceToken, fields(#""device_tokens":["\#(token)"]"#)),
+        BadJob("no payload", .payloadEmpty, .enveloped(#"{"device_token":"\#(token)"}"#)),
+        BadJob(
+            "a payload of 4,097 bytes", .payloadTooLarge,
+            .enveloped(#"{"device_token":"\#(token)","payload":{"s":"\#(String(repeating: "S", count: 4_089))"}}"#)),
+        BadJob("another topic than its key", .routingMismatch, fields(#""topic":"com.example.wrong""#)).with {
+            $0.key = "development.com.example.wrong"
+        },
+        BadJob("another environment than its key", .routingMismatch, fields(#""environment":"production""#)).with {
+            $0.key = "production.com.example.app"
+        },
+        BadJob("an unknown environment", .badEnvironment, fields(#""environment":"staging""#)),
+        BadJob(
+            "a collapse id of 65 bytes", .badCollapseID,
+            fields(#""collapse_id":"\#(String(repeating: "c", count: 65))""#)),
+        BadJob(
+            "a background push with priority 10", .badPriority,
+            fields(#""push_type":"background","priority":10"#)),
+        BadJob("priority 7", .badPriority, fields(#""priority":7"#)),
+        BadJob("a deadline in words", .badDeadline, fields(#""deadline":"tomorrow""#)),
+        BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
+        BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
+        BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),
+        BadJob(
+            "invalid UTF-8", .badEncoding,
+            fields(#""reference":"?""#).with { job in
+                job.body = job.body.map { $0 == UInt8(ascii: "?") ? 0xFF : $0 }
+            }),
+        BadJob("a compressed body", .badEncoding, fields(#""priority":10"#).with { $0.contentEncoding = "gzip" }),
+        BadJob("a past expiration", .expirationPassed, fields(#""expiration":1600000000"#)).expired,
+        BadJob("a past deadline", .deadlinePassed, fields(#""deadline":"2020-09-13T12:26:40Z""#)).expired,
+    ]
+
+    /// Cases in which the properties or headers of a raw job are to blame.
+    static let raw: [BadJob] = [
+        BadJob("no content type", .badContentType, .raw().with { $0.contentType = nil }),
+        BadJob("an unknown content type", .badContentType, .raw().with { $0.contentType = "text/plain" }),
+        BadJob("no token header", .missingDeviceToken, .raw(token: nil)),
+        BadJob("an empty token header", .missingDeviceToken, .raw(token: .text(""))),
+        BadJob("a token header that is not hexadecimal", .badDeviceToken, .raw(token: .text("\(token)-"))),
+        BadJob("a token of 401 digits", .badDeviceToken, .raw(token: .text(String(repeating: "a", count: 401)))),
+        BadJob("an empty payload", .payloadEmpty, .raw(body: "")),
+        BadJob("a raw payload of 4,097 bytes", .payloadTooLarge, .raw(body: String(repeating: "S", count: 4_097))),
+        BadJob(
+            "a VoIP payload of 5,121 bytes", .payloadTooLarge,
+            .raw(body: String(repeating: "S", count: 5_121)).keyed("development.high.com.example.app.voip")
+        ).with { $0.key = "development.com.example.app.voip" },
+        BadJob("a push type with a space", .invalidPushType, .raw(headers: [("apns-push-type", .text("a b"))])),
+        BadJob("a collapse id with a line end", .badCollapseID, .raw(headers: [("apns-collapse-id", .text("a\n"))])),
+        BadJob("an expiration in words", .badExpirationDate, .raw(headers: [("apns-expiration", .text("soon"))])),
+        BadJob("a topic with invalid UTF-8", .badEncoding, .raw(headers: [("apns-topic", .text([0xC3, 0x28]))])),
+        BadJob(
+            "a header twice", .duplicateHeaders,
+            .raw(headers: [("apns-priority", .integer(5)), ("apns-priority", .integer(10))])),
+        BadJob("a deadline header in words", .badDeadline, .raw(headers: [("x-apns-deadline", .text("soon"))])),
+        BadJob("a message id with invalid UTF-8", .badJobID, .raw().with { $0.messageID = [0x61, 0xFF, 0x62] }),
+        BadJob(
+            "a past expiration header", .expirationPassed, .raw(headers: [("apns-expiration", .integer(1_600_000_000))])
+        ).expired,
+        BadJob(
+            "a past deadline header", .deadlinePassed, .raw(headers: [("x-apns-deadline", .integer(1_600_000_000_000))])
+        ).expired,
+    ]
+
+    /// A header that means something, with a value of every kind it cannot have.
+    static let kinds: [BadJob] = [
+        ("a boolean", FieldValue.boolean(true)), ("a float", .float(10)), ("a double", .double(10)),
+        ("a decimal", .decimal(scale: 0, value: 10)), ("a time", .timestamp(10)), ("words", .text("ten")),
+        ("bytes", .bytes([10])), ("a table", .table(FieldTable(entries: []))), ("a list", .array([.integer(10)])),
+        ("a large number", .integer(1 << 40)),
+    ].map { name, value in
+        BadJob("a priority that is \(name)", .badPriority, .raw(headers: [("apns-priority", value)]))
+    }
+
+    /// Cases that only a broker can show: keys, sizes, header tables.
+    static let delivered: [BadJob] = [
+        BadJob("a topic without a route", .noRoute, .raw().keyed("development.normal.com.example.nobody")).with {
+            $0.route = nil
+            $0.key = "development.com.example.nobody"
+        },
+        BadJob("a key of another kind", .noRoute, .raw().keyed("orders.created")).with {
+            $0.route = nil
+            $0.key = "-.-"
+        },
+        BadJob(
+            "a key of 255 bytes", .noRoute, .raw().keyed("development.normal." + String(repeating: "k", count: 236))
+        ).with {
+            $0.route = nil
+            $0.key = "-.-"
+        },
+        BadJob(
+            "a topic of another route", .routingMismatch,
+            fields(#""topic":"com.example.other","environment":"development""#)
+                .keyed("apns.q.jobs.app", exchange: "")
+        ).with { $0.key = "development.com.example.other" },
+        BadJob(
+            "a body of 10 MB", .bodyTooLarge,
+            .raw(body: String(repeating: "S", count: 10_000_000))
+        ).with { $0.writer = .broker },
+        BadJob("a header table of 40,000 bytes", .badHeaders, .raw()).withTable(WireTable.wide(40_000)),
+        BadJob("nine nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(9)),
+        BadJob("15,000 nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(15_000)),
+    ]
+
+    static let all = enveloped + raw + kinds + delivered
+
+    /// Past its time, which is no fault of the request.
+    private var expired: BadJob {
+        with {
+            $0.outcome = "expired"
+            $0.action = "none"
+            // The reason says it all.
+            $0.hasDetail = false
+        }
+    }
+
+    /// With a header table of its own, which the dead letter does not repeat.
+    private func withTable(_ content: [UInt8]) -> BadJob {
+        with {
+            $0.wireHeaders = content
+            $0.keepsHeaders = false
+        }
+    }
+}

@@ -1,0 +1,301 @@
+import Foundation
+import LocalStack
+import RabbitMQ
+
+/// A message to publish, in the words of AMQP.
+struct TestJob: Sendable {
+    var exchange = "apns.jobs"
+    var routingKey = Array("development.normal.com.example.app".utf8)
+    var contentType: String? = "application/json"
+    var contentEncoding: String?
+    /// The same as the correlation id where nothing else is said.
+    var messageID: [UInt8]?
+    var replyTo: String?
+    var headers: [FieldTable.Entry] = []
+    var body: [UInt8] = []
+
+    /// A raw job with its token in a header.
+    static func raw(
+        token: FieldValue? = .text(String(decoding: Tokens.bad, as: UTF8.self)), headers: [(String, FieldValue)] = [],
+        body: String = #"{"aps":{"alert":"SECRET"}}"#
+    ) -> TestJob {
+        var job = TestJob()
+        job.contentType = "application/vnd.apns.payload+json"
+        job.headers = (token.map { [("apns-device-token", $0)] } ?? []).map(entry) + headers.map(entry)
+        job.body = Array(body.utf8)
+        return job
+    }
+
+    /// An enveloped job from its body.
+    static func enveloped(_ body: String, headers: [(String, FieldValue)] = []) -> TestJob {
+        var job = TestJob()
+        job.headers = headers.map(entry)
+        job.body = Array(body.utf8)
+        return job
+    }
+
+    private static func entry(_ name: String, _ value: FieldValue) -> FieldTable.Entry {
+        FieldTable.Entry(name: Array(name.utf8), value: value)
+    }
+
+    /// The job under another routing key.
+    func keyed(_ key: String, exchange: String = "apns.jobs") -> TestJob {
+        var job = self
+        job.routingKey = Array(key.utf8)
+        job.exchange = exchange
+        return job
+    }
+
+    /// The job with something changed.
+    func with(_ change: (inout TestJob) -> Void) -> TestJob {
+        var job = self
+        change(&job)
+        return job
+    }
+}
+
+/// Device tokens of the tests; the simulator accepts both.
+enum Tokens {
+    /// Of jobs in order.
+    static let good = Array(String(repeating: "a1b2c3d4", count: 8).utf8)
+    /// Of jobs that must never reach APNs.
+    static let bad = Array(String(repeating: "5ec2e7ab", count: 8).utf8)
+}
+
+/// A header as it stood on the wire: the kind tells integers of different widths apart.
+struct WireHeader: Equatable {
+    var name: String
+    var kind: Character
+    var value: FieldValue
+}
+
+/// A message that came from the broker.
+struct ReceivedMessage {
+    var exchange: String
+    var routingKey: [UInt8]
+    var contentType: [UInt8]?
+    var contentEncoding: [UInt8]?
+    var messageID: [UInt8]?
+    var correlationID: [UInt8]?
+    var replyTo: [UInt8]?
+    var type: [UInt8]?
+    var headers: [WireHeader] = []
+    var body: [UInt8]
+    var isRedelivered: Bool
+
+    /// Copies everything out of a delivery.
+    init(_ delivery: Delivery) throws {
+        let bytes = delivery.bytes
+        let properties = try MessagePropertyReader(bytes, delivery.properties)
+        func copy(_ range: Range<Int>?) -> [UInt8]? { range.map { Array(bytes[$0]) } }
+        exchange = String(decoding: bytes[delivery.exchange], as: UTF8.self)
+        routingKey = Array(bytes[delivery.routingKey])
+        contentType = copy(properties.contentType)
+        contentEncoding = copy(properties.contentEncoding)
+        messageID = copy(properties.messageID)
+        correlationID = copy(properties.correlationID)
+        replyTo = copy(properties.replyTo)
+        type = copy(properties.type)
+        body = Array(bytes[delivery.body])
+        isRedelivered = delivery.redelivered
+        guard let table = properties.headers else { return }
+        var reader = FieldTableReader(table, maximumSize: 1 << 20)
+        while let field = try reader.next(in: bytes) {
+            headers.append(
+                WireHeader(
+                    name: String(decoding: bytes[field.name], as: UTF8.self),
+                    kind: Character(Unicode.Scalar(field.kind)), value: try FieldValue(field, in: bytes)))
+        }
+    }
+
+    /// The text of a header.
+    func text(_ name: String) -> String? {
+        guard case .text(let bytes) = headers.first(where: { $0.name == name })?.value else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The number in a header.
+    func number(_ name: String) -> Int64? {
+        guard case .integer(let number) = headers.first(where: { $0.name == name })?.value else { return nil }
+        return number
+    }
+}
+
+/// The body of a result, every field of it.
+struct JobResult: Decodable, Equatable {
+    var jobId: String
+    var index: Int
+    var outcome: String
+    var action: String
+    var status: Int?
+    var reason: String?
+    var detail: String?
+    var deviceToken: String?
+    var tokenInvalidSince: Int64?
+    var reference: String?
+    var apnsId: String?
+    var topic: String?
+    var environment: String?
+    var route: String?
+    var attempt: Int
+    var redelivered: Bool
+    var enqueuedAt: Int64?
+    var finishedAt: Int64
+    var worker: String
+
+    static func parse(_ body: [UInt8]) throws -> JobResult {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(JobResult.self, from: Data(body))
+    }
+
+    /// Outcome, reason and index on one line, for comparing many at once.
+    var summary: String { "\(index) \(outcome) \(reason ?? "-") \(attempt)" }
+}
+
+/// Publishes jobs and reads what became of them, as a producer and its monitoring do. For one thread.
+final class JobClient {
+    private let stack: BrokerStack
+    private let producer: AMQPBlockingClient
+    private var readers: [String: AMQPBlockingClient] = [:]
+    private var unclaimed: [String: [ReceivedMessage]] = [:]
+    /// How long a message may take to come.
+    static let patience = Duration.seconds(30)
+
+    init(_ stack: BrokerStack) throws {
+        self.stack = stack
+        producer = try stack.connect()
+    }
+
+    /// Ends all connections; what was read is acknowledged already.
+    func close() {
+        producer.close()
+        for reader in readers.values { reader.close() }
+    }
+
+    // MARK: Publishing
+
+    /// Publishes a job and waits for its confirm.
+    func publish(_ job: TestJob, as correlation: String) throws {
+        let result = try producer.publishConfirmed(try message(job, correlation))
+        guard result == .confirmed else { throw RingFailure("the broker did not take \(correlation): \(result)") }
+    }
+
+    /// Publishes many jobs, then waits for their confirms.
+    func publish(_ jobs: [(job: TestJob, correlation: String)]) throws {
+        for job in jobs { _ = try producer.submit(try message(job.job, job.correlation)) }
+        for outcome in try producer.flush() where outcome.result != .confirmed {
+            throw RingFailure("the broker did not take message \(outcome.number): \(outcome.result)")
+        }
+    }
+
+    /// Publishes a job whose header table is given byte by byte, through a client that writes it unseen.
+    func publish(_ job: TestJob, wireHeaders: [UInt8], as correlation: String) throws {
+        let fields: [String: Any?] = [
+            "exchange": job.exchange, "routing_key": String(decoding: job.routingKey, as: UTF8.self),
+            "content_type": job.contentType, "correlation_id": correlation,
+            "message_id": job.messageID.map { String(decoding: $0, as: UTF8.self) } ?? correlation,
+            "headers": Hex.text(wireHeaders), "body": Hex.text(job.body),
+        ]
+        let line = try JSONSerialization.data(withJSONObject: fields.mapValues { $0 ?? NSNull() as Any })
+        _ = try stack.python("publish.py", input: String(decoding: line, as: UTF8.self) + "\n")
+    }
+
+    /// A good job of the same route.
+    func publishGoodJob(as correlation: String, topic: String = "com.example.app") throws {
+        try publish(
+            .raw(token: .text(Tokens.good)).keyed("development.normal.\(topic)"), as: correlation)
+    }
+
+    private func message(_ job: TestJob, _ correlation: String) throws -> OutgoingMessage {
+        var message = OutgoingMessage()
+        message.isMandatory = true
+        message.setExchange(Array(job.exchange.utf8).span)
+        message.setRoutingKey(job.routingKey.span)
+        if let type = job.contentType { message.setContentType(Array(type.utf8).span) }
+        if let encoding = job.contentEncoding { message.setContentEncoding(Array(encoding.utf8).span) }
+        let correlationID = Array(correlation.utf8)
+        let messageID = job.messageID ?? correlationID
+        message.setMessageID(messageID.span)
+        message.setCorrelationID(correlationID.span)
+        if let address = job.replyTo { message.setReplyTo(Array(address.utf8).span) }
+        message.setType("ring.job")
+        for header in job.headers { message.addHeader(name: header.name.span, value: header.value) }
+        message.setBody(job.body.span)
+        return message
+    }
+
+    // MARK: Reading
+
+    /// Makes an exclusive queue that copies what an exchange gets, read like any other queue.
+    ///
+    /// - Returns: Its name.
+    func tap(_ exchange: String, key: String = "#", name: String = "") throws -> String {
+        let reader = try stack.connect()
+        let queue = try reader.declareQueue(name, exclusive: true)
+        try reader.bind(queue: queue, exchange: exchange, routingKey: key)
+        try reader.startConsuming(queue: queue)
+        readers[queue] = reader
+        return queue
+    }
+
+    /// Waits for the next message of a correlation id in a queue, and takes it.
+    func next(_ correlation: String, from queue: String) throws -> ReceivedMessage {
+        let key = "\(queue) \(correlation)"
+        if unclaimed[key]?.isEmpty == false, let first = unclaimed[key]?.removeFirst() { return first }
+        let reader = try reader(of: queue)
+        let deadline = ContinuousClock.now.advanced(by: Self.patience)
+        while ContinuousClock.now < deadline {
+            guard let delivery = try reader.receive(timeout: .milliseconds(500)) else { continue }
+            let message = try ReceivedMessage(delivery)
+            try reader.acknowledge(delivery)
+            let id = message.correlationID.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            if id == correlation { return message }
+            unclaimed["\(queue) \(id)", default: []].append(message)
+        }
+        throw RingFailure("nothing of \(correlation) came to \(queue) within \(Self.patience)")
+    }
+
+    /// Everything else that a queue holds now, of whatever correlation id.
+    func rest(of queue: String) throws -> [ReceivedMessage] {
+        let reader = try reader(of: queue)
+        var messages = unclaimed.filter { $0.key.hasPrefix("\(queue) ") }.flatMap(\.value)
+        // The queue's own depth says whether more is to come; what is under way arrives in a moment.
+        repeat {
+            while let delivery = try reader.receive(timeout: .milliseconds(100)) {
+                messages.append(try ReceivedMessage(delivery))
+                try reader.acknowledge(delivery)
+            }
+        } while try reader.depth(of: queue).messages > 0
+        return messages
+    }
+
+    /// Waits for the next result of a correlation id.
+    func result(_ correlation: String) throws -> (message: ReceivedMessage, result: JobResult) {
+        let message = try next(correlation, from: "apns.q.results")
+        return (message, try JobResult.parse(message.body))
+    }
+
+    private func reader(of queue: String) throws -> AMQPBlockingClient {
+        if let known = readers[queue] { return known }
+        let reader = try stack.connect()
+        try reader.startConsuming(queue: queue)
+        readers[queue] = reader
+        return reader
+    }
+}
+
+/// Bytes as hexadecimal digits, and back.
+enum Hex {
+    static func text(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    static func bytes(_ text: String) -> [UInt8] {
+        let digits = Array(text.utf8)
+        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import APNSSimulator
+import Foundation
+import LocalStack
+import Logging
+import PushModel
+import PushWorker
+import RabbitMQ
+import ServiceLifecycle
+import TLS
+
+/// The one RabbitMQ of these suites; each has a virtual host of its own on it, because the contract fixes all names.
+enum RingBroker {
+    /// Started with the first suite that asks for it.
+    static let broker = Result<PrivateBroker, any Error> { try PrivateBroker.start() }
+}
+
+/// What a test could not do or did not see in time.
+struct RingFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A virtual host with the contract's objects, a local APNs, and a configuration for workers in this process.
+final class BrokerStack: Sendable {
+    /// A route of the stack.
+    struct App: Sendable {
+        var route: String
+        var topic: String
+        var environment = "development"
+        /// `local`, or `stranger`, whose key APNs does not know.
+        var credential = "local"
+    }
+
+    let virtualHost: String
+    let broker: PrivateBroker
+    let simulator: RunningSimulator
+    let configuration: WorkerConfiguration
+    private let directory: TemporaryDirectory
+
+    private init(
+        virtualHost: String, broker: PrivateBroker, simulator: RunningSimulator, configuration: WorkerConfiguration,
+        directory: TemporaryDirectory
+    ) {
+        self.virtualHost = virtualHost
+        self.broker = broker
+        self.simulator = simulator
+        self.configuration = configuration
+        self.directory = directory
+    }
+
+    /// Makes everything but a worker.
+    ///
+    /// - Parameters:
+    ///   - virtualHost: Its name, different for each stack.
+    ///   - apps: The routes.
+    ///   - tiers: The delays of the retry tiers, in milliseconds.
+    ///   - apns: The `apns` section of the configuration; nil for the simulator.
+    ///   - settings: More lines of configuration.
+    static func start(
+        _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
+        tiers: [Int64] = [2_000, 4_000], apns: String? = nil, settings: String = ""
+    ) async throws -> BrokerStack {
+        let directory = try TemporaryDirectory(prefix: "martlet-ring")
+        let key = try ES256PrivateKey.generate()
+        let keyFile = try directory.write(key.pem, to: "AuthKey_MARTLET001.p8")
+        let strangersFile = try directory.write(try ES256PrivateKey.generate().pem, to: "AuthKey_STRANGER01.p8")
+        var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
+        simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
+        let simulator = try await APNSSimulator.start(simulating)
+        let address = "https://localhost:\(simulator.port)"
+        let simulated = """
+            { production: "\(address)", development: "\(address)", trust_file: "\(simulator.authorityFile)", \
+            request_timeout: 1s }
+            """
+        let broker = try RingBroker.broker.get()
+        let routes = apps.map { app in
+            "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
+                + "credential: \(app.credential) }"
+        }
+        let file = try directory.write(
+            """
+            instance: ring
+            broker: { uri: "\(broker.uri)\(virtualHost)" }
+            apns: \(apns ?? simulated)
+            credentials:
+              - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
+              - { name: stranger, kind: token, key_file: "\(strangersFile)", key_id: STRANGER01, team_id: MARTLETDEV }
+            routes:
+            \(routes.joined(separator: "\n"))
+            retry: { tiers: [\(tiers.map { "\($0 / 1_000)s" }.joined(separator: ", "))] }
+            lanes: 1
+            \(settings)
+
+            """, to: "martlet.yaml")
+        let configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
+        let topology = configuration.topology(virtualHost: virtualHost)
+        try broker.importDefinitions(json: try granting(topology.definitions(), to: "guest", on: virtualHost))
+        return BrokerStack(
+            virtualHost: virtualHost, broker: broker, simulator: simulator, configuration: configuration,
+            directory: directory)
+    }
+
+    /// Adds all permissions on a virtual host to a definitions file.
+    private static func granting(_ definitions: String, to user: String, on virtualHost: String) throws -> [UInt8] {
+        guard var object = try JSONSerialization.jsonObject(with: Data(definitions.utf8)) as? [String: Any] else {
+            throw RingFailure("the definitions are no JSON object")
+        }
+        object["permissions"] = [
+            ["user": user, "vhost": virtualHost, "configure": ".*", "write": ".*", "read": ".*"]
+        ]
+        return [UInt8](try JSONSerialization.data(withJSONObject: object))
+    }
+
+    /// Where clients of the virtual host connect.
+    var uri: String { "\(broker.uri)\(virtualHost)" }
+
+    /// A client of the virtual host.
+    func connect() throws -> AMQPBlockingClient {
+        try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: uri), clientName: "ring")
+    }
+
+    /// Starts a worker; nothing waits until it consumes.
+    func startWorker() throws -> LiveWorker { try LiveWorker(configuration) }
+
+    /// Waits until every queue of jobs and every retry tier is empty with nothing unacknowledged, as the queues
+    /// themselves say; asking takes the broker a while, so this needs no pause of its own.
+    ///
+    /// - Returns: What is left after thirty questions; empty when all is well.
+    func leftovers(except exempt: Set<String> = []) throws -> [String: QueueCounts] {
+        var left: [String: QueueCounts] = [:]
+        for _ in 0..<30 {
+            left = try broker.queueCounts(virtualHost: virtualHost).filter { name, counts in
+                (name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")) && counts.total > 0
+                    && !exempt.contains(name)
+            }
+            if left.isEmpty { return left }
+        }
+        return left
+    }
+
+    /// Runs a script of `Fixtures` with Debian's Python, whose pika is a client that is not ours.
+    ///
+    /// - Returns: What it printed.
+    func python(_ script: String, input: String = "", timeout: Duration = .seconds(45)) throws -> String {
+        let outcome = try ChildProcess.run(
+            "/usr/bin/python3", [try Fixtures.path(script), uri], input: Array(input.utf8), timeout: timeout)
+        guard outcome.status == 0 else { throw RingFailure("\(script): \(outcome.errorText)") }
+        return outcome.text
+    }
+}
+
+/// The files beside the tests.
+enum Fixtures {
+    static func path(_ name: String) throws -> String {
+        guard let url = Bundle.module.resourceURL else { throw RingFailure("the tests have no resources") }
+        return url.appendingPathComponent("Fixtures").appendingPathComponent(name).path
+    }
+
+    static func json<Value: Decodable>(_ name: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(contentsOf: URL(fileURLWithPath: try path(name))))
+    }
+}
+
+/// A worker in this process.
+final class LiveWorker: Sendable {
+    let worker: Worker
+    private let group: ServiceGroup
+    private let task: Task<Void, any Error>
+
+    private struct Running: Service {
+        let worker: Worker
+
+        func run() async throws { try await worker.run() }
+    }
+
+    init(_ configuration: WorkerConfiguration, services: (Worker) -> [any Service] = { _ in [] }) throws {
+        let logger = Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() }
+        let worker = try Worker(configuration: configuration, version: "test", logger: logger)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: (services(worker) + [Running(worker: worker)]).map { .init(service: $0) }, logger: logger))
+        self.worker = worker
+        self.group = group
+        task = Task { try await group.run() }
+    }
+
+    /// Drains the worker and waits for its end.
+    func stop() async throws {
+        await group.triggerGracefulShutdown()
+        try await task.value
+    }
+}
