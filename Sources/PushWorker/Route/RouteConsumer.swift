@@ -134,7 +134,9 @@ package struct RouteConsumer {
     }
 
     /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
-    package mutating func channelClosed(code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator) {
+    package mutating func channelClosed(
+        code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator
+    ) {
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
         holdUntil = now + backoff.next(using: &random)
