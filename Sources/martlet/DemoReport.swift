@@ -71,7 +71,7 @@ struct DemoReport {
         lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (those that needed no retry)")
         let dead = deadLetters.sorted { $0.key < $1.key }.map { "\($0.key) \(TimeText.count($0.value))" }
         lines.append("  dead letters   \(dead.isEmpty ? "none" : dead.joined(separator: ", "))")
-        lines.append("  duplicates     \(duplicates)")
+        lines += duplicateLines
         if let failure = state.failure { lines.append("  not read       \(failure)") }
         if refused > 0 { lines.append("  refused        \(TimeText.count(refused)) jobs the broker did not take") }
         lines += complaints
@@ -129,13 +129,16 @@ struct DemoReport {
     }
 
     /// Pushes that devices got twice, and why.
-    private var duplicates: String {
+    private var duplicateLines: [String] {
         let twice = verdict.explainedDuplicates
         // A second push counts as explained only where a result says redelivered.
-        guard state.redelivered > 0 else { return "none" }
+        guard state.redelivered > 0 else { return ["  duplicates     none"] }
         let what = twice == 0 ? "none pushed twice" : "\(TimeText.count(twice)) pushed twice, all explained"
-        let who = killedWorker.map { "\($0) was killed before it had acknowledged them" } ?? "no worker was killed"
-        return "\(what): \(TimeText.count(state.redelivered)) results say redelivered, as \(who)"
+        let who = killedWorker.map { "\($0) was killed with them in flight" } ?? "a connection to the broker was lost"
+        return [
+            "  duplicates     \(what): \(who), so the broker",
+            "                 delivered its jobs again (\(TimeText.count(state.redelivered)) results say redelivered)",
+        ]
     }
 
     /// Single notifications that spoil the verdict.

@@ -21,6 +21,8 @@ struct DemoRun {
 
     /// How often the live view is drawn.
     static let tick = Duration.milliseconds(100)
+    /// How long workers may take to leave.
+    static let grace = Duration.seconds(20)
     /// Shorter than a worker's default, so that an unanswered push and its retry fit into the demo.
     static let requestTimeout = Duration.seconds(5)
 
@@ -64,7 +66,8 @@ struct DemoRun {
         // Outside of this task: a cancelled one may not wait any more.
         let crew = workers
         await Task {
-            await crew.stop()
+            // Queues and results go away with the broker, so there is nothing left worth finishing.
+            await crew.stop(grace: .zero)
             await local.stop()
         }.value
         return try result.get()
@@ -198,7 +201,7 @@ struct DemoRun {
             }
         }
         let queues = try await settledQueues(local, isComplete: isComplete)
-        if !isKept { await workers.stop() }
+        if !isKept { await workers.stop(grace: Self.grace) }
         let state = try await BlockingWork.run("demo-audit") {
             audit.stop()
             for record in local.simulator.ledger.records() where record.status == 200 {

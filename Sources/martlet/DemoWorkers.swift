@@ -67,11 +67,12 @@ struct DemoWorkers {
     }
 
     /// Asks all of them to finish and leave, and waits until they have.
-    func stop() async {
+    /// - Parameter grace: How long they may take before they are killed.
+    func stop(grace: Duration) async {
         let processes = alive.map(\.process)
         _ = try? await BlockingWork.run("demo-stop") {
-            for process in processes { process.signal(SIGTERM) }
-            for process in processes { process.terminate(grace: .seconds(20)) }
+            if grace > .zero { for process in processes { process.signal(SIGTERM) } }
+            for process in processes { process.terminate(grace: grace) }
         }
     }
 }

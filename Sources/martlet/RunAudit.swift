@@ -160,13 +160,17 @@ final class RunAudit: Sendable {
 }
 
 extension RunAudit.State {
+    /// Notes from queueing to the first final report.
+    /// - Parameter milliseconds: How long it took.
+    mutating func took(_ milliseconds: Int64) { _ = latency.record(UInt64(clamping: milliseconds)) }
+
     /// Counts the first final report of a notification.
     fileprivate mutating func count(_ result: ResultRecord) {
         outcomes[
             ResultSummary.Kind(outcome: result.outcome, status: result.status, reason: result.reason), default: 0] += 1
         if let took = result.apnsMilliseconds { _ = answers.record(UInt64(clamping: took)) }
         guard let finished = result.finishedAt else { return }
-        if let queued = result.enqueuedAt { _ = latency.record(UInt64(clamping: finished - queued)) }
+        if let queued = result.enqueuedAt { took(finished - queued) }
         guard result.attempt ?? 1 == 1 else { return }
         firstAttempts += 1
         firstAttemptSpan =

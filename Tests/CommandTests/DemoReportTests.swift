@@ -28,7 +28,7 @@ struct DemoReportTests {
         }
         state.outcomes[ResultSummary.Kind(outcome: "accepted", status: 200)] = 1
         if redelivered { state.redelivered = times }
-        for milliseconds: UInt64 in [10, 20, 30] { state.latency.record(milliseconds) }
+        for milliseconds: Int64 in [10, 20, 30] { state.took(milliseconds) }
         state.firstAttempts = 5_000
         state.firstAttemptSpan = 1_000...3_000
     }
