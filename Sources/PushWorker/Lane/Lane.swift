@@ -134,9 +134,11 @@ final class Lane {
                 case .setPrefetch(let count): try connection.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
                     try connection.startConsuming(
-                        route.channel, queue: route.queues[queue], consumerTag: ConsumerTag.text(queue))
+                        route.channel, queue: route.queues[queue],
+                        consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 case .cancelConsuming(let queue):
-                    try connection.cancel(route.channel, consumerTag: ConsumerTag.text(queue))
+                    try connection.cancel(
+                        route.channel, consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 }
             }
         } catch {
@@ -268,13 +270,17 @@ extension Lane {
     }
 }
 
-/// The consumer tags of a route's channel: its queues' positions.
+/// The consumer tags of a route's channel: the queue's position and the consumer's number.
+///
+/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag, and goes on counting its
+/// messages where a cancelled consumer with unacknowledged ones left off, while the broker's channel begins anew: it
+/// takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
 enum ConsumerTag {
-    /// The tag for a queue.
-    static func text(_ queue: Int) -> String { "q\(queue)" }
+    /// The tag of a queue's consumer.
+    static func text(_ queue: Int, serial: UInt32) -> String { "q\(queue).\(serial)" }
 
     /// The queue a tag stands for; nil for a tag that is not ours.
     static func queue(_ tag: some Sequence<UInt8>) -> Int? {
-        Int(String(decoding: Array(tag).dropFirst(), as: UTF8.self))
+        Int(String(decoding: tag.dropFirst().prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self))
     }
 }

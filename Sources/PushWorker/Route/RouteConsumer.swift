@@ -28,12 +28,16 @@ package struct RouteConsumer {
     private var channel = Channel.closed
     private var pending: Action?
     private var consuming: [Bool]
+    private var serials: [UInt32]
     private var prefetch = 0
     private var backoff = Backoff.queue
     private var holdUntil: UInt64 = 0
 
     /// Creates the consumer of a route with this many queues.
-    package init(queues: Int) { consuming = Array(repeating: false, count: queues) }
+    package init(queues: Int) {
+        consuming = Array(repeating: false, count: queues)
+        serials = Array(repeating: 0, count: queues)
+    }
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
     package var isConsuming: Bool { consuming.allSatisfy { $0 } && prefetch == wantedPrefetch }
@@ -47,6 +51,8 @@ package struct RouteConsumer {
     package var isOpen: Bool { channel == .open }
     /// The prefetch that consumers now have; 0 while there is none.
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
+    /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
+    package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: UInt64) -> UInt64? { isConnected && holdUntil > now ? holdUntil : nil }
 
@@ -71,6 +77,7 @@ package struct RouteConsumer {
                 action = consuming.firstIndex(of: false).map { .startConsuming(queue: $0) }
             }
         }
+        if case .startConsuming(let queue) = action { serials[queue] &+= 1 }
         pending = action
         return action
     }
@@ -127,7 +134,9 @@ package struct RouteConsumer {
     }
 
     /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
-    package mutating func channelClosed(code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator) {
+    package mutating func channelClosed(
+        code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator
+    ) {
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
         holdUntil = now + backoff.next(using: &random)
