@@ -1,0 +1,78 @@
+import Glibc
+import LocalStack
+import Testing
+
+@testable import martlet
+
+// Workers are asked to leave in the middle of their work.
+extension KillTests {
+    /// Accepted after six seconds: longer than a worker with nine seconds of grace goes on sending (four seconds, half
+    /// of what is left after a second for closing), shorter than it waits for answers (eight).
+    private static let slowly = "de1a006000"
+
+    /// What a worker has to do when SIGTERM arrives.
+    enum Load: CaseIterable {
+        /// Pushes are answered at once: all that was taken from the queue can be finished.
+        case quick
+        /// Pushes are answered late: some are in flight until shortly before the end, and those not sent go back.
+        case slow
+
+        var jobs: [KillRing.Job] {
+            switch self {
+            case .quick: KillRing.jobs(10_000)
+            case .slow: KillRing.jobs(100) + KillRing.jobs(1_900, tokenPrefix: slowly)
+            }
+        }
+    }
+
+    @Test(
+        "SIGTERM: what is in flight is finished, the rest goes back to the queue, nothing is pushed twice",
+        arguments: Load.allCases)
+    func drained(load: Load) async throws {
+        try await KillRing.run(settings: "shutdown: { grace: 9s }\nlanes: 1") { ring in
+            let jobs = load.jobs
+            let watch = try await AuditWatch(ring)
+            try await ring.publish(jobs, watch.audit)
+            let first = try ring.local.startWorker("first")
+            try await watch.until(finals: 100)
+            first.signal(SIGTERM)
+            #expect(try await ring.ending(of: first, within: .seconds(9)) == .exited(0))
+            let waiting = try await ring.awaitHandedBack()
+            #expect(waiting > 0, "the worker left under load")
+            // Everything that it took off the queue was confirmed before, and is read here.
+            try await watch.until { $0.ledger.finals + waiting >= jobs.count }
+            #expect(watch.audit.look { $0.ledger.finals } + waiting == jobs.count)
+            let second = try ring.local.startWorker("second")
+            try await watch.untilComplete()
+            try await ring.awaitEmptyJobQueue()
+            let handedBack = watch.audit.look { $0.redelivered }
+            if load == .slow { #expect(handedBack > 0) }
+            try await ring.expectClean(watch, mostExtra: 0)
+            print("drain, \(load): \(jobs.count - waiting) finished, \(handedBack) handed back of \(waiting) left")
+            try await ring.stop([second])
+        }
+    }
+
+    @Test("A second signal: the worker leaves at once, and another one finishes what it had in flight")
+    func impatient() async throws {
+        try await KillRing.run(settings: "lanes: 1") { ring in
+            let watch = try await AuditWatch(ring)
+            let jobs = Load.slow.jobs
+            try await ring.publish(jobs, watch.audit)
+            let first = try ring.local.startWorker("first")
+            try await watch.until(finals: 100)
+            let held = try await ring.jobCounts().unacknowledged
+            // Two different signals: the system may merge two of a kind that arrive together.
+            first.signal(SIGTERM)
+            first.signal(SIGINT)
+            #expect(try await ring.ending(of: first, within: .seconds(5)) == .exited(CommandStatus.gaveUp.rawValue))
+            let second = try ring.local.startWorker("second")
+            try await watch.untilComplete()
+            try await ring.awaitEmptyJobQueue()
+            let verdict = try await ring.expectClean(watch, mostExtra: held)
+            #expect(verdict.explainedDuplicates > 0, "pushes were in flight when the worker left")
+            print("second signal: \(verdict.explainedDuplicates) pushed twice, \(held) unacknowledged just before")
+            try await ring.stop([second])
+        }
+    }
+}
