@@ -132,9 +132,9 @@ final class Lane {
                 case .setPrefetch(let count): try connection.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
                     try connection.startConsuming(
-                        route.channel, queue: route.queues[queue], consumerTag: ConsumerTag.text(queue))
+                        route.channel, queue: route.queues[queue], consumerTag: route.consumer.tag(queue).text)
                 case .cancelConsuming(let queue):
-                    try connection.cancel(route.channel, consumerTag: ConsumerTag.text(queue))
+                    try connection.cancel(route.channel, consumerTag: route.consumer.tag(queue).text)
                 }
             }
         } catch {
@@ -264,16 +264,5 @@ extension Lane {
         consumeLink.close()
         publishLink.close()
         handle.publish(status(), snapshot())
-    }
-}
-
-/// The consumer tags of a route's channel: its queues' positions.
-enum ConsumerTag {
-    /// The tag for a queue.
-    static func text(_ queue: Int) -> String { "q\(queue)" }
-
-    /// The queue a tag stands for; nil for a tag that is not ours.
-    static func queue(_ tag: some Sequence<UInt8>) -> Int? {
-        Int(String(decoding: Array(tag).dropFirst(), as: UTF8.self))
     }
 }

@@ -52,8 +52,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     }
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
-        guard let route = route(channel), let queue = ConsumerTag.queue(consumerTag), route.queues.indices.contains(queue)
-        else { return }
+        guard let route = route(channel), let queue = route.consumer.queue(of: consumerTag) else { return }
         route.consumer.consumeCancelled(
             queue: queue, byBroker: byBroker, now: lane.now.nanoseconds, random: &route.random)
         if byBroker {

@@ -21,6 +21,11 @@ package struct RouteConsumer {
     package var wantedPrefetch = 0
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
+    /// How often each queue was asked to be consumed, for consumer tags that are never used twice.
+    ///
+    /// A quorum queue takes a consumer with the tag of a cancelled one for the same consumer, finds that it has missed
+    /// what its predecessor still holds, and delivers all of that again (seen with RabbitMQ 3.10).
+    package private(set) var numbers: [UInt32]
     /// Why the route is not consuming although it should, in the broker's words.
     package private(set) var trouble: String?
 
@@ -33,7 +38,10 @@ package struct RouteConsumer {
     private var holdUntil: UInt64 = 0
 
     /// Creates the consumer of a route with this many queues.
-    package init(queues: Int) { consuming = Array(repeating: false, count: queues) }
+    package init(queues: Int) {
+        consuming = Array(repeating: false, count: queues)
+        numbers = Array(repeating: 0, count: queues)
+    }
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
     package var isConsuming: Bool { consuming.allSatisfy { $0 } && prefetch == wantedPrefetch }
@@ -72,6 +80,7 @@ package struct RouteConsumer {
             }
         }
         pending = action
+        if case .startConsuming(let queue) = action { numbers[queue] &+= 1 }
         return action
     }
 
@@ -127,7 +136,9 @@ package struct RouteConsumer {
     }
 
     /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
-    package mutating func channelClosed(code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator) {
+    package mutating func channelClosed(
+        code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator
+    ) {
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
         holdUntil = now + backoff.next(using: &random)
