@@ -207,6 +207,7 @@ final class APNSConnection: ReadinessHandler {
             http2.ping(now.nanoseconds)
         }
         flush(now: now)
+        // A connection with nothing to send may be drained as well.
         settle(now: now)
     }
 
@@ -233,8 +234,9 @@ final class APNSConnection: ReadinessHandler {
         do {
             try write(now: now)
         } catch {
-            end(lossError(Self.text(of: error)), now: now)
+            return end(lossError(Self.text(of: error)), now: now)
         }
+        settle(now: now)
     }
 
     /// Reads what is there.
@@ -347,6 +349,13 @@ final class APNSConnection: ReadinessHandler {
         machine.closed()
         http2.connectionLost()
         owner.connectionEnded(self, error, now: now)
+    }
+
+    /// Forgets the connection without a word to anybody: its pool is being let go.
+    func abandon() {
+        guard !isClosed else { return }
+        isClosed = true
+        loop.unwatch(socket.fileDescriptor)
     }
 
     private func lossError(_ text: String) -> APNSClientError {

@@ -92,6 +92,8 @@ package final class APNSPool {
 
     deinit {
         if let timer { loop.cancel(timer) }
+        // The loop keeps what it watches: without this, events would find connections without a pool.
+        for connection in connections { connection.abandon() }
     }
 
     // MARK: Requests

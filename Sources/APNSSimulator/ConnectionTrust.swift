@@ -1,7 +1,8 @@
 /// What a connection has become bound to by its first push, and whether a later push may use it.
 ///
 /// A value without clock or sockets: facts go in, a refusal or nothing comes out.
-/// See [Establishing a token-based connection to APNs](https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns).
+/// See Apple, "Establishing a token-based connection to APNs":
+/// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 struct ConnectionTrust {
     /// The answers that Apple leaves open or that were seen to differ from the page.
     struct Choices: Sendable {

@@ -137,15 +137,11 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         var isBlocked = false
         repeat {
             try encrypt()
-            while tls.pendingCiphertext > 0, !isBlocked {
-                try tls.withPendingCiphertext { bytes in
-                    let taken = try socket.write(bytes)
-                    isBlocked = taken < bytes.count
-                    return taken
-                }
-            }
+            isBlocked = try !drain()
         } while !isBlocked && session?.wantsToSend ?? false
         if session?.isFinished ?? false, tls.pendingCiphertext == 0 {
+            tls.closeNotify()
+            _ = try drain()
             close()
             return
         }
@@ -155,6 +151,20 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
             try gateway.loop.change(socket.fileDescriptor, to: wanted)
             interest = wanted
         }
+    }
+
+    /// Writes what is encrypted; tells whether the socket took all of it.
+    private func drain() throws -> Bool {
+        while tls.pendingCiphertext > 0 {
+            var isBlocked = false
+            try tls.withPendingCiphertext { bytes in
+                let taken = try socket.write(bytes)
+                isBlocked = taken < bytes.count
+                return taken
+            }
+            if isBlocked { return false }
+        }
+        return true
     }
 
     private func encrypt() throws {

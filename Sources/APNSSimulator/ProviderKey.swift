@@ -11,7 +11,8 @@ package enum ServiceEnvironment: String, Sendable, CaseIterable {
 
 /// The public half of a provider's signing key, and what it may be used for.
 ///
-/// See [Establishing a token-based connection to APNs](https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns).
+/// See Apple, "Establishing a token-based connection to APNs":
+/// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 package struct ProviderKey: Sendable {
     /// The ten-character key identifier, `kid` in a token.
     package var keyID: String

@@ -2,7 +2,8 @@ internal import HTTP2
 
 /// The headers of a push that APNs looks at; any other header is ignored.
 ///
-/// See [Sending notification requests to APNs](https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+/// See Apple, "Sending notification requests to APNs":
+/// <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
 enum PushHeader: Int, CaseIterable {
     case method, path, scheme, authority, host, authorization, id, topic, pushType, priority, expiration, collapseID
     case contentType, contentLength

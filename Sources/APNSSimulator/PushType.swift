@@ -1,6 +1,7 @@
 /// The values of `apns-push-type` with the rules that hang on each.
 ///
-/// See [Sending notification requests to APNs](https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+/// See Apple, "Sending notification requests to APNs":
+/// <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
 enum PushType: String, CaseIterable {
     case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
 

@@ -1,6 +1,7 @@
 /// An answer of APNs that is not 200: a status, a reason and what goes with it.
 ///
-/// See [Handling notification responses from APNs](https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
+/// See Apple, "Handling notification responses from APNs":
+/// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct Refusal: Hashable, Sendable {
     /// The HTTP status.
     package var status: Int

@@ -2,7 +2,7 @@
 ///
 /// A notification is named by its job and index. Nothing may be lost; a second acceptance at APNs is explained when a
 /// result of that notification says `redelivered`, because the broker then delivered the job again after a crash; and
-/// results of one attempt may come twice only as the same message, with the same id.
+/// results of one attempt may come twice only as the same message, with an id that no other result has.
 package struct RunLedger: Sendable {
     /// One notification.
     package struct Key: Hashable, Sendable {
@@ -28,15 +28,17 @@ package struct RunLedger: Sendable {
         package var unexplainedDuplicates: [Key] = []
         /// Results or dead letters of jobs nobody published.
         package var unexpected: [Key] = []
-        /// Notifications whose results of one attempt have different message ids.
+        /// Notifications whose results of one attempt have different message ids, none, or that of another result.
         package var ambiguous: [Key] = []
         /// Notifications reported accepted that APNs never received.
         package var unreceived: [Key] = []
+        /// The `apns-id` of every push that APNs accepted and no result speaks of.
+        package var unreported: [String] = []
 
         /// Whether everything is accounted for.
         package var isClean: Bool {
             lost.isEmpty && unexplainedDuplicates.isEmpty && unexpected.isEmpty && ambiguous.isEmpty
-                && unreceived.isEmpty
+                && unreceived.isEmpty && unreported.isEmpty
         }
     }
 
@@ -50,7 +52,14 @@ package struct RunLedger: Sendable {
         var apnsID: String?
     }
 
+    /// What one message id stands for.
+    private struct Report: Hashable {
+        var key: Key
+        var attempt: Int
+    }
+
     private var accounts: [Key: Account] = [:]
+    private var reports: [String: Report] = [:]
     private var acceptances: [String: Int] = [:]
 
     /// An empty ledger.
@@ -60,48 +69,67 @@ package struct RunLedger: Sendable {
     package private(set) var finals = 0
     /// How many notifications were promised.
     package private(set) var promises = 0
+    /// How many notifications were promised and have no final outcome yet.
+    package private(set) var open = 0
 
     /// The broker confirmed a job with this many notifications to its producer.
     package mutating func promised(job: String, notifications: Int = 1) {
         for index in 0..<notifications {
-            accounts[Key(job: job, index: index), default: Account()].isPromised = true
+            var account = accounts[Key(job: job, index: index)] ?? Account()
+            guard !account.isPromised else { continue }
+            account.isPromised = true
+            accounts[Key(job: job, index: index)] = account
             promises += 1
+            if !account.isFinal { open += 1 }
         }
     }
 
     /// A result was read.
+    /// - Returns: Whether it is the first final word about its notification.
+    @discardableResult
     package mutating func reported(
         _ key: Key, attempt: Int, messageID: String, isAccepted: Bool, isRedelivered: Bool, apnsID: String?
-    ) {
-        finished(key)
+    ) -> Bool {
+        let isFirst = finished(key)
         var account = accounts[key] ?? Account()
         if isAccepted { account.isReportedAccepted = true }
         if isRedelivered { account.isRedelivered = true }
         if let known = account.messageIDs[attempt], known != messageID { account.isAmbiguous = true }
         account.messageIDs[attempt] = messageID
+        let report = Report(key: key, attempt: attempt)
+        if messageID.isEmpty || reports[messageID, default: report] != report { account.isAmbiguous = true }
+        reports[messageID] = report
         account.apnsID = apnsID?.lowercased() ?? account.apnsID
         accounts[key] = account
+        return isFirst
     }
 
     /// A dead letter that the broker wrote was read: it has no result.
-    package mutating func deadLettered(_ key: Key) { finished(key) }
+    package mutating func deadLettered(_ key: Key) { _ = finished(key) }
 
     /// APNs accepted a push with this `apns-id`.
     package mutating func accepted(apnsID: String) { acceptances[apnsID.lowercased(), default: 0] += 1 }
 
-    private mutating func finished(_ key: Key) {
-        if accounts[key]?.isFinal != true { finals += 1 }
-        accounts[key, default: Account()].isFinal = true
+    private mutating func finished(_ key: Key) -> Bool {
+        var account = accounts[key] ?? Account()
+        guard !account.isFinal else { return false }
+        account.isFinal = true
+        accounts[key] = account
+        finals += 1
+        if account.isPromised { open -= 1 }
+        return true
     }
 
     /// Compares everything recorded so far.
     package func verdict() -> Verdict {
         var verdict = Verdict()
+        var unreported = Set(acceptances.keys)
         for (key, account) in accounts {
             if !account.isPromised { verdict.unexpected.append(key) }
             if account.isPromised, !account.isFinal { verdict.lost.append(key) }
             if account.isAmbiguous { verdict.ambiguous.append(key) }
             let count = account.apnsID.flatMap { acceptances[$0] } ?? 0
+            if let id = account.apnsID { unreported.remove(id) }
             if account.isReportedAccepted, count == 0 { verdict.unreceived.append(key) }
             guard count > 1 else { continue }
             if account.isRedelivered {
@@ -110,6 +138,7 @@ package struct RunLedger: Sendable {
                 verdict.unexplainedDuplicates.append(key)
             }
         }
+        verdict.unreported = unreported.sorted()
         return verdict
     }
 }

@@ -46,7 +46,8 @@ struct WorkerBuilder {
             throw WorkerError(message: "replies.allow: \(error.message)")
         }
         return LaneSettings(
-            index: 0, routes: [], routeCount: configuration.routes.count, instance: configuration.instance, endpoints: try endpoints(),
+            index: 0, routes: [], routeCount: configuration.routes.count, instance: configuration.instance,
+            endpoints: try endpoints(),
             policy: RetryPolicy(
                 tiers: retry.tiers.map(\.wholeMilliseconds), maxAttempts: retry.maxAttempts,
                 maxAge: retry.maxAge.wholeMilliseconds),

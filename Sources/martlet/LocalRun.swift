@@ -43,9 +43,12 @@ final class LocalRun: Sendable {
     /// - Parameters:
     ///   - apps: The apps to push for, in the development environment.
     ///   - settings: More lines of configuration, for instance `lanes: 1`.
+    ///   - requestTimeout: How long workers wait for an answer of the simulator.
     ///   - scenario: The simulator's scenario.
+    /// - Returns: The run; call `stop()` in the end.
+    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind then.
     static func start(
-        apps: [App], settings: String = "", scenario: Scenario = Scenario()
+        apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario()
     ) async throws -> LocalRun {
         let directory = try TemporaryDirectory(prefix: "martlet-run")
         let key = try ES256PrivateKey.generate()
@@ -54,48 +57,78 @@ final class LocalRun: Sendable {
         simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
         simulating.scenario = scenario
         let simulator = try await APNSSimulator.start(simulating)
-        let broker = try PrivateBroker.start()
-        let topology = BrokerTopology(
+        do {
+            let broker = try await BlockingWork.run("broker") {
+                let broker = try PrivateBroker.start()
+                try broker.importDefinitions(json: Array(topology(apps).definitions().utf8))
+                return broker
+            }
+            let text = configuration(
+                apps: apps, broker: broker, simulator: simulator, keyFile: keyFile, requestTimeout: requestTimeout)
+            return LocalRun(
+                directory: directory, broker: broker, simulator: simulator,
+                configurationFile: try directory.write("\(text)\(settings)\n", to: "martlet.yaml"), apps: apps)
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+    }
+
+    private static func topology(_ apps: [App]) -> BrokerTopology {
+        BrokerTopology(
             routes: apps.map { TopologyRoute(name: $0.route, environment: .development, topics: [$0.topic]) },
             tiers: [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }, virtualHost: "/")
-        try broker.importDefinitions(json: Array(topology.definitions().utf8))
+    }
+
+    /// The workers' configuration, ending with a line end.
+    private static func configuration(
+        apps: [App], broker: PrivateBroker, simulator: RunningSimulator, keyFile: String, requestTimeout: Duration
+    ) -> String {
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: development, topics: [\(app.topic)], credential: local }"
         }
         let address = "https://localhost:\(simulator.port)"
-        let configurationFile = try directory.write(
-            """
+        return """
             broker: { uri: "\(broker.uri)" }
-            apns: { production: "\(address)", development: "\(address)", trust_file: "\(simulator.authorityFile)" }
+            apns:
+              production: "\(address)"
+              development: "\(address)"
+              trust_file: "\(simulator.authorityFile)"
+              request_timeout: \(DurationText.write(requestTimeout))
             credentials:
               - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
             routes:
             \(routes.joined(separator: "\n"))
             admin: { listen: "127.0.0.1:0" }
-            \(settings)
 
-            """, to: "martlet.yaml")
-        return LocalRun(
-            directory: directory, broker: broker, simulator: simulator, configurationFile: configurationFile,
-            apps: apps)
+            """
     }
 
     /// Starts a worker; its log goes to a file in `directory`.
-    /// - Parameter name: Its instance name.
-    func startWorker(_ name: String) throws -> ChildProcess {
+    /// - Parameters:
+    ///   - name: Its instance name.
+    ///   - adminPort: The port of its admin server; 0 for any free one.
+    /// - Returns: The process; whoever started it ends it.
+    /// - Throws: `LocalStackError` when it cannot be started.
+    func startWorker(_ name: String, adminPort: Int = 0) throws -> ChildProcess {
         var environment: [String: String] = [:]
         for variable in ["PATH", "HOME", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"] {
             if let value = getenv(variable) { environment[variable] = String(cString: value) }
         }
         environment["MARTLET_INSTANCE"] = name
-        let log = ChildProcess.Stream.file(directory.file("\(name).log"))
+        environment["MARTLET_ADMIN_LISTEN"] = "127.0.0.1:\(adminPort)"
+        let log = ChildProcess.Stream.file(logFile(of: name))
         return try ChildProcess.start(
             try Self.executable(), ["worker", "--config", configurationFile], environment: environment, output: log,
             error: log)
     }
 
+    /// Where a worker's log goes.
+    /// - Parameter name: Its instance name.
+    func logFile(of name: String) -> String { directory.file("\(name).log") }
+
     /// The `martlet` executable: this very program, or the one beside a test bundle.
-    private static func executable() throws -> String {
+    static func executable() throws -> String {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
         let own = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -110,6 +143,7 @@ final class LocalRun: Sendable {
     }
 
     /// A client of the broker.
+    /// - Parameter name: What operators see in the broker's list of connections.
     func connect(_ name: String) throws -> AMQPBlockingClient {
         try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: name)
     }
@@ -117,7 +151,7 @@ final class LocalRun: Sendable {
     /// Ends simulator and broker and removes the directory; workers are ended by whoever started them.
     func stop() async {
         await simulator.stop()
-        broker.stop()
+        _ = try? await BlockingWork.run("broker") { [broker] in broker.stop() }
         directory.remove()
     }
 }

@@ -1,6 +1,7 @@
 /// The alert flags of `martlet push`, and the payload they make.
 ///
-/// [Generating a remote notification](https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification)
+/// See Apple, "Generating a remote notification":
+/// <https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification>
 struct PushPayload: Equatable {
     /// The alert's text.
     var alert: String?

@@ -32,6 +32,8 @@ struct ResultRecord: Decodable, Equatable {
     var attempt: Int?
     /// Whether the broker had handed the job out before.
     var redelivered: Bool?
+    /// When the producer queued the job, in milliseconds since 1970, where it said so.
+    var enqueuedAt: Int64?
     /// When the worker was done, in milliseconds since 1970.
     var finishedAt: Int64?
     /// How long the job waited before it was sent, in milliseconds.
@@ -47,6 +49,7 @@ struct ResultRecord: Decodable, Equatable {
         case jobID = "job_id"
         case deviceToken = "device_token"
         case apnsID = "apns_id"
+        case enqueuedAt = "enqueued_at"
         case finishedAt = "finished_at"
         case queueMilliseconds = "queue_ms"
         case apnsMilliseconds = "apns_ms"

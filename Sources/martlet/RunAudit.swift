@@ -7,65 +7,113 @@ import Synchronization
 
 /// Reads everything a run reports, as monitoring would, and keeps the ledger of it.
 ///
-/// One thread with its own connection per queue; readers take a copy of the state at any time.
+/// One thread with its own connection per queue; readers look at the state at any time.
 final class RunAudit: Sendable {
+    /// Where reports are read.
+    enum Source: Sendable {
+        /// From the real queues, which are empty afterwards.
+        case queues
+        /// From copies of one's own: the real queues keep everything for others to look at.
+        case taps
+    }
+
     /// What was read so far.
     struct State: Sendable {
         /// Who was promised what, and what became of it.
         var ledger = RunLedger()
-        /// Final reports by outcome and reason.
-        var outcomes: [String: Int] = [:]
-        /// Milliseconds from queueing to the final report.
-        var latency = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
+        /// Notifications by the outcome and reason of their first final report.
+        var outcomes: [ResultSummary.Kind: Int] = [:]
+        /// Milliseconds from queueing to the first final report.
+        var latency = State.histogram()
+        /// Milliseconds that APNs took to answer.
+        var answers = State.histogram()
         /// Results that belong to a job delivered before.
         var redelivered = 0
+        /// Notifications that were final after one attempt.
+        var firstAttempts = 0
+        /// When the first and the last of those were final, in milliseconds since 1970.
+        var firstAttemptSpan: ClosedRange<Int64>?
         /// Dead letters by the queue they were in.
         var deadLetters: [String: Int] = [:]
         /// Why reading ended early.
         var failure: String?
+
+        /// A day in milliseconds is the longest that is told apart.
+        private static func histogram() -> Histogram<UInt64> {
+            Histogram(highestTrackableValue: 86_400_000, numberOfSignificantValueDigits: .two)
+        }
     }
 
     private let state = Mutex(State())
     private let isStopping = Atomic<Bool>(false)
     private let threads = Mutex<[LoopThread]>([])
+    private let onChange: @Sendable () -> Void
 
-    /// Starts reading the results and both dead-letter queues of a broker.
-    init(_ uri: String) throws {
-        for queue in ["apns.q.results", "apns.q.dead", "apns.q.dead.tokens"] {
-            let client = try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: uri), clientName: "audit \(queue)")
-            let thread = try Self.thread(queue: queue, client: client, audit: self)
-            threads.withLock { $0.append(thread) }
+    /// Starts reading the results and both dead-letter queues of a broker; connects and so blocks for a moment.
+    /// - Parameters:
+    ///   - uri: The broker.
+    ///   - source: Where to read; taps must be there before the first job is published.
+    ///   - onChange: Called on the reading threads after a batch was read, and when reading fails.
+    /// - Throws: `AMQPError` when a queue cannot be read.
+    init(_ uri: String, reading source: Source = .queues, onChange: @escaping @Sendable () -> Void = {}) throws {
+        self.onChange = onChange
+        let queues =
+            switch source {
+            case .queues: [TopologyNames.resultsQueue, TopologyNames.deadQueue, TopologyNames.deadTokensQueue]
+            case .taps: [TopologyNames.results, TopologyNames.dead]
+            }
+        do {
+            for name in queues {
+                let client = try AMQPBlockingClient.connect(
+                    try AMQPEndpoint.parse(uri: uri), clientName: "audit \(name)")
+                var queue = name
+                if source == .taps {
+                    queue = try client.declareQueue("apns.q.tap.guest.\(JobIdentifier.new())", exclusive: true)
+                    try client.bind(queue: queue, exchange: name, routingKey: "#")
+                }
+                try client.startConsuming(queue: queue, prefetch: 1_000)
+                let isResults = name == TopologyNames.results || name == TopologyNames.resultsQueue
+                let thread = try Self.thread(client, takesResults: isResults, audit: self)
+                threads.withLock { $0.append(thread) }
+            }
+        } catch {
+            stop()
+            throw error
         }
     }
 
-    /// What was read so far.
+    /// A copy of what was read so far; a live view better uses `look`, as copying a large ledger takes its time.
     var current: State { state.withLock { $0 } }
+
+    /// Looks at what was read so far, without a copy.
+    func look<Value: Sendable>(_ body: (borrowing State) -> Value) -> Value { state.withLock { body($0) } }
 
     /// Records something that only the caller knows.
     func record(_ body: (inout RunLedger) -> Void) { state.withLock { body(&$0.ledger) } }
 
-    /// Ends reading once the queues have been silent for a moment.
+    /// Ends reading once the queues have been silent for a moment; blocks until then.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
     private static func thread(
-        queue: String, client: sending AMQPBlockingClient, audit: RunAudit
+        _ client: sending AMQPBlockingClient, takesResults: Bool, audit: RunAudit
     ) throws(EventLoopError) -> LoopThread {
-        // The client was made here and goes to the thread whole; `disown` lets its first use there claim it.
-        try LoopThread.start(name: "audit") {
+        // Made on this thread, used on that one only: its first use there makes it that thread's own.
+        client.disown()
+        return try LoopThread.start(name: "audit") {
             do throws(AMQPError) {
-                try audit.read(queue, client)
+                try audit.read(client, takesResults: takesResults)
             } catch {
                 audit.state.withLock { $0.failure = error.message }
+                audit.onChange()
             }
             client.close()
         }
     }
 
-    private func read(_ queue: String, _ client: AMQPBlockingClient) throws(AMQPError) {
-        try client.startConsuming(queue: queue, prefetch: 1_000)
+    private func read(_ client: AMQPBlockingClient, takesResults: Bool) throws(AMQPError) {
         var unacknowledged = 0
         while true {
             // Short, so that a stop is noticed; once stopping, silence means that everything was read.
@@ -73,38 +121,59 @@ final class RunAudit: Sendable {
                 if isStopping.load(ordering: .acquiring) { return }
                 continue
             }
-            if queue == "apns.q.results" { takeResult(delivery) } else { takeDeadLetter(delivery, from: queue) }
+            if takesResults { takeResult(delivery) } else { takeDeadLetter(delivery) }
             unacknowledged += 1
             if unacknowledged >= 100 || !client.hasReceived {
                 try client.acknowledge(delivery, multiple: true)
                 unacknowledged = 0
+                onChange()
             }
         }
     }
 
     private func takeResult(_ delivery: Delivery) {
-        let message = BrokerMessage(delivery)
-        guard let result = ResultRecord.parse(Array(delivery.bytes[delivery.body])), let job = result.jobID else { return }
+        let messageID = BrokerMessage(delivery).messageID
+        guard let result = ResultRecord.parse(Array(delivery.bytes[delivery.body])), let job = result.jobID else {
+            return state.withLock { $0.failure = "a message in the results is no result" }
+        }
         state.withLock { state in
-            state.ledger.reported(
-                RunLedger.Key(job: job, index: result.index), attempt: result.attempt ?? 1,
-                messageID: message.messageID, isAccepted: result.outcome == Outcome.accepted.rawValue,
-                isRedelivered: result.redelivered == true, apnsID: result.apnsID)
-            let kind = result.reason.map { "\(result.outcome) \($0)" } ?? result.outcome
-            state.outcomes[kind, default: 0] += 1
+            let isFirst = state.ledger.reported(
+                RunLedger.Key(job: job, index: result.index), attempt: result.attempt ?? 1, messageID: messageID,
+                isAccepted: result.outcome == Outcome.accepted.rawValue, isRedelivered: result.redelivered == true,
+                apnsID: result.apnsID)
             if result.redelivered == true { state.redelivered += 1 }
-            let total = (result.queueMilliseconds ?? 0) + (result.apnsMilliseconds ?? 0)
-            _ = state.latency.record(UInt64(max(0, total)))
+            if isFirst { state.count(result) }
         }
     }
 
-    private func takeDeadLetter(_ delivery: Delivery, from queue: String) {
+    private func takeDeadLetter(_ delivery: Delivery) {
         let message = BrokerMessage(delivery)
+        let isToken = message.routingKey.hasPrefix("\(Outcome.deadToken.rawValue).")
+        let queue = isToken ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue
         state.withLock { state in
             state.deadLetters[queue, default: 0] += 1
             // One without our outcome was written by the broker: it is final, and has no result.
-            guard !message.headers.contains(where: { $0.name == "x-apns-outcome" }) else { return }
+            guard message.header("\(HeaderName.outcome)") == nil else { return }
             state.ledger.deadLettered(RunLedger.Key(job: message.messageID, index: 0))
         }
+    }
+}
+
+extension RunAudit.State {
+    /// Notes from queueing to the first final report.
+    /// - Parameter milliseconds: How long it took.
+    mutating func took(_ milliseconds: Int64) { _ = latency.record(UInt64(clamping: milliseconds)) }
+
+    /// Counts the first final report of a notification.
+    fileprivate mutating func count(_ result: ResultRecord) {
+        outcomes[
+            ResultSummary.Kind(outcome: result.outcome, status: result.status, reason: result.reason), default: 0] += 1
+        if let took = result.apnsMilliseconds { _ = answers.record(UInt64(clamping: took)) }
+        guard let finished = result.finishedAt else { return }
+        if let queued = result.enqueuedAt { took(finished - queued) }
+        guard result.attempt ?? 1 == 1 else { return }
+        firstAttempts += 1
+        firstAttemptSpan =
+            firstAttemptSpan.map { min($0.lowerBound, finished)...max($0.upperBound, finished) } ?? finished...finished
     }
 }

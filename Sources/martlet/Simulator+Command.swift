@@ -21,7 +21,7 @@ struct SimulatorCommand: AsyncParsableCommand {
             Clients connect to https://localhost:PORT and trust the ca.pem that is printed. What was pushed is told at the \
             admin port: GET /ledger (?token=…, ?format=compact), GET /counts, POST /reset.
 
-            A push breaks the first of these rules that it breaks: provider token, method, path, repeated headers, \
+            The first broken rule answers, in this order: provider token, method, path, repeated headers, \
             apns-id, apns-expiration, apns-priority, apns-collapse-id, apns-push-type, device token, apns-topic, payload.
 
             The first digits of a device token choose a verdict, unless --no-token-prefixes is given:
@@ -170,7 +170,9 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 
     private static func quoted(_ text: String) -> String {
-        guard let data = try? JSONEncoder().encode(text) else { return "\"\"" }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard let data = try? encoder.encode(text) else { return "\"\"" }
         return String(decoding: data, as: UTF8.self)
     }
 

@@ -14,12 +14,11 @@ final class Parcel: @unchecked Sendable {
     init(_ result: Result<EstablishedConnection, APNSClientError>) { self.result = result }
 }
 
-/// A pool and a scripted server on one loop; only connecting happens elsewhere.
-final class Ring: APNSPoolDelegate {
+/// A pool on a loop of its own, driven as a lane drives it.
+class PoolDriver: APNSPoolDelegate {
     let loop: EventLoop
-    let certificates: ThrowawayCertificates
-    let server: ScriptedServer
     private(set) var pool: APNSPool!
+    private let closesAtEnd: Bool
     private let connector: APNSConnector
     private let mailbox: Mailbox<(ConnectRequest, Parcel)>
     /// Every answer, in the order of arrival.
@@ -30,16 +29,14 @@ final class Ring: APNSPoolDelegate {
     var onAnswer: ((Int, PushAnswer) -> Void)?
 
     init(
-        settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1_000), tokens: ProviderTokenSource? = nil,
-        trust: TrustRoots? = nil, _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
+        loop: EventLoop, port: Int, trust: TrustRoots, tokens: ProviderTokenSource?, closesAtEnd: Bool = true,
+        _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
     ) throws {
-        loop = try EventLoop()
-        certificates = try ThrowawayCertificates()
-        server = try ScriptedServer(loop: loop, context: try certificates.serverContext(), settings: settings)
-        let endpoint = APNSEndpoint(host: "127.0.0.1", port: server.port)
+        self.loop = loop
+        self.closesAtEnd = closesAtEnd
+        let endpoint = APNSEndpoint(host: "127.0.0.1", port: port)
         connector = APNSConnector(
-            endpoint: endpoint,
-            trust: try .client(trust: trust ?? certificates.trust, identity: nil, applicationProtocols: ["h2"]),
+            endpoint: endpoint, trust: try .client(trust: trust, identity: nil, applicationProtocols: ["h2"]),
             limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
         mailbox = Mailbox(waking: loop.wakeup)
         var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
@@ -50,8 +47,7 @@ final class Ring: APNSPoolDelegate {
     }
 
     deinit {
-        pool.close()
-        server.close()
+        if closesAtEnd { pool.close() }
     }
 
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
@@ -135,12 +131,32 @@ final class Ring: APNSPoolDelegate {
     struct TimedOut: Error {}
 }
 
+/// A pool and a scripted server on one loop; only connecting happens elsewhere.
+final class Ring: PoolDriver {
+    let server: ScriptedServer
+
+    init(
+        settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1_000), tokens: ProviderTokenSource? = nil,
+        trust: TrustRoots? = nil, _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
+    ) throws {
+        let loop = try EventLoop()
+        let certificates = try ThrowawayCertificates()
+        server = try ScriptedServer(loop: loop, context: try certificates.serverContext(), settings: settings)
+        try super.init(
+            loop: loop, port: server.port, trust: trust ?? certificates.trust, tokens: tokens, change)
+    }
+
+    deinit { server.close() }
+}
+
 /// Builds jobs.
 enum Jobs {
     static let token = "a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718"
 
     /// A job as the queue would bring it.
-    static func make(payload: String = #"{"aps":{"alert":"hello"}}"#, _ fields: String = "") throws -> Job {
+    static func make(
+        token: String = token, payload: String = #"{"aps":{"alert":"hello"}}"#, _ fields: String = ""
+    ) throws -> Job {
         let text = #"{"device_token":"\#(token)","payload":\#(payload)\#(fields.isEmpty ? "" : "," + fields)}"#
         var bytes = Array("production.normal.com.example.appapplication/json".utf8)
         let body = bytes.count..<(bytes.count + text.utf8.count)

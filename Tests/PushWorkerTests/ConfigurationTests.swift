@@ -201,12 +201,18 @@ struct ConfigurationTests {
         ("broker: { heartbeat: 1500ms }", "22: broker.heartbeat: 1500ms is not a whole number of seconds"),
         ("broker: { heartbeat: 11m }", "22: broker.heartbeat: 11m is out of range: 1s to 10m"),
         ("broker: { uri: [] }", "16: broker.uri: at least one address is needed"),
-        ("broker: { uri: \"http://h\" }", "16: broker.uri: must begin with amqp:// or amqps://"),
-        ("broker: { uri: \"amqp://:pw@h\" }", "16: broker.uri: the user before \"@\" is missing"),
-        ("broker: { uri: \"amqp://u:secret@h:99999\" }", "16: broker.uri: the port must be a number from 0 to 65535"),
+        ("broker: { uri: \"http://h\" }", "16: broker.uri: invalid AMQP URI: it must start with amqp:// or amqps://"),
+        (
+            "broker: { uri: \"amqp://:pw@h\" }",
+            "16: broker.uri: invalid AMQP URI: the user name before the @ is missing"
+        ),
+        (
+            "broker: { uri: \"amqp://u:secret@h:99999\" }",
+            "16: broker.uri: invalid AMQP URI: the port must be a number from 1 to 65535"
+        ),
         (
             "broker: { uri: [\"amqp://h\", \"amqp://u:secret@\"] }",
-            "29: broker.uri[1]: the host is missing"
+            "29: broker.uri[1]: invalid AMQP URI: the host is missing"
         ),
         ("broker: { management: \"ftp://h\" }", "23: broker.management: must begin with http:// or https://"),
         ("broker: { tls: { cert_file: key.p8 } }", "29: broker.tls.cert_file: needs key_file beside it"),

@@ -141,7 +141,7 @@ struct LoggingTests {
         let dropped = sink.droppedLines
         #expect(dropped > 3000)
         var received = Data()
-        while !received.suffix(20).contains(UInt8(ascii: "d")) {
+        while received.range(of: Data("\ndropped ".utf8)) == nil {
             received += pipe.fileHandleForReading.availableData
             sink.write(line)
         }

@@ -43,6 +43,17 @@ struct RouteConsumerTests {
         #expect(consumer.isConsuming && consumer.generation == 1)
     }
 
+    @Test("a consumer's number is that of no earlier consumer of its queue, while its cancel still names the old one")
+    func serials() {
+        var consumer = consuming(queues: 2)
+        var random = SplitMix64(seed: 1)
+        #expect((0...1).map { consumer.serial(of: $0) } == [1, 1])
+        consumer.consumeCancelled(queue: 1, byBroker: true, now: 0, random: &random)
+        #expect(consumer.serial(of: 1) == 1)
+        #expect(consumer.nextAction(now: .max) == .startConsuming(queue: 1))
+        #expect((0...1).map { consumer.serial(of: $0) } == [1, 2])
+    }
+
     @Test("stopping cancels and keeps the channel open for acknowledgements")
     func stop() {
         var consumer = consuming(queues: 2)

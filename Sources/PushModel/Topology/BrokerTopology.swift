@@ -40,6 +40,7 @@ package struct RetryTier: Sendable, Equatable {
 package struct TopologyExchange: Sendable, Equatable {
     /// How an exchange routes.
     package enum Kind: String, Sendable {
+        /// By pattern, to everyone, or by exact key.
         case topic, fanout, direct
     }
 
@@ -82,6 +83,7 @@ package enum TopologyValue: Sendable, Equatable {
 package struct TopologyPolicy: Sendable, Equatable {
     /// What a policy applies to.
     package enum Scope: String, Sendable {
+        /// All queues or all exchanges whose name matches.
         case queues, exchanges
     }
 

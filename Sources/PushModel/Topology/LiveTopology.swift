@@ -2,9 +2,11 @@
 package struct LiveTopology: Sendable, Equatable {
     /// An exchange as it is.
     package struct Exchange: Sendable, Equatable {
+        /// The name.
         package var name: String
         /// `topic`, `fanout`, `direct`, `headers` or a plugin's.
         package var kind: String
+        /// Whether it survives a restart of the broker.
         package var isDurable: Bool
         /// The policy in effect, if any.
         package var policy: String?
@@ -20,9 +22,11 @@ package struct LiveTopology: Sendable, Equatable {
 
     /// A queue as it is.
     package struct Queue: Sendable, Equatable {
+        /// The name.
         package var name: String
         /// `quorum`, `classic` or `stream`.
         package var kind: String
+        /// Whether it survives a restart of the broker.
         package var isDurable: Bool
         /// The arguments given when it was declared, without `x-queue-type`: they win over policies.
         package var arguments: [String]
@@ -43,10 +47,13 @@ package struct LiveTopology: Sendable, Equatable {
 
     /// A binding as it is.
     package struct Binding: Sendable, Equatable {
+        /// The exchange.
         package var source: String
+        /// Where messages go.
         package var destination: String
         /// Whether the destination is a queue and not an exchange.
         package var isToQueue: Bool
+        /// The key or pattern.
         package var routingKey: String
         /// The management API's name for the binding among those of the same source and destination.
         package var propertiesKey: String
@@ -65,10 +72,15 @@ package struct LiveTopology: Sendable, Equatable {
 
     /// A policy as it is; a setting that is neither number nor word has its JSON as text.
     package struct Policy: Sendable, Equatable {
+        /// The name.
         package var name: String
+        /// The expression that object names must match.
         package var pattern: String
+        /// What it applies to: `queues`, `exchanges`, `all`, or a kind of queue.
         package var scope: String
+        /// Which of several matching policies wins: the highest.
         package var priority: Int
+        /// The settings by their policy keys.
         package var settings: [String: TopologyValue]
 
         /// Makes a policy from its parts.
@@ -81,9 +93,13 @@ package struct LiveTopology: Sendable, Equatable {
         }
     }
 
+    /// The exchanges.
     package var exchanges: [Exchange]
+    /// The queues.
     package var queues: [Queue]
+    /// The bindings, those of the default exchange included.
     package var bindings: [Binding]
+    /// The policies.
     package var policies: [Policy]
 
     /// Makes a picture of a virtual host from its parts.

@@ -1,13 +1,7 @@
 /// What APNs lets follow a bundle identifier in a topic; a route claims each of its topics with every one of these.
-///
-/// [Sending notification requests to APNs](https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns)
 package enum TopicSuffix {
-    /// The suffixes; the first is none at all.
-    package static let all: [String] = [
-        "", ".voip", ".complication", ".voip-ptt", ".location-query", ".pushkit.fileprovider",
-        ".push-type.liveactivity",
-        ".push-type.widgets", ".push-type.controls",
-    ]
+    /// The suffixes as text; the first is none at all.
+    package static let all: [String] = [""] + Topic.suffixes.map { "\($0)" }
 
     /// The length of the longest suffix, in bytes.
     package static let longest = all.reduce(0) { max($0, $1.utf8.count) }

@@ -35,6 +35,7 @@ package struct LaneProgress: Sendable, Equatable {
 package struct WorkerReadiness: Sendable, Encodable {
     /// The state of one lane's broker connections.
     package struct Lane: Sendable, Encodable {
+        /// The lane's position.
         package var lane: Int
         /// `up`, `connecting` or `down`.
         package var consume: String
@@ -54,6 +55,7 @@ package struct WorkerReadiness: Sendable, Encodable {
 
     /// The state of one route.
     package struct Route: Sendable, Encodable {
+        /// The route's name.
         package var name: String
         /// `pushing`, `connecting`, `parked`, `missing_queue`, `paused` or another word.
         package var state: String

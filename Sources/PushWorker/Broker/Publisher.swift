@@ -91,13 +91,14 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         guard let connection = link()?.connection else { return }
+        let room = connection.refreshRoom()
         reopenChannels(connection, now: now.nanoseconds)
         if !again.isEmpty, now.nanoseconds >= againAt {
             waiting.prepend(contentsOf: again)
             again.removeAll(keepingCapacity: true)
         }
         guard wantsRoom else { return }
-        guard !connection.isBlocked, !connection.isSuspect(now: now), connection.refreshRoom() > 0 else { return }
+        guard !connection.isBlocked, !connection.isSuspect(now: now), room > 0 else { return }
         // A turn's publications leave in full packets.
         connection.beginBurst()
         defer { connection.endBurst() }

@@ -1,3 +1,5 @@
+internal import RabbitMQ
+
 /// The parts of an address such as `https://user:password@host:port/path`, split without interpreting them further.
 ///
 /// [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3)
@@ -85,15 +87,14 @@ extension SettingParsers {
         return SecretText(text)
     }
 
-    /// The outward shape of an AMQP URI: `amqp://` or `amqps://` and a host.
+    /// An AMQP URI, read as the connection will read it.
     ///
     /// [RabbitMQ URI specification](https://www.rabbitmq.com/docs/uri-spec)
     static func brokerAddress(_ text: String) throws(Rejection) -> SecretText {
-        let address = try AddressText(text)
-        guard ["amqp", "amqps"].contains(address.scheme) else { throw Rejection("must begin with amqp:// or amqps://") }
-        guard address.port != 0 else { throw Rejection("port 0 cannot be reached") }
-        if let user = address.userInfo, user.isEmpty || user.hasPrefix(":") {
-            throw Rejection("the user before \"@\" is missing")
+        do throws(AMQPError) {
+            _ = try AMQPEndpoint.parse(uri: text)
+        } catch {
+            throw Rejection(error.message)
         }
         return SecretText(text)
     }

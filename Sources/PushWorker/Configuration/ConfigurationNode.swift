@@ -12,9 +12,13 @@ struct ConfigurationNode: Sendable {
 
     /// The four shapes a value can have.
     enum Content: Sendable {
+        /// Nothing.
         case null
+        /// A single value, and whether it stood in quotes.
         case scalar(String, quoted: Bool)
+        /// A list.
         case list([ConfigurationNode])
+        /// Keys with values, in the order of the text.
         case mapping([Entry])
     }
 

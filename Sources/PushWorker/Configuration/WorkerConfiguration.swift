@@ -98,7 +98,8 @@ package enum CredentialConfiguration: Sendable, Equatable {
 
 /// A provider token key (`.p8`) and whose it is.
 ///
-/// [Establishing a token-based connection](https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
+/// See Apple, "Establishing a token-based connection":
+/// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 package struct TokenCredentialConfiguration: Sendable, Equatable {
     /// The name that routes use.
     package var name: String

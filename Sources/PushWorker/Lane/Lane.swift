@@ -93,6 +93,8 @@ final class Lane {
     private func endTurn() {
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
+        // Once per turn: methods and acknowledgements below go out only as far as the socket has room.
+        _ = consumeLink.connection?.refreshRoom()
         if now >= nextSweep {
             nextSweep = now.adding(nanoseconds: Self.sweepInterval)
             for route in routes { mark(route) }
@@ -132,9 +134,11 @@ final class Lane {
                 case .setPrefetch(let count): try connection.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
                     try connection.startConsuming(
-                        route.channel, queue: route.queues[queue], consumerTag: route.consumer.tag(queue).text)
+                        route.channel, queue: route.queues[queue],
+                        consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 case .cancelConsuming(let queue):
-                    try connection.cancel(route.channel, consumerTag: route.consumer.tag(queue).text)
+                    try connection.cancel(
+                        route.channel, consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 }
             }
         } catch {
@@ -154,7 +158,6 @@ final class Lane {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
             guard !route.owedAcknowledgements.isEmpty else { return }
-            _ = connection.refreshRoom()
             while let owed = route.owedAcknowledgements.first {
                 guard try send(owed, of: route, on: connection) else {
                     lacksRoom = true
@@ -264,5 +267,20 @@ extension Lane {
         consumeLink.close()
         publishLink.close()
         handle.publish(status(), snapshot())
+    }
+}
+
+/// The consumer tags of a route's channel: the queue's position and the consumer's number.
+///
+/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag, and goes on counting its
+/// messages where a cancelled consumer with unacknowledged ones left off, while the broker's channel begins anew: it
+/// takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
+enum ConsumerTag {
+    /// The tag of a queue's consumer.
+    static func text(_ queue: Int, serial: UInt32) -> String { "q\(queue).\(serial)" }
+
+    /// The queue a tag stands for; nil for a tag that is not ours.
+    static func queue(_ tag: some Sequence<UInt8>) -> Int? {
+        Int(String(decoding: tag.dropFirst().prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self))
     }
 }

@@ -52,7 +52,9 @@ final class ConsumeEvents: BrokerLinkDelegate {
     }
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
-        guard let route = route(channel), let queue = route.consumer.queue(of: consumerTag) else { return }
+        guard let route = route(channel), let queue = ConsumerTag.queue(consumerTag),
+            route.queues.indices.contains(queue)
+        else { return }
         route.consumer.consumeCancelled(
             queue: queue, byBroker: byBroker, now: lane.now.nanoseconds, random: &route.random)
         if byBroker {
@@ -68,7 +70,8 @@ final class ConsumeEvents: BrokerLinkDelegate {
         route.generationEnded()
         route.consumer.channelClosed(code: code, text: text, now: lane.now.nanoseconds, random: &route.random)
         lane.logger.warning(
-            "the broker closed a route's channel", metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
+            "the broker closed a route's channel",
+            metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
         lane.mark(route)
     }
 

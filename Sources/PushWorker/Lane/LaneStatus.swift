@@ -37,8 +37,12 @@ extension Lane {
     /// How the lane is doing now.
     func status() -> LaneStatus {
         var troubles: [String] = []
-        if consumeLink.connection == nil { troubles.append("broker (consuming): \(consumeLink.trouble ?? "connecting")") }
-        if publishLink.connection == nil { troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")") }
+        if consumeLink.connection == nil {
+            troubles.append("broker (consuming): \(consumeLink.trouble ?? "connecting")")
+        }
+        if publishLink.connection == nil {
+            troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")")
+        }
         if let trouble = publisher.trouble { troubles.append(trouble) }
         if publishLink.connection?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(

@@ -4,7 +4,9 @@ internal import Logging
 struct LogFormatter: Sendable {
     /// The look of a line.
     enum Style: Sendable, Equatable {
+        /// One JSON object per line.
         case json
+        /// For people.
         case text(colour: Bool)
     }
 

@@ -5,6 +5,7 @@ internal import PushModel
 ///
 /// [HTTP API reference](https://www.rabbitmq.com/docs/http-api-reference)
 enum ManagementAnswers {
+    /// An element of `/api/exchanges/<vhost>`.
     struct Exchange: Decodable {
         let name: String
         let type: String
@@ -12,6 +13,7 @@ enum ManagementAnswers {
         let policy: String?
     }
 
+    /// An element of `/api/queues/<vhost>`.
     struct Queue: Decodable {
         let name: String
         let type: String?
@@ -20,6 +22,7 @@ enum ManagementAnswers {
         let policy: String?
     }
 
+    /// An element of `/api/bindings/<vhost>`.
     struct Binding: Decodable {
         let source: String
         let destination: String
@@ -35,6 +38,7 @@ enum ManagementAnswers {
         }
     }
 
+    /// An element of `/api/policies/<vhost>`.
     struct Policy: Decodable {
         let name: String
         let pattern: String

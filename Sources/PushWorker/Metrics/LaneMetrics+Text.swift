@@ -2,8 +2,11 @@ internal import PushModel
 
 /// One counter or gauge of a route: its metric's name, its help, and the value.
 struct RouteMetric: Sendable {
+    /// Where the value is.
     let path: any WritableKeyPath<RouteCounters, Int> & Sendable
+    /// The metric's name.
     let name: String
+    /// What it measures.
     let help: String
 }
 

@@ -69,16 +69,19 @@ package struct RouteCounters: Sendable {
 package struct LaneCounters: Sendable {
     /// What was published, by kind.
     package enum Publication: Int, Sendable, CaseIterable {
+        /// A result, its copy to a reply address, a retry copy, a dead letter.
         case result, reply, retry, dead
     }
 
     /// How the broker answered a publication.
     package enum Confirm: Int, Sendable, CaseIterable {
+        /// Stored, refused, without a queue, or without an answer before the connection was lost.
         case ack, nack, returned, lost
     }
 
     /// How a delivery was settled with the broker.
     package enum Settling: Int, Sendable, CaseIterable {
+        /// Done, dead-lettered by the broker, or handed back.
         case acknowledged, rejected, requeued
     }
 
@@ -139,9 +142,13 @@ package struct LaneSnapshot: Sendable {
 package struct OutcomeCounts: Sendable {
     /// One pair and its count.
     struct Entry: Sendable {
+        /// The outcome.
         let outcome: Outcome
+        /// The reason as a label; empty for none.
         let reason: String
+        /// The reason to compare with.
         let key: Reason?
+        /// How many there were.
         var count: Int
     }
 

@@ -11,15 +11,21 @@ package final class MetricsRegistry: Sendable {
 
     /// The labels of a series, in the order of the call that made it.
     struct Series: Hashable, Sendable {
+        /// The label names.
         let labels: [String]
+        /// The label values.
         let values: [String]
     }
 
     /// One metric's series.
     struct Family: Sendable {
+        /// What it measures.
         let kind: MetricKind
+        /// What it measures, in words.
         var help: String
+        /// The values of counters and gauges.
         var values: [Series: Double] = [:]
+        /// The values of histograms.
         var histograms: [Series: DurationHistogram] = [:]
     }
 

@@ -2,8 +2,11 @@ internal import CoreMetrics
 
 /// One series of a registry: what every handler writes to.
 struct RegistryTarget: Sendable {
+    /// Where it is kept.
     let registry: MetricsRegistry
+    /// The metric's name.
     let name: String
+    /// Its labels.
     let series: MetricsRegistry.Series
 
     /// Names a series; illegal label names are made legal.
@@ -27,6 +30,7 @@ struct RegistryTarget: Sendable {
 
 /// A counter of swift-metrics.
 final class RegistryCounter: CounterHandler, Sendable {
+    /// What it writes to.
     let target: RegistryTarget
 
     /// Makes a handler for a series.
@@ -41,6 +45,7 @@ final class RegistryCounter: CounterHandler, Sendable {
 
 /// A gauge of swift-metrics; also what recorders become.
 final class RegistryGauge: MeterHandler, RecorderHandler, Sendable {
+    /// What it writes to.
     let target: RegistryTarget
 
     /// Makes a handler for a series.
@@ -67,6 +72,7 @@ final class RegistryGauge: MeterHandler, RecorderHandler, Sendable {
 
 /// A timer of swift-metrics.
 final class RegistryTimer: TimerHandler, Sendable {
+    /// What it writes to.
     let target: RegistryTarget
 
     /// Makes a handler for a series.

@@ -18,7 +18,7 @@ extension Route {
         case .success(let job):
             credit.arrived(notifications: job.notificationCount, bytes: size)
             if let enqueuedAt = job.enqueuedAt {
-                counters.queueAge.record(microseconds: Int(clamping: (wallClock - enqueuedAt).multipliedReportingOverflow(by: 1_000).partialValue))
+                counters.queueAge.record(microseconds: 1_000 * wallClock.milliseconds(since: enqueuedAt))
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             waiting.append(
@@ -50,26 +50,26 @@ extension Route {
         do throws(AMQPError) {
             try Self.read(delivery.properties, into: &message)
         } catch {
-            return .failure(
-                decoder.refuse(message, .badHeaders, error.message, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+            return .failure(decoder.refuse(message, .badHeaders, error.message, now: wallClock, random: Self.bits))
         }
         if isTruncated {
             let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
-            return .failure(
-                decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+            return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: Self.bits))
         }
         guard let claim else {
             let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
-            return .failure(
-                decoder.refuse(message, .noRoute, detail, now: wallClock, random: { UInt64.random(in: 0 ... .max) }))
+            return .failure(decoder.refuse(message, .noRoute, detail, now: wallClock, random: Self.bits))
         }
-        let decoded = decoder.decode(message, now: wallClock, random: { UInt64.random(in: 0 ... .max) })
+        let decoded = decoder.decode(message, now: wallClock, random: Self.bits)
         guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
         return .failure(
             job.refused(
                 .routingMismatch,
                 "environment and topic belong to another route than \(name), whose queue delivered the job"))
     }
+
+    /// Random bits for the id of a job that brings none.
+    private static func bits() -> UInt64 { UInt64.random(in: 0 ... .max) }
 
     /// Notes in the message where its properties and headers are.
     private static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
@@ -108,6 +108,15 @@ struct RouteClaim: Sendable {
     func covers(_ job: borrowing Job) -> Bool {
         guard let environment = job.environment else { return false }
         return table.route(index, claims: environment, job.bytes.span.extracting(job.topic))
+    }
+}
+
+extension Int64 {
+    /// How much later this wall clock time is than a producer's, in milliseconds: never negative, never more than a
+    /// year, because a producer may claim any time at all.
+    func milliseconds(since earlier: Int64) -> Int {
+        let (difference, overflowed) = subtractingReportingOverflow(earlier)
+        return overflowed ? 0 : Int(Swift.min(Swift.max(0, difference), 31_536_000_000))
     }
 }
 

@@ -21,11 +21,6 @@ package struct RouteConsumer {
     package var wantedPrefetch = 0
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
-    /// How often each queue was asked to be consumed, for consumer tags that are never used twice.
-    ///
-    /// A quorum queue takes a consumer with the tag of a cancelled one for the same consumer, finds that it has missed
-    /// what its predecessor still holds, and delivers all of that again (seen with RabbitMQ 3.10).
-    package private(set) var numbers: [UInt32]
     /// Why the route is not consuming although it should, in the broker's words.
     package private(set) var trouble: String?
 
@@ -33,6 +28,7 @@ package struct RouteConsumer {
     private var channel = Channel.closed
     private var pending: Action?
     private var consuming: [Bool]
+    private var serials: [UInt32]
     private var prefetch = 0
     private var backoff = Backoff.queue
     private var holdUntil: UInt64 = 0
@@ -40,7 +36,7 @@ package struct RouteConsumer {
     /// Creates the consumer of a route with this many queues.
     package init(queues: Int) {
         consuming = Array(repeating: false, count: queues)
-        numbers = Array(repeating: 0, count: queues)
+        serials = Array(repeating: 0, count: queues)
     }
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
@@ -55,6 +51,8 @@ package struct RouteConsumer {
     package var isOpen: Bool { channel == .open }
     /// The prefetch that consumers now have; 0 while there is none.
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
+    /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
+    package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: UInt64) -> UInt64? { isConnected && holdUntil > now ? holdUntil : nil }
 
@@ -79,8 +77,8 @@ package struct RouteConsumer {
                 action = consuming.firstIndex(of: false).map { .startConsuming(queue: $0) }
             }
         }
+        if case .startConsuming(let queue) = action { serials[queue] &+= 1 }
         pending = action
-        if case .startConsuming(let queue) = action { numbers[queue] &+= 1 }
         return action
     }
 

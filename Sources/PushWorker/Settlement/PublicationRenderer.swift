@@ -72,7 +72,7 @@ struct PublicationRenderer {
     private func report(_ index: Int, _ verdict: Verdict, of job: JobInFlight) -> ResultReport {
         ResultReport(
             index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, finishedAt: verdict.finishedAt,
-            queueMilliseconds: job.job.enqueuedAt.map { max(0, job.receivedAt - $0) },
+            queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
             apnsMilliseconds: verdict.apnsMilliseconds)
     }
 
@@ -139,14 +139,17 @@ extension PublicationRenderer {
             || rewritten.contains { name.isText($0) }
     }
 
-    private func addRetryHeaders(_ job: borrowing Job, attempt: Int, receivedAt: Int64, to message: inout OutgoingMessage) {
+    private func addRetryHeaders(
+        _ job: borrowing Job, attempt: Int, receivedAt: Int64, to message: inout OutgoingMessage
+    ) {
         message.addHeader(HeaderName.version, integer: 1)
         message.addHeader(HeaderName.attempt, integer: Int64(attempt))
         message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? receivedAt)
         if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
     }
 
-    private func addDeadLetterHeaders(_ final: FinalReport, of inFlight: JobInFlight, to message: inout OutgoingMessage) {
+    private func addDeadLetterHeaders(_ final: FinalReport, of inFlight: JobInFlight, to message: inout OutgoingMessage)
+    {
         let job = inFlight.job
         message.addHeader(HeaderName.outcome, text: final.outcome.text)
         if let reason = final.reason {

@@ -1,0 +1,34 @@
+import EventLoop
+import Synchronization
+
+/// Calls that block, awaited: each runs on a thread of its own, so that no task waits for another's slow socket.
+enum BlockingWork {
+    /// Runs one blocking call to its end; cancelling the task does not interrupt it.
+    /// - Parameters:
+    ///   - name: The thread's name for debuggers.
+    ///   - body: The call.
+    /// - Returns: What it returns.
+    /// - Throws: What it throws, or `EventLoopError` when the system has no thread left.
+    static func run<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            do throws(EventLoopError) {
+                _ = try LoopThread.start(name: name) { continuation.resume(with: Result { try body() }) }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}
+
+/// Tells a blocking call to end early: it has to look, as cancelling a task does not reach it.
+final class StopSign: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    /// Whether it was raised.
+    var isRaised: Bool { value.load(ordering: .acquiring) }
+
+    /// Raises it for good.
+    func raise() { value.store(true, ordering: .releasing) }
+}

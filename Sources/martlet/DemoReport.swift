@@ -1,0 +1,160 @@
+import Histogram
+import LocalStack
+import PushModel
+
+/// What happened in a demo, in words and as JSON: pure.
+struct DemoReport {
+    /// Percentiles of some lengths of time, in milliseconds.
+    struct Times: Equatable {
+        var p50: Int64 = 0
+        var p90: Int64 = 0
+        var p99: Int64 = 0
+        var max: Int64 = 0
+
+        /// Reads them from a histogram.
+        init(_ histogram: Histogram<UInt64>) {
+            guard histogram.totalCount > 0 else { return }
+            p50 = Int64(clamping: histogram.valueAtPercentile(50))
+            p90 = Int64(clamping: histogram.valueAtPercentile(90))
+            p99 = Int64(clamping: histogram.valueAtPercentile(99))
+            max = Int64(clamping: histogram.max)
+        }
+
+        fileprivate var text: String {
+            "p50 \(TimeText.length(p50)), p90 \(TimeText.length(p90)), p99 \(TimeText.length(p99)), "
+                + "max \(TimeText.length(max))"
+        }
+
+        fileprivate var json: JSONValue {
+            .object([("p50", .integer(p50)), ("p90", .integer(p90)), ("p99", .integer(p99)), ("max", .integer(max))])
+        }
+    }
+
+    /// How many lines a list of single notifications has at most.
+    static let listLimit = 10
+
+    /// Which jobs were published.
+    var seed: UInt64
+    /// How many jobs the broker took.
+    var jobs: Int
+    /// How many jobs it refused.
+    var refused: Int
+    /// The worker that was killed.
+    var killedWorker: String?
+    /// What was read of results and dead letters.
+    var state: RunAudit.State
+    /// How ledgers of producer, APNs and results compare.
+    var verdict: RunLedger.Verdict
+    /// What is in the dead-letter queues.
+    var deadLetters: [String: Int]
+
+    /// Whether everything is final and explained.
+    var isClean: Bool { verdict.isClean && state.ledger.open == 0 && refused == 0 && state.failure == nil }
+
+    /// Final reports per second, from the first to the last that needed one attempt: retries wait on purpose.
+    var throughput: Int {
+        guard let span = state.firstAttemptSpan, span.upperBound > span.lowerBound else { return state.firstAttempts }
+        return state.firstAttempts * 1_000 / Int(span.upperBound - span.lowerBound)
+    }
+
+    /// The report for people.
+    /// - Parameter colour: Whether escape sequences may be used.
+    func lines(colour: Bool) -> [String] {
+        let promises = state.ledger.promises
+        var lines = [
+            "", "What happened to \(TimeText.count(promises)) notifications of \(TimeText.count(jobs)) jobs", "",
+        ]
+        lines += outcomeLines
+        lines.append("")
+        lines.append("  latency        \(Times(state.latency).text)  (queued to final, retries included)")
+        lines.append("  APNs           \(Times(state.answers).text)  (request to answer)")
+        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (those that needed no retry)")
+        let dead = deadLetters.sorted { $0.key < $1.key }.map { "\($0.key) \(TimeText.count($0.value))" }
+        lines.append("  dead letters   \(dead.isEmpty ? "none" : dead.joined(separator: ", "))")
+        lines += duplicateLines
+        if let failure = state.failure { lines.append("  not read       \(failure)") }
+        if refused > 0 { lines.append("  refused        \(TimeText.count(refused)) jobs the broker did not take") }
+        lines += complaints
+        lines.append("")
+        let lost = "lost \(TimeText.count(verdict.lost.count))"
+        let ink = isClean ? Ink.green : Ink.red
+        lines.append("  \(colour ? ink(lost) : lost)\(isClean ? "" : "  (not everything is as it should be)")")
+        return lines
+    }
+
+    /// The report for programs.
+    var json: JSONValue {
+        let outcomes = sortedOutcomes.map { kind, count in
+            JSONValue.object([
+                ("outcome", .text(kind.outcome)), ("status", .optional(kind.status.map(Int64.init))),
+                ("reason", .optional(kind.reason)), ("count", .integer(Int64(count))),
+            ])
+        }
+        let dead = deadLetters.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer(Int64($0.value))) }
+        func count(_ keys: [RunLedger.Key]) -> JSONValue { .integer(Int64(keys.count)) }
+        return .object([
+            ("seed", .text(String(seed))), ("jobs", .integer(Int64(jobs))), ("refused", .integer(Int64(refused))),
+            ("notifications", .integer(Int64(state.ledger.promises))), ("outcomes", .array(outcomes)),
+            ("latency_ms", Times(state.latency).json), ("apns_ms", Times(state.answers).json),
+            ("throughput", .integer(Int64(throughput))), ("dead_letters", .object(dead)),
+            ("killed_worker", .optional(killedWorker)), ("redelivered_results", .integer(Int64(state.redelivered))),
+            ("explained_duplicates", .integer(Int64(verdict.explainedDuplicates))),
+            ("unexplained_duplicates", count(verdict.unexplainedDuplicates)), ("ambiguous", count(verdict.ambiguous)),
+            ("unexpected", count(verdict.unexpected)), ("unreceived", count(verdict.unreceived)),
+            ("unreported", .integer(Int64(verdict.unreported.count))), ("lost", count(verdict.lost)),
+            ("clean", .boolean(isClean)),
+        ])
+    }
+
+    private var sortedOutcomes: [(key: ResultSummary.Kind, value: Int)] {
+        state.outcomes.sorted { left, right in
+            left.value != right.value
+                ? left.value > right.value
+                : (left.key.outcome, left.key.reason ?? "") < (right.key.outcome, right.key.reason ?? "")
+        }
+    }
+
+    private var outcomeLines: [String] {
+        var lines = ["  outcome     notifications    share  reason"]
+        let total = max(1, state.outcomes.values.reduce(0, +))
+        for (kind, count) in sortedOutcomes {
+            let share = "\(count * 1_000 / total / 10).\(count * 1_000 / total % 10) %"
+            let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")
+            lines.append(
+                "  \(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 13))  \(share.aligned(to: 7))  \(why)"
+            )
+        }
+        lines.append("  \("total".padded(to: 10))  \(TimeText.count(state.ledger.finals).aligned(to: 13))")
+        return lines
+    }
+
+    /// Pushes that devices got twice, and why.
+    private var duplicateLines: [String] {
+        let twice = verdict.explainedDuplicates
+        // A second push counts as explained only where a result says redelivered.
+        guard state.redelivered > 0 else { return ["  duplicates     none"] }
+        let what = twice == 0 ? "none pushed twice" : "\(TimeText.count(twice)) pushed twice, all explained"
+        let who = killedWorker.map { "\($0) was killed with them in flight" } ?? "a connection to the broker was lost"
+        return [
+            "  duplicates     \(what): \(who), so the broker",
+            "                 delivered its jobs again (\(TimeText.count(state.redelivered)) results say redelivered)",
+        ]
+    }
+
+    /// Single notifications that spoil the verdict.
+    private var complaints: [String] {
+        func names(_ keys: [RunLedger.Key]) -> [String] { keys.map { "\($0.job)#\($0.index)" } }
+        let lists: [(String, [String])] = [
+            ("never became final", names(verdict.lost)),
+            ("pushed twice without a reason", names(verdict.unexplainedDuplicates)),
+            ("reported, but never promised", names(verdict.unexpected)),
+            ("reported twice under different message ids", names(verdict.ambiguous)),
+            ("reported accepted, but APNs never saw them", names(verdict.unreceived)),
+            ("accepted by APNs (by apns-id), but never reported", verdict.unreported),
+        ]
+        return lists.filter { !$0.1.isEmpty }.flatMap { title, names in
+            let shown = names.sorted().prefix(Self.listLimit)
+            return ["", "  \(TimeText.count(names.count)) \(title):"] + shown.map { "    \($0)" }
+        }
+    }
+}

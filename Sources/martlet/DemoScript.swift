@@ -1,0 +1,65 @@
+/// What the demo does when: decided from numbers alone, with the time passed in.
+struct DemoScript {
+    /// What to do next.
+    enum Step: Equatable {
+        /// Nothing yet.
+        case wait
+        /// Half of the notifications are final: kill a worker and start another.
+        case replaceWorker
+        /// Every promised notification is final.
+        case finish
+        /// Nothing has moved for so long that it will not.
+        case giveUp
+    }
+
+    /// How far the run is.
+    struct Progress: Equatable, Sendable {
+        /// Notifications that the broker confirmed to the producer.
+        var promised = 0
+        /// Of these, the ones without a final outcome.
+        var open = 0
+        /// Notifications with a final outcome.
+        var final = 0
+    }
+
+    /// How long nothing may move.
+    static let patience = Duration.seconds(60)
+
+    private let expected: Int
+    private var isPublished = false
+    private var hasReplaced = false
+    private var last = Progress()
+    private var movedAt: ContinuousClock.Instant
+
+    /// Makes a script.
+    /// - Parameters:
+    ///   - expected: How many notifications will be asked for.
+    ///   - now: The present.
+    init(expected: Int, now: ContinuousClock.Instant) {
+        self.expected = expected
+        movedAt = now
+    }
+
+    /// The producer is done: nothing more will be promised.
+    mutating func published() { isPublished = true }
+
+    /// Decides.
+    /// - Parameters:
+    ///   - progress: How far the run is.
+    ///   - now: The present.
+    /// - Returns: What to do; `replaceWorker` comes once, and before `finish`.
+    mutating func next(_ progress: Progress, now: ContinuousClock.Instant) -> Step {
+        if progress != last {
+            last = progress
+            movedAt = now
+        }
+        // A producer that was refused promises less than was expected.
+        let total = isPublished ? progress.promised : expected
+        if !hasReplaced, progress.final > 0, progress.final * 2 >= total {
+            hasReplaced = true
+            return .replaceWorker
+        }
+        if isPublished, progress.open == 0 { return .finish }
+        return movedAt.duration(to: now) >= Self.patience ? .giveUp : .wait
+    }
+}

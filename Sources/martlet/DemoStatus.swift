@@ -1,0 +1,110 @@
+/// What the live view of the demo shows: pure text from numbers.
+struct DemoStatus: Sendable {
+    /// How a worker is.
+    enum WorkerState: String, Sendable {
+        case running
+        case killed
+    }
+
+    /// Milliseconds since publishing began.
+    var elapsed: Int64 = 0
+    /// Jobs to publish.
+    var jobs = 0
+    /// Notifications these ask for.
+    var notifications = 0
+    /// How far the run is.
+    var progress = DemoScript.Progress()
+    /// Final reports of the last second.
+    var rate = 0
+    /// Notifications by outcome.
+    var outcomes: [String: Int] = [:]
+    /// The workers in the order of their start.
+    var workers: [(name: String, state: WorkerState)] = []
+
+    /// One line for logs and pipes.
+    var plainLine: String {
+        var parts = [
+            "\(TimeText.length(elapsed)): promised \(TimeText.count(progress.promised))",
+            "final \(TimeText.count(progress.final)) of \(TimeText.count(notifications))", "\(TimeText.count(rate))/s",
+        ]
+        parts += sortedOutcomes.map { "\($0.key) \(TimeText.count($0.value))" }
+        parts += workers.filter { $0.state != .running }.map { "\($0.name) \($0.state.rawValue)" }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The lines of the live view.
+    /// - Parameters:
+    ///   - width: Columns of the terminal.
+    ///   - colour: Whether escape sequences may colour them.
+    func lines(width: Int, colour: Bool) -> [String] {
+        let outcomes = sortedOutcomes.map { "\($0.key) \(TimeText.count($0.value))" }.joined(separator: "  ")
+        let workers = workers.map { "\($0.name) \($0.state.rawValue)" }.joined(separator: "  ")
+        let lines = [
+            "  published  \(bar(progress.promised))",
+            "  final      \(bar(progress.final))  \(TimeText.count(rate))/s",
+            "  outcomes   \(outcomes.isEmpty ? "-" : outcomes)",
+            "  workers    \(workers)  \(TimeText.length(elapsed))\(waiting)",
+        ]
+        return lines.map { line in
+            let cut = String(line.prefix(max(1, width - 1)))
+            guard colour else { return cut }
+            return Ink.paint(cut, words: ["killed": .red, "accepted": .green])
+        }
+    }
+
+    /// Once everything is published, what is still open waits in a retry tier for the most part.
+    private var waiting: String {
+        progress.promised == notifications && progress.open > 0 && rate == 0
+            ? "  (\(TimeText.count(progress.open)) wait for their retry)" : ""
+    }
+
+    private var sortedOutcomes: [(key: String, value: Int)] {
+        outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    }
+
+    private func bar(_ value: Int) -> String {
+        let cells = 30
+        let full = notifications > 0 ? min(cells, value * cells / notifications) : 0
+        let drawn = String(repeating: "#", count: full) + String(repeating: "-", count: cells - full)
+        let width = TimeText.count(notifications).count
+        return "[\(drawn)]  \(TimeText.count(value).aligned(to: width)) of \(TimeText.count(notifications))"
+    }
+}
+
+/// Colours of the terminal.
+enum Ink: String {
+    case red = "31"
+    case green = "32"
+    case bold = "1"
+
+    /// A text in this colour.
+    func callAsFunction(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
+
+    /// Colours single words of a line.
+    /// - Parameters:
+    ///   - line: The line; it has no colours yet.
+    ///   - words: The words and their colours.
+    static func paint(_ line: String, words: [String: Ink]) -> String {
+        line.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            words[String(word)]?(String(word)) ?? String(word)
+        }.joined(separator: " ")
+    }
+}
+
+/// Measures how many of something there are per second, over the last second: pure.
+struct RateMeter {
+    private var samples: [(time: Int64, count: Int)] = []
+
+    /// Takes a sample.
+    /// - Parameters:
+    ///   - count: How many there are so far.
+    ///   - time: The present in milliseconds.
+    /// - Returns: How many came per second.
+    mutating func measure(_ count: Int, at time: Int64) -> Int {
+        samples.append((time, count))
+        // One sample older than a second stays, to measure from.
+        while samples.count > 2, samples[1].time <= time - 1_000 { samples.removeFirst() }
+        let first = samples[0]
+        return time > first.time ? (count - first.count) * 1_000 / Int(time - first.time) : 0
+    }
+}

@@ -1,0 +1,46 @@
+import APNSSimulator
+import Glibc
+import LocalStack
+import Testing
+
+@testable import martlet
+
+/// Workers die in the middle of their work, and nothing of it shows in the end but pushes made twice, each explained.
+///
+/// Suites that break what they run on come one after the other: each needs the whole machine.
+@Suite("Whole way, broken under load", .serialized, .timeLimit(.minutes(15)))
+struct KillTests {
+    /// How many workers are killed, one per round; MARTLET_KILLS says otherwise.
+    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 10
+    /// How many jobs each round publishes.
+    static let jobs = 30_000
+
+    @Test("Three workers share a queue; one is killed half way and replaced, again and again: nothing is lost")
+    func killed() async throws {
+        try await KillRing.run { ring in
+            var workers = try (1...3).map { try ring.local.startWorker("worker-\($0)") }
+            for round in 1...Self.rounds {
+                let began = ContinuousClock.now
+                ring.local.simulator.reset()
+                let watch = try await AuditWatch(ring)
+                async let published: Void = ring.publish(KillRing.jobs(Self.jobs), watch.audit)
+                try await watch.until(finals: Self.jobs / 2)
+                let held = try await ring.jobCounts()
+                workers[0].signal(SIGKILL)
+                #expect(watch.audit.look { $0.ledger.finals } < Self.jobs, "the worker was killed under load")
+                #expect(try await ring.ending(of: workers[0], within: .seconds(10)) == .signalled(SIGKILL))
+                workers.removeFirst()
+                workers.append(try ring.local.startWorker("worker-\(round + 3)"))
+                try await published
+                #expect(watch.audit.look { $0.ledger.promises } == Self.jobs)
+                try await watch.untilComplete()
+                try await ring.awaitEmptyJobQueue()
+                let verdict = try await ring.expectClean(watch, mostExtra: held.unacknowledged)
+                print(
+                    "kill \(round): \(verdict.lost.count) lost, \(verdict.explainedDuplicates) pushed twice,",
+                    "\(held.unacknowledged) unacknowledged just before, \(began.duration(to: .now))")
+            }
+            try await ring.stop(workers)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Testing
+
+@testable import LocalStack
+
+@Suite("The ledger of a run", .timeLimit(.minutes(1)))
+struct RunLedgerTests {
+    private typealias Key = RunLedger.Key
+
+    /// Records a result.
+    private func report(
+        _ ledger: inout RunLedger, _ job: String = "j", _ index: Int = 0, attempt: Int = 1, messageID: String? = nil,
+        accepted: Bool = true, redelivered: Bool = false, apnsID: String? = "A"
+    ) {
+        ledger.reported(
+            Key(job: job, index: index), attempt: attempt, messageID: messageID ?? "\(job)/\(attempt)/\(index)",
+            isAccepted: accepted, isRedelivered: redelivered, apnsID: apnsID)
+    }
+
+    @Test("A promised, accepted and reported notification is clean, in whichever order that was learnt")
+    func clean() {
+        var one = RunLedger()
+        one.promised(job: "j")
+        report(&one)
+        one.accepted(apnsID: "a")
+        #expect(one.verdict().isClean)
+        #expect((one.promises, one.open, one.finals) == (1, 0, 1))
+        var other = RunLedger()
+        other.accepted(apnsID: "a")
+        report(&other)
+        #expect(other.open == 0)
+        other.promised(job: "j")
+        #expect(other.verdict().isClean)
+        #expect((other.promises, other.open, other.finals) == (1, 0, 1))
+    }
+
+    @Test("A promise without a final outcome is lost, index by index")
+    func lost() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j", notifications: 2)
+        report(&ledger, "j", 1, accepted: false)
+        #expect(ledger.open == 1)
+        #expect(ledger.verdict().lost == [Key(job: "j", index: 0)])
+        #expect(!ledger.verdict().isClean)
+    }
+
+    @Test("A dead letter of the broker is final without a result")
+    func deadLetter() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        ledger.deadLettered(Key(job: "j", index: 0))
+        #expect(ledger.verdict().isClean)
+        #expect(ledger.open == 0)
+    }
+
+    @Test(
+        "A second acceptance is explained by a result that says redelivered, and by nothing else",
+        arguments: [true, false])
+    func duplicates(redelivered: Bool) {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        report(&ledger)
+        report(&ledger, redelivered: redelivered)
+        ledger.accepted(apnsID: "a")
+        ledger.accepted(apnsID: "A")
+        let verdict = ledger.verdict()
+        #expect(verdict.explainedDuplicates == (redelivered ? 1 : 0))
+        #expect(verdict.unexplainedDuplicates == (redelivered ? [] : [Key(job: "j", index: 0)]))
+        #expect(verdict.isClean == redelivered)
+        #expect(ledger.finals == 1)
+    }
+
+    @Test("Only the first report of a notification is its first")
+    func first() {
+        var ledger = RunLedger()
+        let key = Key(job: "j", index: 0)
+        func report(_ attempt: Int) -> Bool {
+            ledger.reported(
+                key, attempt: attempt, messageID: "m", isAccepted: false, isRedelivered: false, apnsID: nil)
+        }
+        #expect(report(1))
+        #expect(!report(1))
+    }
+
+    @Test("Results of one attempt under two message ids are ambiguous; of two attempts they are not")
+    func ambiguous() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        report(&ledger, attempt: 1, accepted: false)
+        report(&ledger, attempt: 2, accepted: false)
+        #expect(ledger.verdict().isClean)
+        report(&ledger, attempt: 2, messageID: "other", accepted: false)
+        #expect(ledger.verdict().ambiguous == [Key(job: "j", index: 0)])
+    }
+
+    @Test("Results of unknown jobs, and acceptances that APNs knows nothing of, are found")
+    func strangers() {
+        var ledger = RunLedger()
+        report(&ledger, "stranger", accepted: false)
+        #expect(ledger.verdict().unexpected == [Key(job: "stranger", index: 0)])
+        ledger.promised(job: "j")
+        report(&ledger, apnsID: "b")
+        #expect(ledger.verdict().unreceived == [Key(job: "j", index: 0)])
+    }
+
+    @Test("A push that APNs accepted and no result speaks of is found")
+    func unreported() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        report(&ledger)
+        ledger.accepted(apnsID: "A")
+        ledger.accepted(apnsID: "B")
+        #expect(ledger.verdict().unreported == ["b"])
+        #expect(!ledger.verdict().isClean)
+    }
+
+    @Test(
+        "A message id is one attempt's alone: that of another notification or attempt, or none, is ambiguous",
+        arguments: [("j/1/0", "k", 1, 0), ("j/1/0", "j", 1, 1), ("j/1/0", "j", 2, 0), ("", "k", 1, 0)])
+    func shared(messageID: String, job: String, attempt: Int, index: Int) {
+        var ledger = RunLedger()
+        for job in ["j", "k"] { ledger.promised(job: job, notifications: 2) }
+        for index in 0..<2 { report(&ledger, "j", index, accepted: false) }
+        report(&ledger, job, index, attempt: attempt, messageID: messageID, accepted: false)
+        #expect(ledger.verdict().ambiguous == [Key(job: job, index: index)])
+    }
+}
