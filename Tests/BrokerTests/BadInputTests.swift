@@ -4,10 +4,10 @@ import PushModel
 import RabbitMQ
 import Testing
 
-@Suite("Bad input through a broker", .serialized, .timeLimit(.minutes(2)))
+@Suite("Bad input through a broker", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct BadInputTests {
     /// The virtual host of this suite and the worker that all its tests share: what one of them breaks, the next sees.
-    private static let stack = Task {
+    private static let stack = Task(executorPreference: ThreadExecutor()) {
         let stack = try await BrokerStack.start(
             "bad-input",
             apps: [
@@ -57,8 +57,8 @@ struct BadInputTests {
             #expect(letter.body == bad.job.body, "\(bad.name)")
         }
         #expect(try stack.leftovers() == [:])
-        #expect(try client.rest(of: "apns.q.results").isEmpty)
-        #expect(try client.rest(of: "apns.q.dead").isEmpty)
+        try client.expectNothing(in: "apns.q.results")
+        try client.expectNothing(in: "apns.q.dead")
     }
 
     private func publish(_ bad: BadJob, with client: JobClient, as correlation: String? = nil) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import LocalStack
 import RabbitMQ
+import Testing
 
 /// A message to publish, in the words of AMQP.
 struct TestJob: Sendable {
@@ -256,8 +257,17 @@ final class JobClient {
         throw RingFailure("nothing of \(correlation) came to \(queue) within \(Self.patience)")
     }
 
-    /// Everything else that a queue holds now, of whatever correlation id.
-    func rest(of queue: String) throws -> [ReceivedMessage] {
+    /// Expects that a queue holds nothing that was not asked for.
+    func expectNothing(in queue: String, at location: SourceLocation = #_sourceLocation) throws {
+        let rest = try rest(of: queue).map { message in
+            let name = String(decoding: message.correlationID ?? [], as: UTF8.self)
+            let result = try? JobResult.parse(message.body)
+            return "\(name): \(result?.summary ?? "no result")\(result?.redelivered == true ? ", redelivered" : "")"
+        }
+        #expect(rest.isEmpty, "\(queue) also holds \(rest.prefix(5))", sourceLocation: location)
+    }
+
+    private func rest(of queue: String) throws -> [ReceivedMessage] {
         let reader = try reader(of: queue)
         var messages = unclaimed.filter { $0.key.hasPrefix("\(queue) ") }.flatMap(\.value)
         // The queue's own depth says whether more is to come; what is under way arrives in a moment.

@@ -6,6 +6,7 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import ServiceLifecycle
+import Synchronization
 import TLS
 
 /// The one RabbitMQ of these suites; each has a virtual host of its own on it, because the contract fixes all names.
@@ -37,6 +38,7 @@ final class BrokerStack: Sendable {
     let simulator: RunningSimulator
     let configuration: WorkerConfiguration
     private let directory: TemporaryDirectory
+    private static let importing = Mutex(())
 
     private init(
         virtualHost: String, broker: PrivateBroker, simulator: RunningSimulator, configuration: WorkerConfiguration,
@@ -95,7 +97,9 @@ final class BrokerStack: Sendable {
             """, to: "martlet.yaml")
         let configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
         let topology = configuration.topology(virtualHost: virtualHost)
-        try broker.importDefinitions(json: try granting(topology.definitions(), to: "guest", on: virtualHost))
+        let definitions = try granting(topology.definitions(), to: "guest", on: virtualHost)
+        // Imports go through one file of the broker's directory, and suites start side by side.
+        try importing.withLock { _ in try broker.importDefinitions(json: definitions) }
         return BrokerStack(
             virtualHost: virtualHost, broker: broker, simulator: simulator, configuration: configuration,
             directory: directory)
@@ -182,7 +186,7 @@ final class LiveWorker: Sendable {
                 services: (services(worker) + [Running(worker: worker)]).map { .init(service: $0) }, logger: logger))
         self.worker = worker
         self.group = group
-        task = Task { try await group.run() }
+        task = Task(executorPreference: ThreadExecutor()) { try await group.run() }
     }
 
     /// Drains the worker and waits for its end.

@@ -6,7 +6,7 @@ import RabbitMQ
 import TLS
 import Testing
 
-@Suite("Servers and tools of other makers", .serialized, .timeLimit(.minutes(2)))
+@Suite("Servers and tools of other makers", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct RoutesServerTests {
     /// nghttpd and nginx, which answer 200 for one device token.
     final class Servers: Sendable {
@@ -95,7 +95,7 @@ struct RoutesServerTests {
             #expect(Set(results.map(\.route)) == [route])
         }
         #expect(try stack.leftovers() == [:])
-        #expect(try client.rest(of: "apns.q.dead").isEmpty)
+        try client.expectNothing(in: "apns.q.dead")
         try await worker.stop()
     }
 

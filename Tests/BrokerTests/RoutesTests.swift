@@ -4,9 +4,9 @@ import PushWorker
 import RabbitMQ
 import Testing
 
-@Suite("Routes beside each other", .serialized, .timeLimit(.minutes(2)))
+@Suite("Routes beside each other", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct RoutesTests {
-    private static let stack = Task {
+    private static let stack = Task(executorPreference: ThreadExecutor()) {
         try await BrokerStack.start(
             "routes",
             apps: [
@@ -22,9 +22,11 @@ struct RoutesTests {
         stack = try await Self.stack.value
     }
 
-    private func jobs(_ count: Int, of app: String) -> [(job: TestJob, correlation: String)] {
+    private func jobs(
+        _ count: Int, of app: String, as prefix: String? = nil
+    ) -> [(job: TestJob, correlation: String)] {
         let job = TestJob.raw(token: .text(Tokens.good)).keyed("development.normal.com.example.\(app)")
-        return (0..<count).map { (job, "\(app) \($0)") }
+        return (0..<count).map { (job, "\(prefix ?? app) \($0)") }
     }
 
     @Test("A route whose queue is missing stops no other, and works as soon as the queue is there")
@@ -60,15 +62,15 @@ struct RoutesTests {
         // The first copy shows that APNs has refused the key; whatever else happens, happens afterwards.
         let copy = try client.next("refused 0", from: copies)
         #expect(copy.number("x-apns-attempt") == 1, "no attempt is counted")
-        try client.publish(jobs(50, of: "works"))
-        for job in 0..<50 { #expect(try client.result("works \(job)").result.outcome == "accepted") }
+        try client.publish(jobs(50, of: "works", as: "beside"))
+        for job in 0..<50 { #expect(try client.result("beside \(job)").result.outcome == "accepted") }
         #expect(try state(of: "refused", worker) { $0.hasPrefix("parked") || $0.hasPrefix("probing") }.isEmpty == false)
 
         // A job on its way from one queue to the next may be seen in both of them, or in none.
         let sums = try (0..<5).map { _ in try waiting() }
         #expect(sums.contains(200), "\(sums)")
-        #expect(try client.rest(of: "apns.q.dead").isEmpty)
-        #expect(try client.rest(of: "apns.q.results").isEmpty)
+        try client.expectNothing(in: "apns.q.dead")
+        try client.expectNothing(in: "apns.q.results")
         let statuses = Set(stack.simulator.ledger.counts.map(\.status))
         #expect(statuses.isSubset(of: [200, 403]))
         let refusals = stack.simulator.ledger.counts.filter { $0.status == 403 }.reduce(0) { $0 + $1.count }

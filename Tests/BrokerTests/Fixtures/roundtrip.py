@@ -5,6 +5,7 @@ usage: roundtrip.py URI
 
 Prints one JSON object per result, then one per reply, and fails where one does not come within 30 seconds.
 """
+import decimal
 import json
 import sys
 import time
@@ -36,7 +37,7 @@ def publish(message_id, content_type, body, headers=None):
 publish(
     "pika-raw", "application/vnd.apns.payload+json", b'{"aps":{"alert":"hello"}}',
     {"apns-device-token": bytes.fromhex(GOOD), "apns-priority": 5, "apns-expiration": int(time.time()) + 3600,
-     "apns-topic": "com.example.app", "ratio": 0.5, "nested": {"list": [1, "two", None, True]}})
+     "apns-topic": "com.example.app", "ratio": decimal.Decimal("0.5"), "nested": {"list": [1, "two", None, True]}})
 publish(
     "pika-enveloped", "application/json",
     json.dumps({"device_token": GOOD, "payload": {"aps": {"alert": "h\u00e9llo"}}, "reference": "ref"}))
