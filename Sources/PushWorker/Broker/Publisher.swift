@@ -114,10 +114,20 @@ final class Publisher {
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
         _ connection: AMQPConnection
     ) throws(AMQPError) {
-        while tracker.unconfirmed < Self.window, let publication = queue.first {
+        // Taken out first and put back where there was no room: that moves publications instead of copying them.
+        while tracker.unconfirmed < Self.window, let publication = queue.popFirst() {
             renderer.render(publication, into: &message)
-            guard try connection.publish(message, channel: channel) else { return }
-            queue.removeFirst()
+            let isPublished: Bool
+            do throws(AMQPError) {
+                isPublished = try connection.publish(message, channel: channel)
+            } catch {
+                queue.prepend(publication)
+                throw error
+            }
+            guard isPublished else {
+                queue.prepend(publication)
+                return
+            }
             tracker.published(publication)
             counts.published += 1
         }

@@ -23,8 +23,7 @@ struct SlotTable<Element> {
 
     /// Frees a slot and gives back its element; nil when the slot was free, which only a bug asks for.
     mutating func remove(_ slot: Int) -> Element? {
-        guard elements.indices.contains(slot), let element = elements[slot] else { return nil }
-        elements[slot] = nil
+        guard elements.indices.contains(slot), let element = elements[slot].take() else { return nil }
         free.append(slot)
         count -= 1
         return element

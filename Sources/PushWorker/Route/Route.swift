@@ -103,19 +103,20 @@ final class Route {
         guard let pool, !(waiting.isEmpty && resends.isEmpty) else { return }
         var room = min(pool.capacity, allowance(now: now.nanoseconds))
         while room > 0, let notification = nextNotification() {
-            let job = notification.job.job
-            if let defect = job.tokenDefect(notification.index) {
+            // The job is read in place, never copied: it is 400 bytes with several references.
+            let inFlight = notification.job
+            if let defect = inFlight.job.tokenDefect(notification.index) {
                 report(
                     notification, FinalReport(.invalid, .fixRequest, reason: defect.reason, detail: defect.detail),
                     wallClock: wallClock)
                 continue
             }
-            guard !job.isExpired(at: wallClock) else {
+            guard !inFlight.job.isExpired(at: wallClock) else {
                 settle(notification, .expired, wallClock: wallClock, now: now)
                 continue
             }
             let tag = requests.insert(notification)
-            guard pool.submit(job, index: notification.index, tag: tag, now: now) else {
+            guard pool.submit(inFlight.job, index: notification.index, tag: tag, now: now) else {
                 _ = requests.remove(tag)
                 resends.prepend(notification)
                 return

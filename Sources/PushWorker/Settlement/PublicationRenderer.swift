@@ -79,21 +79,23 @@ struct PublicationRenderer {
     private func renderResult(
         _ report: ResultReport, of publication: Publication, into message: inout OutgoingMessage
     ) {
-        let job = publication.job.job
+        // The job is read in place, never copied: it is 400 bytes with several references.
+        let inFlight = publication.job
+        let bytes = inFlight.job.bytes
         message.setContentType(MessageName.jsonContentType)
         message.setType(MessageName.resultType)
-        message.setMessageID { report.messageID(for: job).append(to: &$0) }
-        message.setCorrelationID(job.bytes.span.extracting(job.correlationID ?? job.jobID))
+        message.setMessageID { report.messageID(for: inFlight.job).append(to: &$0) }
+        message.setCorrelationID(bytes.span.extracting(inFlight.job.correlationID ?? inFlight.job.jobID))
         message.addHeader(HeaderName.outcome, text: report.final.outcome.text)
         if let status = report.final.status { message.addHeader(HeaderName.status, integer: Int64(status)) }
         if let reason = report.final.reason {
             message.addHeader(HeaderName.reason) { $0.append(contentsOf: reason.rawValue.utf8) }
         }
-        message.addHeader(HeaderName.attempt, integer: Int64(job.attempt))
-        if let traceparent = job.traceparent {
-            message.addHeader(HeaderName.traceparent, text: job.bytes.span.extracting(traceparent))
+        message.addHeader(HeaderName.attempt, integer: Int64(inFlight.job.attempt))
+        if let traceparent = inFlight.job.traceparent {
+            message.addHeader(HeaderName.traceparent, text: bytes.span.extracting(traceparent))
         }
-        message.withBody { report.appendBody(for: job, from: origins[publication.route.position], to: &$0) }
+        message.withBody { report.appendBody(for: inFlight.job, from: origins[publication.route.position], to: &$0) }
     }
 }
 
