@@ -161,7 +161,7 @@ final class JobClient {
     private var readers: [String: AMQPBlockingClient] = [:]
     private var unclaimed: [String: [ReceivedMessage]] = [:]
     /// How long a message may take to come.
-    static let patience = Duration.seconds(30)
+    static let patience = Duration.seconds(60)
 
     init(_ stack: BrokerStack) throws {
         self.stack = stack

@@ -123,19 +123,25 @@ struct RoutesServerTests {
         #expect(try client.result("good").result.outcome == "accepted")
         #expect(try client.result("bad").result.outcome == "invalid")
 
-        // A lane leaves a new picture of itself every quarter of a second; an answer may come before the next.
-        var text = ""
-        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while !text.contains(#"outcome="invalid""#), ContinuousClock.now < deadline {
-            text = try ChildProcess.run("curl", ["-sSf", "http://127.0.0.1:\(port)/metrics"]).text
-        }
+        let address = "http://127.0.0.1:\(port)"
+        let text = try Self.fetch("\(address)/metrics") { $0.contains(#"outcome="invalid""#) }
         #expect(text.contains(#"outcome="accepted""#) && text.contains(#"outcome="invalid""#))
         #expect(!text.contains(String(decoding: Tokens.good, as: UTF8.self)))
         let verdict = try ChildProcess.run("promtool", ["check", "metrics"], input: Array(text.utf8))
         #expect(verdict.status == 0, "\(verdict.text)\(verdict.errorText)")
         #expect(verdict.text + verdict.errorText == "")
-        let ready = try ChildProcess.run("curl", ["-sSf", "http://127.0.0.1:\(port)/readyz"]).text
+        let ready = try Self.fetch("\(address)/readyz") { $0.contains(#""ready":true"#) }
         #expect(ready.contains(#""ready":true"#), "\(ready)")
         try await worker.stop()
+    }
+
+    /// Asks the admin server until an answer is as wanted: a lane leaves a new picture of itself every quarter of a
+    /// second, and an answer may come before it.
+    private static func fetch(_ address: String, until isWanted: (String) -> Bool) throws -> String {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while true {
+            let text = try ChildProcess.run("curl", ["-sS", address]).text
+            if isWanted(text) || ContinuousClock.now > deadline { return text }
+        }
     }
 }
