@@ -20,8 +20,9 @@ help:
 run: packages-run build
 	.build/release/martlet demo $(DEMO)
 
+# One after the other: many tests start brokers, servers and workers of their own and want the machine to themselves.
 test: swift packages-test
-	swift test
+	swift test --no-parallel
 
 build: swift packages-build
 	swift build -c release --product martlet

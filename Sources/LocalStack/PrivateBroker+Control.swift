@@ -44,7 +44,8 @@ extension PrivateBroker {
     /// - Throws: `LocalStackError` with the broker's complaint.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
     package func importDefinitions(json: [UInt8]) throws(LocalStackError) {
-        let file = try directory.write(json, to: "definitions.json")
+        // A name of its own, because two imports may run at once.
+        let file = try directory.write(json, to: "definitions-\(UInt32.random(in: 0 ... .max)).json")
         try control(["import_definitions", file])
     }
 

@@ -115,9 +115,14 @@ extension RetryPolicy {
         case .unanswered(let cause):
             return settle(unanswered: cause, facts, now)
         case .expired:
-            return .report(FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now)))
+            return .report(
+                FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now), detail: Self.waitedDetail))
         }
     }
+
+    /// What a job that was never sent in time is told.
+    static let waitedDetail =
+        "its time passed while it waited to be sent: allow it more time, or run more workers if the queue is long"
 
     private func settle(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         switch answer.meaning {
@@ -234,7 +239,7 @@ extension RetryPolicy {
         return .report(
             FinalReport(
                 .expired, .none, status: answer?.status, reason: facts.reasonOfExpiry(at: now),
-                detail: answer?.reason.map { "the last answer was " + $0.rawValue }))
+                detail: answer?.reason.map { "the last answer was " + $0.rawValue } ?? Self.waitedDetail))
     }
 
     /// A final report where the notification's time ends before another attempt can be made.

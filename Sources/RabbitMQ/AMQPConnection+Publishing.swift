@@ -93,6 +93,7 @@ extension AMQPConnection {
             properties.delivery_mode = 2
             properties.headers = amqp_table_t(num_entries: Int32(count), entries: headerEntries.baseAddress)
             properties.timestamp = message.timestamp
+            properties.priority = message.priority
             properties.content_type = bytes(message.text(of: .contentType))
             properties.content_encoding = bytes(message.text(of: .contentEncoding))
             properties.correlation_id = bytes(message.text(of: .correlationID))

@@ -46,6 +46,8 @@ package struct OutgoingMessage: Sendable {
     private(set) var body = 0..<0
     /// The time stamp, seconds since 1970.
     private(set) var timestamp: UInt64 = 0
+    /// The priority.
+    private(set) var priority: UInt8 = 0
     /// The size of all header entries on the wire.
     private(set) var headerBytes = 0
     /// The name of the first text that is over 255 bytes.
@@ -165,6 +167,12 @@ package struct OutgoingMessage: Sendable {
     package mutating func setTimestamp(_ seconds: UInt64) {
         timestamp = seconds
         flags |= 1 << 6
+    }
+
+    /// Sets the priority, 0 to 255.
+    package mutating func setPriority(_ number: UInt8) {
+        priority = number
+        flags |= 1 << 11
     }
 
     /// Adds a header by its place.

@@ -21,8 +21,6 @@ struct BadJob: Sendable, CustomTestStringConvertible {
     var wireHeaders: [UInt8]?
     /// Whether the dead letter has the producer's headers.
     var keepsHeaders = true
-    /// Whether the result must say more than its reason.
-    var hasDetail = true
 
     init(_ name: String, _ reason: Reason, _ job: TestJob) {
         self.name = name
@@ -221,8 +219,6 @@ extension BadJob {
         with {
             $0.outcome = "expired"
             $0.action = "none"
-            // The reason says it all.
-            $0.hasDetail = false
         }
     }
 

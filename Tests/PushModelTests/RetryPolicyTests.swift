@@ -224,7 +224,7 @@ struct RetryPolicyTests {
     @Test("nothing is resent after its time")
     func unprocessedTooLate() {
         let facts = AttemptFacts(deadline: Self.now - 1)
-        let expected = FinalReport(.expired, .none, reason: .deadlinePassed)
+        let expected = FinalReport(.expired, .none, reason: .deadlinePassed, detail: RetryPolicy.waitedDetail)
         #expect(Self.policy.settle(.unprocessed, job: facts, now: Self.now) == .report(expected))
         #expect(Self.policy.settle(.unprocessed, job: AttemptFacts(deadline: Self.now), now: Self.now) == .resend)
         let verdict = Self.verdict(Self.settle(503, .shutdown, facts))
@@ -261,10 +261,11 @@ struct RetryPolicyTests {
     @Test("what was not sent because its time had passed is expired")
     func expired() {
         let deadline = Self.policy.settle(.expired, job: AttemptFacts(deadline: Self.now - 1), now: Self.now)
-        #expect(deadline == .report(FinalReport(.expired, .none, reason: .deadlinePassed)))
+        let detail = RetryPolicy.waitedDetail
+        #expect(deadline == .report(FinalReport(.expired, .none, reason: .deadlinePassed, detail: detail)))
         let facts = AttemptFacts(deadline: Self.now + 1, expiration: 1)
         let expiration = Self.policy.settle(.expired, job: facts, now: Self.now)
-        #expect(expiration == .report(FinalReport(.expired, .none, reason: .expirationPassed)))
+        #expect(expiration == .report(FinalReport(.expired, .none, reason: .expirationPassed, detail: detail)))
     }
 
     // MARK: Connections and credentials

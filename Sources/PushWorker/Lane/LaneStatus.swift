@@ -66,7 +66,7 @@ extension Lane {
             case .parked: "parked"
             case .probing: "probing"
             case .working where !isConnected: "unreachable"
-            case .working: route.consumer.isConsuming ? "ready" : "starting"
+            case .working: route.consumer.isServing ? "ready" : "starting"
             }
         return LaneStatus.Route(
             name: route.name, state: state, connections: route.pool?.status.open ?? 0, troubles: troubles)

@@ -41,6 +41,8 @@ package struct RouteConsumer {
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
     package var isConsuming: Bool { consuming.allSatisfy { $0 } && prefetch == wantedPrefetch }
+    /// Whether the route is served: its queues are consumed, or only the prefetch is being changed.
+    package private(set) var isServing = false
     /// Whether a consumer exists or may exist at the broker: deliveries can still arrive.
     package var mayReceive: Bool {
         guard channel == .open else { return false }
@@ -115,6 +117,7 @@ package struct RouteConsumer {
         if consuming.allSatisfy({ $0 }) {
             backoff.succeeded()
             trouble = nil
+            isServing = true
         }
     }
 
@@ -124,6 +127,7 @@ package struct RouteConsumer {
     ) {
         consuming[queue] = false
         if byBroker {
+            isServing = false
             trouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
             holdUntil = now + backoff.next(using: &random)
             // A cancel of ours that crossed the broker's is answered all the same, so it stays pending.
@@ -144,6 +148,7 @@ package struct RouteConsumer {
 
     private mutating func channelGone() {
         channel = .closed
+        isServing = false
         pending = nil
         prefetch = 0
         for queue in consuming.indices { consuming[queue] = false }

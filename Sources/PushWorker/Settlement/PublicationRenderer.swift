@@ -121,7 +121,9 @@ extension PublicationRenderer {
         if let range = properties.type { message.setType(bytes.extracting(range)) }
         if let range = properties.appID { message.setAppID(bytes.extracting(range)) }
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }
-        guard inFlight.refusal?.reason != .badHeaders, let table = properties.headers else { return }
+        if let priority = properties.priority { message.setPriority(priority) }
+        // A table over the limits is what the job is refused for; its dead letter goes without it.
+        guard let table = properties.headers, (try? FieldTable(reading: table, in: job.bytes)) != nil else { return }
         var reader = FieldTableReader(table)
         while let field = try? reader.next(in: job.bytes) {
             let name = bytes.extracting(field.name)
