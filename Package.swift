@@ -71,7 +71,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "PushWorker", "APNSSimulator", "LocalStack",
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator",
+                "LocalStack",
                 argumentParser,
                 logging, metrics, lifecycle, unixSignals, histogram,
             ],

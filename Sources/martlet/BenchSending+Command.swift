@@ -1,0 +1,126 @@
+import APNSClient
+import ArgumentParser
+import EventLoop
+import Glibc
+import PushModel
+import TLS
+
+/// `martlet bench-sending`: the sending side alone, without a broker; `make bench` compares it with h2load.
+struct BenchSendingCommand: ParsableCommand {
+    /// How the command presents itself.
+    static let configuration = CommandConfiguration(
+        commandName: "bench-sending", abstract: "Measure the CPU per push of the sending side alone.",
+        shouldDisplay: false)
+
+    @Option(help: "The server, https://host:port.")
+    var url: String
+
+    @Option(help: "A PEM file that vouches for the server.")
+    var trust: String
+
+    @Option(help: "A .p8 file to sign provider tokens with.")
+    var key: String
+
+    @Option(help: "The device token.")
+    var token: String
+
+    @Option(help: "How many pushes.")
+    var count = 100_000
+
+    /// Pushes over one connection as fast as it takes them, and prints microseconds of CPU per push.
+    func run() throws {
+        let endpoint = try APNSEndpoint.parse(url)
+        let context = try TLSContext.client(
+            trust: TrustRoots(systemRoots: false, files: [trust]), identity: nil, applicationProtocols: ["h2"])
+        let loop = try EventLoop()
+        let driver = SendingDriver(
+            connector: APNSConnector(endpoint: endpoint, trust: context, limiter: ConnectRateLimiter()),
+            job: try job(), count: count)
+        let tokens = ProviderTokenSource(
+            keyID: "ABC1234567", teamID: "DEF7654321", key: try ES256PrivateKey(file: key))
+        let pool = APNSPool(
+            configuration: APNSPoolConfiguration(connections: 1), loop: loop, endpoint: endpoint, tokens: tokens,
+            delegate: driver)
+        while driver.answered < count {
+            let now = try loop.turn(waitingAtMost: .seconds(5))
+            driver.advance(pool, now: now)
+        }
+        let microseconds = (driver.cpuNow() - driver.cpuAtStart) * 1e6 / Double(count - 1)
+        Console.data("\(Double(Int(microseconds * 1_000)) / 1_000) us/push, \(driver.failed) not accepted")
+        pool.close()
+    }
+
+    private func job() throws -> Job {
+        let payload = #"{"aps":{"alert":{"title":"Order shipped","body":""#
+        let body = payload + String(repeating: "x", count: 276 - payload.utf8.count) + "\"}}}"
+        let envelope = #"{"id":"eabeae54-14a8-11e5-b60b-1697f925ec7b","device_token":"\#(token)","payload":\#(body)}"#
+        let key = Array("development.normal.com.example.bench".utf8)
+        let type = Array("application/json".utf8)
+        let bytes = key + type + Array(envelope.utf8)
+        let message = JobMessage(
+            bytes: bytes, routingKey: 0..<key.count, contentType: key.count..<key.count + type.count,
+            body: key.count + type.count..<bytes.count)
+        return try JobDecoder().decode(message, now: 0, random: { 0 }).get()
+    }
+}
+
+/// Keeps a pool full until everything is answered.
+private final class SendingDriver: APNSPoolDelegate {
+    private let connector: APNSConnector
+    private let job: Job
+    private let count: Int
+    private var submitted = 0
+    private var free: [Int] = []
+    private var established: (ConnectRequest, Result<EstablishedConnection, APNSClientError>)?
+    private(set) var answered = 0
+    private(set) var failed = 0
+    private(set) var cpuAtStart = 0.0
+
+    init(connector: APNSConnector, job: Job, count: Int) {
+        self.connector = connector
+        self.job = job
+        self.count = count
+    }
+
+    /// Seconds of CPU this process has used.
+    func cpuNow() -> Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+
+    /// One turn: adopt a connection, submit what fits, write.
+    func advance(_ pool: APNSPool, now: MonotonicTime) {
+        if let (request, result) = established {
+            established = nil
+            switch result {
+            case .success(let connection): pool.adopt(connection, for: request, now: now)
+            case .failure(let error): pool.connectFailed(error, for: request, now: now)
+            }
+        }
+        // The first answer ends the connection's cautious beginning; only then the clock starts.
+        if answered >= 1, cpuAtStart == 0 { cpuAtStart = cpuNow() }
+        var room = answered == 0 ? min(1 - submitted, pool.capacity) : pool.capacity
+        while room > 0, submitted < count {
+            let tag = free.popLast() ?? submitted
+            guard pool.submit(job, index: 0, tag: tag, now: now) else { return }
+            submitted += 1
+            room -= 1
+        }
+        pool.flush(now: now)
+    }
+
+    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
+        answered += 1
+        free.append(tag)
+        if case .response(let response) = answer, response.status == 200 { return }
+        failed += 1
+    }
+
+    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        established = (request, connector.result(of: request))
+    }
+
+    func poolCapacityChanged(_ pool: APNSPool) {}
+}
