@@ -6,6 +6,7 @@
 //   floor publish AMQP_PORT raw|enveloped|multicast COUNT   fill the route's queue, confirmed
 //   floor work AMQP_PORT HTTP2_PORT COUNT                   be the floor; prints one line of figures
 //   floor await AMQP_PORT QUEUE COUNT                       return once that many messages are ready in a queue
+//   floor drained AMQP_PORT QUEUE                           return once none is
 #include <amqp.h>
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>
@@ -241,13 +242,13 @@ int main(int argc, char **argv) {
   is_confirmed = calloc(count + 2, 1); is_done = calloc(count + 2, 1); tag_of = calloc(count + 2, sizeof *tag_of);
   if (!strcmp(argv[1], "publish") && argc == 5) publish_jobs(port, argv[3], count);
   else if (!strcmp(argv[1], "work") && argc == 5) work(port, atoi(argv[3]), count);
-  else if (!strcmp(argv[1], "await") && argc == 5) {
+  else if ((!strcmp(argv[1], "await") && argc == 5) || !strcmp(argv[1], "drained")) {
     // One connection and few questions, so that watching costs the broker nothing that shows.
     amqp_connection_state_t c = broker(port); struct timespec pause = {0, 10000000};
     for (;;) {
       amqp_queue_declare_ok_t *q = amqp_queue_declare(c, 1, text(argv[3]), 1, 0, 0, 0, amqp_empty_table);
       if (!q) fail("no such queue");
-      if (q->message_count >= count) break;
+      if (count ? q->message_count >= count : !q->message_count) break;
       amqp_maybe_release_buffers(c); nanosleep(&pause, NULL);
     }
   } else fail("unknown command");
