@@ -28,9 +28,8 @@ final class Publisher {
     private var main = ConfirmTracker<Publication>()
     private var replies = ConfirmTracker<Publication>()
     private var message = OutgoingMessage()
-    private var mainIsOpen = false
-    private var repliesAreOpen = false
-    private var channelsDueAt: UInt64 = 0
+    private var mainChannel = ConfirmChannel()
+    private var repliesChannel = ConfirmChannel()
     private let link: () -> BrokerLink?
     private let renderer: PublicationRenderer
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
@@ -39,6 +38,21 @@ final class Publisher {
     private(set) var trouble: String?
     /// Counts for metrics.
     private(set) var counts = Counts()
+
+    /// Where one of the two confirm channels stands.
+    private struct ConfirmChannel {
+        enum State {
+            case closed, opening, open
+        }
+
+        var state = State.closed
+        /// When a closed channel is to be opened; nil without a connection.
+        var dueAt: UInt64?
+        var backoff = Backoff.publication
+    }
+
+    private var mainIsOpen: Bool { mainChannel.state == .open }
+    private var repliesAreOpen: Bool { repliesChannel.state == .open }
 
     /// What happened to publications so far.
     struct Counts {
@@ -75,8 +89,9 @@ final class Publisher {
     }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: UInt64? {
-        if !again.isEmpty { return againAt }
-        return channelsDueAt > 0 ? channelsDueAt : nil
+        guard link()?.connection != nil else { return nil }
+        let due = [again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt].compactMap(\.self)
+        return due.min()
     }
 
     /// Takes a publication; it goes out with the end of the turn.
@@ -119,7 +134,7 @@ final class Publisher {
             renderer.render(publication, into: &message)
             let isPublished: Bool
             do throws(AMQPError) {
-                isPublished = try connection.publish(message, channel: channel)
+                isPublished = try put(publication, on: channel, connection)
             } catch {
                 queue.prepend(publication)
                 throw error
@@ -134,32 +149,53 @@ final class Publisher {
     }
 }
 
+extension Publisher {
+    /// Writes the rendered message; one that the broker's frames cannot carry goes without the producer's headers.
+    private func put(
+        _ publication: Publication, on channel: UInt16, _ connection: AMQPConnection
+    ) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            return try connection.publish(message, channel: channel)
+        } catch {
+            guard error.code == .invalidMessage else { throw error }
+            renderer.render(publication, into: &message, withProducerHeaders: false)
+            return try connection.publish(message, channel: channel)
+        }
+    }
+}
+
 // MARK: The publish connection's events
 
 extension Publisher {
     /// The publish connection is there: open both channels in confirm mode.
     func connectionOpened() {
-        channelsDueAt = 1
+        mainChannel.dueAt = 0
+        repliesChannel.dueAt = 0
     }
 
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         waiting.prepend(contentsOf: main.channelLost())
         waitingReplies.prepend(contentsOf: replies.channelLost())
-        mainIsOpen = false
-        repliesAreOpen = false
-        channelsDueAt = 0
+        mainChannel = ConfirmChannel()
+        repliesChannel = ConfirmChannel()
     }
 
     private func reopenChannels(_ connection: AMQPConnection, now: UInt64) {
-        guard channelsDueAt > 0, now >= channelsDueAt else { return }
-        channelsDueAt = 0
         do throws(AMQPError) {
-            if !mainIsOpen { try connection.openChannel(Self.mainChannel) }
-            if !repliesAreOpen { try connection.openChannel(Self.replyChannel) }
+            if Self.isDue(&mainChannel, now: now) { try connection.openChannel(Self.mainChannel) }
+            if Self.isDue(&repliesChannel, now: now) { try connection.openChannel(Self.replyChannel) }
         } catch {
             link()?.failed(error, now: MonotonicTime(nanoseconds: now))
         }
+    }
+
+    /// Whether a closed channel is to be opened now; it then counts as opening.
+    private static func isDue(_ channel: inout ConfirmChannel, now: UInt64) -> Bool {
+        guard channel.state == .closed, let due = channel.dueAt, now >= due else { return false }
+        channel.state = .opening
+        channel.dueAt = nil
+        return true
     }
 
     /// A channel is open: ask for confirms on it.
@@ -173,32 +209,41 @@ extension Publisher {
 
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
-        if channel == Self.mainChannel { mainIsOpen = true } else { repliesAreOpen = true }
+        if channel == Self.mainChannel {
+            mainChannel.state = .open
+        } else {
+            repliesChannel.state = .open
+        }
     }
 
     /// The broker closed a channel, for instance because an exchange is missing (404): open it again after a while.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
         if channel == Self.mainChannel {
-            mainIsOpen = false
+            mainChannel.state = .closed
+            mainChannel.dueAt = now.nanoseconds + mainChannel.backoff.next(using: &random)
             waiting.prepend(contentsOf: main.channelLost())
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
-            repliesAreOpen = false
+            repliesChannel.state = .closed
+            repliesChannel.dueAt = now.nanoseconds + repliesChannel.backoff.next(using: &random)
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
             for lost in replies.channelLost() { fate(lost, .returned) }
             for lost in waitingReplies { fate(lost, .returned) }
             waitingReplies.removeAll()
         }
-        channelsDueAt = now.nanoseconds + backoff.next(using: &random)
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
-    func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>) {
+    func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = renderer
         if channel == Self.mainChannel {
-            _ = main.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
+            _ = main.returned {
+                renderer.isSame($0, messageID: messageID, exchange: exchange, routingKey: routingKey)
+            }
         } else {
-            _ = replies.returned { renderer.isSame($0, messageID: messageID, exchange: exchange) }
+            _ = replies.returned {
+                renderer.isSame($0, messageID: messageID, exchange: exchange, routingKey: routingKey)
+            }
         }
     }
 
@@ -211,6 +256,7 @@ extension Publisher {
         } else {
             _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 count(fate)
+                repliesChannel.backoff.succeeded()
                 self.fate(publication, fate)
             }
         }
@@ -227,6 +273,7 @@ extension Publisher {
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
         count(fate)
         guard fate != .confirmed else {
+            mainChannel.backoff.succeeded()
             if trouble != nil, again.isEmpty {
                 trouble = nil
                 backoff.succeeded()

@@ -99,6 +99,7 @@ final class Lane {
             nextSweep = now.adding(nanoseconds: Self.sweepInterval)
             for route in routes { mark(route) }
         }
+        for route in routes where route.isDue(now: now.nanoseconds) { mark(route) }
         let working = marked
         marked.removeAll(keepingCapacity: true)
         for route in working {
@@ -106,7 +107,8 @@ final class Lane {
             advance(route)
         }
         publisher.publish(now: now)
-        lacksRoom = publisher.wantsRoom
+        // Nothing but the end of an alarm helps a blocked connection, and that is an event.
+        lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         for route in working { acknowledge(route) }
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
@@ -221,8 +223,11 @@ extension Lane {
         case .apnsConnected(let position, let request, let result):
             guard let result = result.take(), let pool = routes[position].pool else { return }
             switch result {
-            case .success(let connection): pool.adopt(connection, for: request, now: now)
+            case .success(let connection):
+                routes[position].connectTrouble = nil
+                pool.adopt(connection, for: request, now: now)
             case .failure(let error):
+                routes[position].connectTrouble = error.message
                 logger.warning(
                     "APNs cannot be reached",
                     metadata: ["route": "\(routes[position].name)", "error": "\(error.message)"])
@@ -239,12 +244,18 @@ extension Lane {
 
     /// Gives jobs that were not started back to the broker.
     private func handBack(_ route: Route) {
-        guard route.consumer.isOpen else { return }
+        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
+        guard route.consumer.isOpen, !route.consumer.mayReceive else { return }
+        for job in route.takeUnsentResends() { giveBack(job, of: route) }
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
-            route.acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
-            route.owedAcknowledgements.append(.requeue(job.deliveryTag))
+            giveBack(job, of: route)
         }
+    }
+
+    private func giveBack(_ job: JobInFlight, of route: Route) {
+        route.acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+        route.owedAcknowledgements.append(.requeue(job.deliveryTag))
     }
 
     /// Whether a drain has nothing left to do, or no time left to do it.

@@ -18,6 +18,12 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
+        // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
+        if let allowed = lane.consumeLink.connection?.channelMax, allowed > 0, allowed < lane.routes.count {
+            lane.consumeLink.distrust(
+                "the broker allows \(allowed) channels, and \(lane.routes.count) routes need one each")
+            return
+        }
         for route in lane.routes {
             route.consumer.connected()
             lane.mark(route)
@@ -134,7 +140,10 @@ final class PublishEvents: BrokerLinkDelegate {
 
     func returned(
         channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
-    ) { lane.publisher.returned(channel: channel, messageID: messageID, exchange: exchange) }
+    ) {
+        lane.publisher.returned(
+            channel: channel, messageID: messageID, exchange: exchange, routingKey: routingKey)
+    }
 
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {
         lane.publisher.confirmed(channel: channel, tag: tag, multiple: multiple, positive: positive, now: lane.now)

@@ -30,13 +30,13 @@ extension Route {
             probeDelay: Int64(breaker.probeDelay / 1_000_000))
         switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
         case .report(let report):
-            learn(from: attempted, report)
+            learn(from: attempted, report, now: now)
             self.report(
                 notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID)
         case .resend: resend(notification, counted: false)
         case .resendOnNewConnection: resend(notification, counted: true)
         case .retry(let tier, let attempt):
-            if case .response = attempted { breaker.credentialAccepted() }
+            if attempted.provesCredential { breaker.credentialAccepted() }
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         case .park(let tier):
@@ -56,9 +56,14 @@ extension Route {
         resends.append(again)
     }
 
-    private func learn(from attempted: Attempted, _ report: FinalReport) {
+    private func learn(from attempted: Attempted, _ report: FinalReport, now: MonotonicTime) {
         guard case .response = attempted else { return }
-        breaker.credentialAccepted()
+        // A refusal that is final for this job, for want of time, parks the route like any other.
+        if report.action == .fixCredential {
+            breaker.credentialRefused(now: now.nanoseconds)
+            return
+        }
+        if attempted.provesCredential { breaker.credentialAccepted() }
         deadTokens.answered(isDeadToken: report.outcome == .deadToken)
     }
 
@@ -152,6 +157,14 @@ extension Route {
 
     /// Whether the job's delivery can still be acknowledged: its channel was not opened anew since.
     func isCurrent(_ job: JobInFlight) -> Bool { consumer.isOpen && job.generation == consumer.generation }
+}
+
+extension Attempted {
+    /// Whether APNs answered something that it says only to those whose credential it accepts; 403 is about credentials.
+    fileprivate var provesCredential: Bool {
+        guard case .response(let answer) = self else { return false }
+        return answer.status != 403 && answer.reason != .tooManyProviderTokenUpdates
+    }
 }
 
 extension FinalReport {

@@ -144,10 +144,28 @@ final class Route {
     private func nextNotification() -> Notification? {
         if let resend = resends.popFirst() { return resend }
         while let job = waiting.first {
-            if let index = job.nextIndex() { return Notification(job: job, index: index) }
-            waiting.removeFirst()
+            let index = job.nextIndex()
+            // A job that is handed out whole waits no longer, so that a route without work is seen to have none.
+            if !job.hasMore { waiting.removeFirst() }
+            if let index { return Notification(job: job, index: index) }
         }
         return nil
+    }
+
+    /// Whether something falls due by a moment: an acknowledgement, a probe, the rate, or what lacked room before.
+    func isDue(now: UInt64) -> Bool {
+        if !owedAcknowledgements.isEmpty { return true }
+        if let due = acknowledgements.nextDue, due <= now { return true }
+        if let due = breaker.nextTick, due <= now { return true }
+        if let due = rateDue, due <= now { return true }
+        return false
+    }
+
+    /// Takes out the jobs whose only notification waits to be sent again and has left no trace: another worker may do it.
+    func takeUnsentResends() -> [JobInFlight] {
+        let unsent = resends.filter { $0.isUntouched && isCurrent($0.job) }.map(\.job)
+        resends.removeAll { $0.isUntouched && isCurrent($0.job) }
+        return unsent
     }
 
     /// Sets the prefetch that breaker, credit and connections want, or none while the lane drains.

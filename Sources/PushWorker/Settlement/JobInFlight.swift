@@ -91,6 +91,9 @@ final class JobInFlight {
     /// How many notifications were not handed out yet; an upper bound for a job about some indexes only.
     var unsent: Int { max(0, job.tokenCount - cursor) }
 
+    /// Whether notifications are left to hand out.
+    var hasMore: Bool { job.nextIndex(from: cursor) != nil }
+
     /// Whether some notification was handed out already.
     var isStarted: Bool { cursor > 0 }
 
@@ -124,4 +127,7 @@ struct Notification {
     var index: Int
     /// How often it was sent again without costing an attempt.
     var resends = 0
+
+    /// Whether it is all of its job, and nothing was published for it yet.
+    var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }
 }

@@ -21,7 +21,9 @@ struct PublicationRenderer {
     }
 
     /// Writes the message into a reused builder.
-    func render(_ publication: Publication, into message: inout OutgoingMessage) {
+    ///
+    /// - Parameter withProducerHeaders: False for a copy whose headers the broker's frames could not carry.
+    func render(_ publication: Publication, into message: inout OutgoingMessage, withProducerHeaders: Bool = true) {
         message.reset()
         message.isMandatory = true
         let job = publication.job
@@ -40,21 +42,23 @@ struct PublicationRenderer {
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
-            copyJob(of: job, keepingDeadline: false, into: &message)
+            copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
         case .deadLetter(let final, let indexes):
             message.setExchange("apns.dead")
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
-            copyJob(of: job, keepingDeadline: true, into: &message)
+            copyJob(of: job, keepingDeadline: true, withHeaders: withProducerHeaders, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
         }
     }
 
     /// Whether a message that came back is this publication.
-    func isSame(_ publication: Publication, messageID: Span<UInt8>, exchange: Span<UInt8>) -> Bool {
+    func isSame(
+        _ publication: Publication, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
+    ) -> Bool {
         let job = publication.job.job
         switch publication.content {
         case .result(let index, let verdict), .reply(let index, let verdict):
@@ -64,8 +68,11 @@ struct PublicationRenderer {
         case .retry(let tier, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
-        case .deadLetter:
-            return exchange.count == 9 && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
+        case .deadLetter(let final, _):
+            // A multicast job may have several, told apart by their keys.
+            var key: [UInt8] = []
+            ResultReport(index: 0, final: final, finishedAt: 0).appendRoutingKey(for: job, to: &key)
+            return routingKey.isEqual(to: key.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
         }
     }
 
@@ -107,7 +114,9 @@ extension PublicationRenderer {
     ///
     /// - Parameter keepingDeadline: Whether the deadline's header stays as the producer wrote it, which may be the very
     ///   mistake a dead letter is about; a retry copy carries it anew.
-    private func copyJob(of inFlight: JobInFlight, keepingDeadline: Bool, into message: inout OutgoingMessage) {
+    private func copyJob(
+        of inFlight: JobInFlight, keepingDeadline: Bool, withHeaders: Bool, into message: inout OutgoingMessage
+    ) {
         let job = inFlight.job
         let bytes = job.bytes.span
         message.setMessageID(bytes.extracting(job.jobID))
@@ -123,7 +132,8 @@ extension PublicationRenderer {
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }
         if let priority = properties.priority { message.setPriority(priority) }
         // A table over the limits is what the job is refused for; its dead letter goes without it.
-        guard let table = properties.headers, (try? FieldTable(reading: table, in: job.bytes)) != nil else { return }
+        guard withHeaders, let table = properties.headers, (try? FieldTable(reading: table, in: job.bytes)) != nil
+        else { return }
         var reader = FieldTableReader(table)
         while let field = try? reader.next(in: job.bytes) {
             let name = bytes.extracting(field.name)
