@@ -88,7 +88,9 @@ let package = Package(
         tests("PushModelTests", ["PushModel"]),
         tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
-        tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
+        tests(
+            "PushWorkerTests",
+            ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "LocalStack", logging]),
         tests("CommandTests", ["martlet", "PushModel", "LocalStack", histogram]),
         tests(
             "BrokerTests",

@@ -1,5 +1,5 @@
 /// Which notifications of a job are meant: all of them, or some positions; the text form is compact, as in `0-4,7`.
-package struct IndexRanges: Sendable, Equatable {
+package struct IndexRanges: Sendable, Hashable {
     /// Ascending, disjoint and not touching; nil means all.
     private var ranges: [ClosedRange<Int>]?
 

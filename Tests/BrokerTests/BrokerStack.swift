@@ -58,10 +58,14 @@ final class BrokerStack: Sendable {
     ///   - apps: The routes.
     ///   - tiers: The delays of the retry tiers, in milliseconds.
     ///   - apns: The `apns` section of the configuration; nil for the simulator.
+    ///   - production: Where production is, where that is not the simulator.
+    ///   - requestTimeout: How long an answer of APNs is awaited.
+    ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
-        tiers: [Int64] = [2_000, 4_000], apns: String? = nil, settings: String = ""
+        tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
+        requestTimeout: String = "1s", ownBroker: PrivateBroker? = nil, settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
         let key = try ES256PrivateKey.generate()
@@ -72,10 +76,10 @@ final class BrokerStack: Sendable {
         let simulator = try await APNSSimulator.start(simulating)
         let address = "https://localhost:\(simulator.port)"
         let simulated = """
-            { production: "\(address)", development: "\(address)", trust_file: "\(simulator.authorityFile)", \
-            request_timeout: 1s }
+            { production: "\(production ?? address)", development: "\(address)", trust_file: "\(simulator.authorityFile)", \
+            request_timeout: \(requestTimeout) }
             """
-        let broker = try RingBroker.broker.get()
+        let broker = try ownBroker ?? RingBroker.broker.get()
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
                 + "credential: \(app.credential) }"
@@ -141,6 +145,35 @@ final class BrokerStack: Sendable {
             if left.isEmpty { return left }
         }
         return left
+    }
+
+    /// Waits until a worker's readiness is as wanted; asking the broker in between takes the time it needs, whether it
+    /// answers or not.
+    func readiness(
+        of worker: LiveWorker, until isWanted: (WorkerReadiness) -> Bool
+    ) throws -> WorkerReadiness {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+        while true {
+            let readiness = worker.worker.readiness()
+            if isWanted(readiness) { return readiness }
+            guard ContinuousClock.now < deadline else {
+                throw RingFailure("reasons: \(readiness.reasons), routes: \(readiness.routes)")
+            }
+            _ = try? broker.queueCounts(virtualHost: virtualHost)
+        }
+    }
+
+    /// Waits until the state of a worker's route is as wanted.
+    func route(
+        _ name: String, of worker: LiveWorker, until isWanted: (WorkerReadiness.Route) -> Bool
+    ) throws -> WorkerReadiness.Route {
+        var found: WorkerReadiness.Route?
+        _ = try readiness(of: worker) { readiness in
+            found = readiness.routes.first { $0.name == name && isWanted($0) }
+            return found != nil
+        }
+        guard let found else { throw RingFailure("no route \(name)") }
+        return found
     }
 
     /// Runs a script of `Fixtures` with Debian's Python, whose pika is a client that is not ours.

@@ -39,7 +39,8 @@ struct RoutesTests {
         let worker = try stack.startWorker()
         try client.publish(jobs(50, of: "works"))
         for job in 0..<50 { #expect(try client.result("works \(job)").result.outcome == "accepted") }
-        #expect(try state(of: "missing", worker) { $0.contains("404") }.contains("apns.q.jobs.missing"))
+        let missing = try stack.route("missing", of: worker) { $0.reason?.contains("404") == true }
+        #expect(missing.reason?.contains("apns.q.jobs.missing") == true)
 
         var arguments = FieldTable()
         arguments.entries = [FieldTable.Entry(name: Array("x-queue-type".utf8), value: .text("quorum"))]
@@ -64,7 +65,7 @@ struct RoutesTests {
         #expect(copy.number("x-apns-attempt") == 1, "no attempt is counted")
         try client.publish(jobs(50, of: "works", as: "beside"))
         for job in 0..<50 { #expect(try client.result("beside \(job)").result.outcome == "accepted") }
-        #expect(try state(of: "refused", worker) { $0.hasPrefix("parked") || $0.hasPrefix("probing") }.isEmpty == false)
+        _ = try stack.route("refused", of: worker) { $0.state == "parked" || $0.state == "probing" }
 
         // A job on its way from one queue to the next may be seen in both of them, or in none.
         let sums = try (0..<5).map { _ in try waiting() }
@@ -90,20 +91,5 @@ struct RoutesTests {
         let administrator = try stack.connect()
         defer { administrator.close() }
         for queue in queues { try administrator.purge(queue: queue) }
-    }
-
-    /// Waits for a route's state and reason to be as wanted; asking the broker in between takes the time it needs.
-    private func state(
-        of route: String, _ worker: LiveWorker, until isWanted: (String) -> Bool
-    ) throws -> String {
-        var text = ""
-        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while ContinuousClock.now < deadline {
-            let state = worker.worker.readiness().routes.first { $0.name == route }
-            text = "\(state?.state ?? "unknown") \(state?.reason ?? "")"
-            if isWanted(text) { return text }
-            _ = try stack.broker.queueCounts(virtualHost: stack.virtualHost)
-        }
-        throw RingFailure("route \(route) is \(text)")
     }
 }

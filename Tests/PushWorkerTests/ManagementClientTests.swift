@@ -1,11 +1,9 @@
 import Foundation
+import LocalStack
 import PushModel
 import Testing
 
 @testable import PushWorker
-
-/// Where a RabbitMQ management API for tests answers, as `http://user:password@host:port`; most of these need one.
-private let testAddress = ProcessInfo.processInfo.environment["MARTLET_TEST_MANAGEMENT"]
 
 @Suite("Management client", .timeLimit(.minutes(1)), .serialized)
 struct ManagementClientTests {
@@ -44,9 +42,14 @@ struct ManagementClientTests {
         #expect(ManagementConnection.encoded("a-b._~c d%23é\n") == "a-b._~c%20d%2523%C3%A9%0A")
     }
 
-    @Test("a wrong password and a missing virtual host are refused with a remedy", .enabled(if: testAddress != nil))
+    /// A broker whose management API these tests use; it ends with the process.
+    private static let broker = Result<PrivateBroker, any Error> {
+        try PrivateBroker.start(PrivateBrokerOptions(management: true))
+    }
+
+    @Test("a wrong password and a missing virtual host are refused with a remedy")
     func refused() async throws {
-        let address = try #require(testAddress)
+        let address = try Self.broker.get().managementURI
         let wrong = address.replacingOccurrences(of: "guest:guest", with: "guest:hunter2")
         let client = try ManagementClient(address: SecretText(wrong))
         let error = await #expect(throws: ManagementError.self) { try await client.check(topology) }
@@ -58,10 +61,9 @@ struct ManagementClientTests {
         #expect(missing?.code == .missingVirtualHost)
     }
 
-    @Test(
-        "applying mends an empty host, then a drifted one, and removes what is stale", .enabled(if: testAddress != nil))
+    @Test("applying mends an empty host, then a drifted one, and removes what is stale")
     func apply() async throws {
-        let address = try #require(testAddress)
+        let address = try Self.broker.get().managementURI
         let raw = try ManagementConnection(address: address, timeout: 10)
         let host = topology.virtualHost
         _ = try? await raw.send(.delete, ["vhosts", host])

@@ -118,6 +118,7 @@ final class Lane {
 
     private func advance(_ route: Route) {
         route.breaker.tick(now: now.nanoseconds)
+        route.memory.forgetIfDue(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
@@ -254,7 +255,7 @@ extension Lane {
     }
 
     private func giveBack(_ job: JobInFlight, of route: Route) {
-        route.acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+        route.handBack(job, now: now)
         route.owedAcknowledgements.append(.requeue(job.deliveryTag))
     }
 

@@ -33,14 +33,14 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
         for route in lane.routes {
-            route.generationEnded()
+            route.generationEnded(now: lane.now)
             route.consumer.connectionLost()
         }
     }
 
     func channelOpened(_ channel: UInt16) {
         guard let route = route(channel) else { return }
-        route.generationEnded()
+        route.generationEnded(now: lane.now)
         route.consumer.channelOpened()
         lane.mark(route)
     }
@@ -73,7 +73,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         guard let route = route(channel) else { return }
-        route.generationEnded()
+        route.generationEnded(now: lane.now)
         route.consumer.channelClosed(code: code, text: text, now: lane.now.nanoseconds, random: &route.random)
         lane.logger.warning(
             "the broker closed a route's channel",
@@ -91,7 +91,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func delivered(_ delivery: consuming Delivery) {
         guard let route = route(delivery.channel) else { return }
         lane.mark(route)
-        if !route.delivered(delivery, wallClock: lane.wallClock) {
+        if !route.delivered(delivery, now: lane.now, wallClock: lane.wallClock) {
             lane.consumeLink.distrust("the broker delivered a tag out of sequence")
         }
     }

@@ -69,7 +69,7 @@ extension Lane {
             case .working: route.consumer.isServing ? "ready" : "starting"
             }
         return LaneStatus.Route(
-            name: route.name, state: state, connections: route.pool?.status.open ?? 0, troubles: troubles)
+            name: route.name, state: state, connections: route.connectionCount, troubles: troubles)
     }
 
     private static func word(for link: BrokerLink) -> String {
@@ -93,12 +93,18 @@ extension Lane {
 }
 
 extension Route {
+    /// Connections to APNs that take pushes, the ones included on which the first push is still to prove the credential.
+    fileprivate var connectionCount: Int {
+        guard let status = pool?.status else { return 0 }
+        return status.proving + status.open
+    }
+
     /// The route's counters with the gauges of this moment.
     func gauged() -> RouteCounters {
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged
-        counters.connections = pool?.status.open ?? 0
+        counters.connections = connectionCount
         counters.streamLimit = pool?.streamLimit ?? 0
         counters.isParked = breaker.intake == .none
         return counters

@@ -28,4 +28,13 @@ struct SlotTable<Element> {
         count -= 1
         return element
     }
+
+    /// Frees all slots and gives back what was in them.
+    mutating func removeAll() -> [Element] {
+        let all = elements.compactMap(\.self)
+        elements.removeAll(keepingCapacity: true)
+        free.removeAll(keepingCapacity: true)
+        count = 0
+        return all
+    }
 }

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
@@ -7,11 +8,12 @@ extension Route {
     /// Takes one delivery of the route's channel.
     ///
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
-    func delivered(_ delivery: consuming Delivery, wallClock: Int64) -> Bool {
+    func delivered(_ delivery: consuming Delivery, now: MonotonicTime, wallClock: Int64) -> Bool {
         guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
         counters.jobsReceived += 1
         if delivery.redelivered { counters.jobsRedelivered += 1 }
         let tag = delivery.deliveryTag
+        let redelivered = delivery.redelivered
         let properties = delivery.properties
         let size = delivery.body.count
         switch read(delivery, wallClock: wallClock) {
@@ -21,10 +23,12 @@ extension Route {
                 counters.queueAge.record(microseconds: 1_000 * wallClock.milliseconds(since: enqueuedAt))
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
-            waiting.append(
-                JobInFlight(
-                    job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
-                    receivedAt: wallClock))
+            let inFlight = JobInFlight(
+                job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
+                receivedAt: wallClock)
+            if redelivered, isSuppressed(inFlight, now: now) { return true }
+            inFlight.slot = open.insert(inFlight)
+            waiting.append(inFlight)
         case .failure(let defect):
             credit.arrived(notifications: 1, bytes: size)
             let job = JobInFlight(
@@ -32,12 +36,35 @@ extension Route {
                 properties: properties, receivedAt: wallClock)
             // The body was never buffered, so only the broker can write a dead letter with it.
             job.isRejected = defect.reason == .bodyTooLarge
+            job.slot = open.insert(job)
             // One result per notification that could be read, so that every token's producer hears of it.
             for _ in 0..<job.unsettled {
                 report(Notification(job: job, index: job.nextIndex() ?? 0), defect.report, wallClock: wallClock)
             }
         }
         return true
+    }
+
+    /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here.
+    private func isSuppressed(_ delivery: JobInFlight, now: MonotonicTime) -> Bool {
+        guard let key = delivery.redeliveryKey else { return false }
+        switch memory.redelivered(key, now: now.nanoseconds) {
+        case .unknown: return false
+        case .settled: acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
+        case .unfinished(let job): takeOver(delivery.deliveryTag, for: job, now: now)
+        }
+        counters.duplicatesSuppressed += delivery.job.notificationCount
+        return true
+    }
+
+    /// Goes on with a job whose channel was gone, now that the broker delivered it again.
+    private func takeOver(_ deliveryTag: UInt64, for job: JobInFlight, now: MonotonicTime) {
+        job.redelivered(as: deliveryTag, generation: consumer.generation)
+        job.slot = open.insert(job)
+        resends.append(contentsOf: job.takePostponed())
+        if job.hasMore { waiting.prepend(job) }
+        publishGroupsIfSettled(job)
+        if job.isFinished { finish(job, now: now) }
     }
 
     /// Reads a delivery as a job and checks that it belongs to this route.

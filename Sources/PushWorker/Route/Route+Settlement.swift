@@ -42,17 +42,21 @@ extension Route {
         case .park(let tier):
             breaker.credentialRefused(now: now.nanoseconds)
             let attempt = notification.job.job.attempt
+            notification.job.comesBackUnchanged = true
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
     }
 
-    /// Sends again, ahead of everything that waits; a job whose channel is gone is delivered again by the broker.
+    /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
     private func resend(_ notification: Notification, counted: Bool) {
-        guard isCurrent(notification.job) else { return }
-        counters.resends += 1
         var again = notification
         if counted { again.resends += 1 }
+        guard isCurrent(notification.job) else {
+            notification.job.postpone(again)
+            return
+        }
+        counters.resends += 1
         resends.append(again)
     }
 
@@ -101,23 +105,24 @@ extension Route {
         publish(.result(index: notification.index, verdict), for: job)
     }
 
-    /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast.
+    /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
+    /// gathered where the job's channel is gone, because the delivery may never come back to this worker.
     private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
         let job = notification.job
         job.settled(at: wallClock)
-        if job.job.isMulticast {
+        if job.job.isMulticast || !isCurrent(job) {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)
-        } else if isCurrent(job) {
+        } else {
             publish(purpose.content(for: nil), for: job)
         }
     }
 
     /// Publishes one copy per group once every notification of a multicast job is settled.
-    private func publishGroupsIfSettled(_ job: JobInFlight) {
-        // A job whose channel is gone comes again from the broker, whole: copies of it would only duplicate.
+    func publishGroupsIfSettled(_ job: JobInFlight) {
+        // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
         guard job.unsettled == 0, !job.groups.isEmpty, isCurrent(job) else { return }
-        for group in job.groups {
+        for group in job.takeGroups() {
             let isWhole = group.indexes.count >= job.job.tokenCount
             let indexes = isWhole ? nil : group.indexes.sorted()
             publish(group.purpose.content(for: indexes), for: job)
@@ -145,14 +150,36 @@ extension Route {
             publish(.result(index: index, verdict), for: job)
         }
         job.confirmed()
-        guard job.isFinished, isCurrent(job) else { return nil }
-        guard job.isRejected else {
-            counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
-            acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
+        guard job.isFinished else { return nil }
+        guard isCurrent(job) else {
+            if job.isComplete, let key = job.redeliveryKey { memory.finished(key, job) }
             return nil
         }
-        acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+        guard job.isRejected else {
+            finish(job, now: now)
+            return nil
+        }
+        handBack(job, now: now)
         return job.deliveryTag
+    }
+
+    /// Everything a delivery asked for is confirmed: it can be acknowledged.
+    func finish(_ job: JobInFlight, now: MonotonicTime) {
+        counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
+        acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
+        if let key = job.redeliveryKey { memory.settled(key, now: now.nanoseconds) }
+        leave(job)
+    }
+
+    /// A delivery goes back to the broker, for another worker or for the dead letters.
+    func handBack(_ job: JobInFlight, now: MonotonicTime) {
+        acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
+        leave(job)
+    }
+
+    private func leave(_ job: JobInFlight) {
+        guard let slot = job.slot.take() else { return }
+        _ = open.remove(slot)
     }
 
     /// Whether the job's delivery can still be acknowledged: its channel was not opened anew since.

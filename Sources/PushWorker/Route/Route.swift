@@ -64,6 +64,10 @@ final class Route {
     var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     var requests = SlotTable<Notification>()
+    /// Deliveries of the current generation that are not settled yet.
+    var open = SlotTable<JobInFlight>()
+    /// Recognises what an ended generation delivered, when it comes again.
+    var memory = RedeliveryMemory<JobInFlight>()
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
@@ -184,10 +188,24 @@ final class Route {
         }
     }
 
-    /// The channel generation ended: what was not sent is dropped here, for the broker delivers it again.
-    func generationEnded() {
+    /// The channel generation ended: what was not sent is dropped here, for the broker delivers it again, and what was
+    /// sent is remembered.
+    func generationEnded(now: MonotonicTime) {
         waiting.removeAll(keepingCapacity: true)
-        resends.removeAll { $0.job.generation == consumer.generation }
+        for resend in resends { resend.job.postpone(resend) }
+        resends.removeAll(keepingCapacity: true)
+        var unsent: [Int] = []
+        var unfinished: [(key: Int, job: JobInFlight)] = []
+        for job in open.removeAll() {
+            job.slot = nil
+            guard let key = job.redeliveryKey, !job.isRejected else { continue }
+            if job.isStarted {
+                unfinished.append((key, job))
+            } else {
+                unsent.append(key)
+            }
+        }
+        memory.generationEnded(unsent: unsent, unfinished: unfinished, now: now.nanoseconds)
         acknowledgements = AcknowledgementTracker()
         owedAcknowledgements.removeAll()
     }

@@ -43,9 +43,9 @@ final class JobInFlight {
     /// Why it is refused as a whole; nil for a job that can be worked on.
     let refusal: FinalReport?
     /// The delivery's tag on its channel.
-    let deliveryTag: UInt64
+    private(set) var deliveryTag: UInt64
     /// The channel opening that delivered it; it is acknowledged on this one only.
-    let generation: UInt32
+    private(set) var generation: UInt32
     /// Its properties in wire form, as a range of `job.bytes`.
     let properties: Range<Int>
     /// Milliseconds since 1970 when it arrived here.
@@ -57,12 +57,19 @@ final class JobInFlight {
     private(set) var unsettled: Int
     /// Publications that are not confirmed yet.
     private(set) var unconfirmed = 0
-    /// The retry copies and dead letters of a multicast job, published when all its notifications are settled.
+    /// The retry copies and dead letters of a multicast job, published when all its notifications are settled, or of
+    /// a job whose channel is gone, published when it is delivered again.
     private(set) var groups: [Group] = []
     /// Milliseconds since 1970 when its latest notification was settled.
     private(set) var settledAt: Int64?
     /// Whether the broker is to write the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
+    /// Whether a copy of it comes back with the same attempt, so that it must not be taken for this delivery.
+    var comesBackUnchanged = false
+    /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
+    var slot: Int?
+    /// Notifications to send again, should the delivery come again: its channel was gone when they wanted to.
+    private var postponed: [(index: Int, resends: Int)] = []
 
     /// Starts work on a delivery.
     init(
@@ -108,6 +115,53 @@ final class JobInFlight {
 
     /// A publication was confirmed.
     func confirmed() { unconfirmed -= 1 }
+
+    /// Whether everything it asked for was carried out, and nothing waits for its delivery to come again.
+    var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }
+
+    /// The broker delivered it again, on a channel that is open: from now on that delivery is worked on.
+    func redelivered(as deliveryTag: UInt64, generation: UInt32) {
+        self.deliveryTag = deliveryTag
+        self.generation = generation
+    }
+
+    /// A notification wants to be sent again, but the job's channel is gone.
+    func postpone(_ notification: Notification) {
+        postponed.append((notification.index, notification.resends))
+    }
+
+    /// Takes out the notifications that were postponed.
+    func takePostponed() -> [Notification] {
+        defer { postponed.removeAll() }
+        return postponed.map { Notification(job: self, index: $0.index, resends: $0.resends) }
+    }
+
+    /// Takes out the groups, each to be published once.
+    func takeGroups() -> [Group] {
+        defer { groups.removeAll() }
+        return groups
+    }
+
+    /// What a redelivery is recognised by; nil for a job that cannot or must not be.
+    ///
+    /// More than id and attempt go in, so that a producer that reuses ids loses nothing by it. The hash is seeded anew
+    /// in every process: nobody outside can make two jobs look alike.
+    var redeliveryKey: Int? {
+        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
+        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.tokenCount > 0 else {
+            return nil
+        }
+        var hasher = Hasher()
+        job.bytes.withUnsafeBytes { bytes in
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.jobID]))
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
+        }
+        hasher.combine(job.attempt)
+        hasher.combine(job.indexes)
+        hasher.combine(job.tokenCount)
+        hasher.combine(job.body.count)
+        return hasher.finalize()
+    }
 
     /// Adds an index to the message it will share with others.
     func gather(_ purpose: Purpose, index: Int) {

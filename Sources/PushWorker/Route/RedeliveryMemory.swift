@@ -1,0 +1,111 @@
+/// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
+///
+/// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. What the
+/// dying channel generation left behind is kept for a while under a key of each job: jobs whose answers or confirms
+/// are still awaited, and jobs that were settled, whose acknowledgement may have been lost on the way. A redelivery
+/// takes one of them over instead of being pushed again.
+///
+/// Jobs that were not sent yet are noted too, and found first: where a producer published one job twice, the delivery
+/// that was not pushed yet must not pass for the other one. Nothing is remembered but for a generation that ended here,
+/// so a delivery that another worker lost is always pushed. Pure: time comes in.
+struct RedeliveryMemory<Job: AnyObject> {
+    /// What is known about a delivery marked as redelivered.
+    enum Finding {
+        /// Nothing, or that it was not sent: it is a job like any other.
+        case unknown
+        /// It was settled, and its result is confirmed: it only lacks its acknowledgement.
+        case settled
+        /// It is still being worked on.
+        case unfinished(Job)
+    }
+
+    /// How many settled jobs are remembered: more than two queues with the largest prefetch have unacknowledged, and a
+    /// broker redelivers no more than that.
+    static var capacity: Int { 4_096 }
+    /// How many jobs of ended generations are remembered; beyond it all of them are forgotten, which costs duplicates.
+    static var limit: Int { 4 * capacity }
+    /// For how many nanoseconds a settled job, and what an ended generation left behind, are remembered.
+    static var lifetime: UInt64 { 300_000_000_000 }
+
+    private struct Settled {
+        var key: Int
+        var at: UInt64
+    }
+
+    private struct Known {
+        var unsent = 0
+        var settled = 0
+        var unfinished: [Job] = []
+
+        var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
+    }
+
+    /// The jobs settled last in the present generation, as a ring that starts to overwrite when it is full.
+    private var recent: [Settled] = []
+    private var next = 0
+    private var known: [Int: Known] = [:]
+    private var knownUntil: UInt64 = 0
+
+    /// Starts with nothing to remember.
+    init() {}
+
+    /// How many different jobs of ended generations are remembered.
+    var count: Int { known.count }
+
+    /// A job of the present generation is settled, and its acknowledgement on its way.
+    mutating func settled(_ key: Int, now: UInt64) {
+        if recent.count < Self.capacity {
+            recent.append(Settled(key: key, at: now))
+        } else {
+            recent[next] = Settled(key: key, at: now)
+            next = (next + 1) % Self.capacity
+        }
+    }
+
+    /// The channel generation ended: everything unacknowledged may be delivered again.
+    ///
+    /// - Parameters:
+    ///   - unsent: Jobs of which nothing was sent.
+    ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
+    ///   - now: The time, in nanoseconds.
+    mutating func generationEnded(unsent: [Int], unfinished: [(key: Int, job: Job)], now: UInt64) {
+        forgetIfDue(now: now)
+        guard !(recent.isEmpty && unsent.isEmpty && unfinished.isEmpty) else { return }
+        if known.count + recent.count + unsent.count + unfinished.count > Self.limit { known.removeAll() }
+        knownUntil = now + Self.lifetime
+        for key in unsent { known[key, default: Known()].unsent += 1 }
+        for (key, job) in unfinished { known[key, default: Known()].unfinished.append(job) }
+        for one in recent where now - one.at < Self.lifetime { known[one.key, default: Known()].settled += 1 }
+        recent.removeAll()
+        next = 0
+    }
+
+    /// A job of an ended generation is settled after all: only that is remembered of it.
+    mutating func finished(_ key: Int, _ job: Job) {
+        guard let position = known[key]?.unfinished.firstIndex(where: { $0 === job }) else { return }
+        known[key]?.unfinished.remove(at: position)
+        known[key]?.settled += 1
+    }
+
+    /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
+    mutating func redelivered(_ key: Int, now: UInt64) -> Finding {
+        forgetIfDue(now: now)
+        guard var found = known[key] else { return .unknown }
+        var finding = Finding.unknown
+        if found.unsent > 0 {
+            found.unsent -= 1
+        } else if let job = found.unfinished.popLast() {
+            finding = .unfinished(job)
+        } else {
+            found.settled -= 1
+            finding = .settled
+        }
+        known[key] = found.isEmpty ? nil : found
+        return finding
+    }
+
+    /// Forgets what has been remembered for long enough.
+    mutating func forgetIfDue(now: UInt64) {
+        if !known.isEmpty, now >= knownUntil { known.removeAll() }
+    }
+}

@@ -1,0 +1,94 @@
+import APNSSimulator
+import LocalStack
+import PushModel
+import PushWorker
+import RabbitMQ
+import Testing
+
+@Suite("Connections to the broker that break", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct RedeliveryTests {
+    /// Kinds of devices; most pushes are under way when the broker's connections break.
+    private enum Device: String, CaseIterable {
+        case slow = "de1a005000"
+        case gone = "dead041000"
+        case silent = "0ff0000000"
+
+        var outcome: String {
+            switch self {
+            case .slow: "accepted"
+            case .gone: "dead_token"
+            case .silent: "unknown"
+            }
+        }
+
+        func token(_ number: Int) -> String {
+            let digits = String(number, radix: 16)
+            return rawValue + String(repeating: "0", count: 54 - digits.count) + digits
+        }
+    }
+
+    private static let perDevice = 60
+
+    @Test("A worker that loses its channels in the middle of its work pushes nothing twice, and reports everything")
+    func blip() async throws {
+        let stack = try await BrokerStack.start("blip", requestTimeout: "6s")
+        let publishing = try JobClient(stack)
+        // The first answer opens all streams.
+        var jobs: [(job: TestJob, correlation: String)] = [(.raw(token: .text(Tokens.good)), "first")]
+        for number in 0..<Self.perDevice {
+            for device in Device.allCases {
+                let job = TestJob.raw(
+                    token: .text(device.token(number)), headers: [("x-apns-on-unknown", .text(Array("report".utf8)))])
+                jobs.append((job, "\(device) \(number)"))
+            }
+        }
+        let tokens = Device.allCases.map { "\"\($0.token(1_000))\"" }.joined(separator: ",")
+        let payload = #"{"aps":{"alert":"SECRET"}}"#
+        jobs.append(
+            (
+                .enveloped(
+                    #"{"id":"many","device_tokens":[\#(tokens)],"payload":\#(payload),"on_unknown":"report"}"#
+                ).with { $0.messageID = Array("many".utf8) }, "many"
+            ))
+        try publishing.publish(jobs)
+        publishing.close()
+        let worker = try stack.startWorker()
+        let pushes = jobs.count - 1 + Device.allCases.count
+        try await received(pushes, by: stack)
+        // Every connection of the virtual host: what is unacknowledged goes back to the queue.
+        try stack.broker.control(["close_all_connections", "--vhost", stack.virtualHost, "a blip"])
+
+        let client = try JobClient(stack)
+        defer { client.close() }
+        #expect(try client.result("first").result.outcome == "accepted")
+        for number in 0..<Self.perDevice {
+            for device in Device.allCases {
+                let result = try client.result("\(device) \(number)").result
+                #expect(result.outcome == device.outcome, "\(device)")
+            }
+        }
+        let outcomes = try (0..<Device.allCases.count).map { _ in try client.result("many").result }
+        #expect(outcomes.map(\.outcome).sorted() == ["accepted", "dead_token", "unknown"])
+        #expect(try stack.leftovers() == [:])
+        #expect(stack.simulator.ledger.records().count == pushes, "no push was made twice")
+        for number in 0..<Self.perDevice {
+            _ = try client.next("\(Device.silent) \(number)", from: "apns.q.dead")
+            _ = try client.next("\(Device.gone) \(number)", from: "apns.q.dead.tokens")
+        }
+        for queue in ["apns.q.dead", "apns.q.dead.tokens"] { _ = try client.next("many", from: queue) }
+        for queue in ["apns.q.results", "apns.q.dead", "apns.q.dead.tokens"] { try client.expectNothing(in: queue) }
+        #expect(worker.worker.laneSnapshots().reduce(0) { $0 + ($1.routes.first??.duplicatesSuppressed ?? 0) } > 0)
+        try await worker.stop()
+    }
+
+    /// Waits until APNs has this many pushes; asking the broker in between takes the time it needs.
+    private func received(_ count: Int, by stack: BrokerStack) async throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while stack.simulator.ledger.records().count < count {
+            guard ContinuousClock.now < deadline else {
+                throw RingFailure("APNs got \(stack.simulator.ledger.records().count) of \(count) pushes")
+            }
+            _ = try stack.broker.queueCounts(virtualHost: stack.virtualHost)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import PushWorker
+
+@Suite("The memory of redeliveries", .timeLimit(.minutes(1)))
+struct RedeliveryMemoryTests {
+    private final class Work {}
+
+    private let second: UInt64 = 1_000_000_000
+
+    /// What was found, in a form that can be compared.
+    private func find(_ key: Int, in memory: inout RedeliveryMemory<Work>, now: UInt64 = 1) -> String {
+        switch memory.redelivered(key, now: now) {
+        case .unknown: "unknown"
+        case .settled: "settled"
+        case .unfinished: "unfinished"
+        }
+    }
+
+    @Test("Nothing is known of a generation that goes on: another worker lost the delivery")
+    func presentGeneration() {
+        var memory = RedeliveryMemory<Work>()
+        memory.settled(1, now: 0)
+        #expect(find(1, in: &memory) == "unknown")
+    }
+
+    @Test("What an ended generation settled, was working on, and had not sent is told apart, each once")
+    func kinds() {
+        var memory = RedeliveryMemory<Work>()
+        let work = Work()
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [3], unfinished: [(2, work)], now: 1)
+        #expect((1...4).map { find($0, in: &memory) } == ["settled", "unfinished", "unknown", "unknown"])
+        #expect((1...4).map { find($0, in: &memory) } == ["unknown", "unknown", "unknown", "unknown"])
+        #expect(memory.count == 0)
+    }
+
+    @Test("A job published twice is pushed twice, whichever of the two was settled when the channel died")
+    func publishedTwice() {
+        var memory = RedeliveryMemory<Work>()
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [1], unfinished: [], now: 0)
+        #expect((0..<3).map { _ in find(1, in: &memory) } == ["unknown", "settled", "unknown"])
+    }
+
+    @Test("Two unfinished deliveries of one job are taken over by two redeliveries")
+    func unfinishedTwice() {
+        var memory = RedeliveryMemory<Work>()
+        memory.generationEnded(unsent: [], unfinished: [(1, Work()), (1, Work())], now: 0)
+        #expect((0..<3).map { _ in find(1, in: &memory) } == ["unfinished", "unfinished", "unknown"])
+    }
+
+    @Test("A job that is settled after its channel died is let go, and its redelivery still recognised")
+    func finishedLater() {
+        var memory = RedeliveryMemory<Work>()
+        var work: Work? = Work()
+        weak let held = work
+        if let work { memory.generationEnded(unsent: [], unfinished: [(1, work)], now: 0) }
+        if let work {
+            memory.finished(1, work)
+            memory.finished(1, work)
+            memory.finished(2, work)
+        }
+        work = nil
+        #expect(held == nil)
+        #expect(find(1, in: &memory) == "settled")
+        #expect(find(1, in: &memory) == "unknown")
+    }
+
+    @Test("The memory ends after its lifetime, and a settled job is too old then as well")
+    func lifetime() {
+        let lifetime = RedeliveryMemory<Work>.lifetime
+        var memory = RedeliveryMemory<Work>()
+        memory.settled(1, now: 0)
+        memory.settled(2, now: second)
+        memory.generationEnded(unsent: [], unfinished: [], now: lifetime)
+        #expect(find(1, in: &memory, now: lifetime) == "unknown")
+        #expect(find(2, in: &memory, now: 2 * lifetime) == "unknown")
+        #expect(memory.count == 0)
+    }
+
+    @Test("A second channel loss keeps what the first one left, and one without news changes nothing")
+    func twoLosses() {
+        let lifetime = RedeliveryMemory<Work>.lifetime
+        var memory = RedeliveryMemory<Work>()
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        memory.generationEnded(unsent: [], unfinished: [], now: lifetime - 1)
+        #expect(find(1, in: &memory, now: lifetime) == "unknown", "the time was not prolonged")
+        memory.settled(1, now: lifetime)
+        memory.generationEnded(unsent: [], unfinished: [], now: lifetime)
+        memory.settled(2, now: lifetime + 1)
+        memory.generationEnded(unsent: [], unfinished: [], now: lifetime + 1)
+        #expect([1, 2].map { find($0, in: &memory, now: lifetime + 2) } == ["settled", "settled"])
+    }
+
+    @Test("Only the last jobs settled are remembered, and never more than the limit")
+    func bounds() {
+        let capacity = RedeliveryMemory<Work>.capacity
+        let limit = RedeliveryMemory<Work>.limit
+        var memory = RedeliveryMemory<Work>()
+        for key in 0..<capacity + 10 { memory.settled(key, now: 0) }
+        memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        #expect(memory.count == capacity)
+        #expect(find(9, in: &memory) == "unknown")
+        #expect([10, capacity + 9].map { find($0, in: &memory) } == ["settled", "settled"])
+        for round in 1...5 {
+            for key in 0..<capacity { memory.settled(round * 100_000 + key, now: 0) }
+            memory.generationEnded(unsent: [], unfinished: [], now: 0)
+            #expect(memory.count <= limit)
+        }
+    }
+}
