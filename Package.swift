@@ -91,7 +91,7 @@ let package = Package(
         tests(
             "PushWorkerTests",
             ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "LocalStack", logging]),
-        tests("CommandTests", ["martlet", "PushModel", "LocalStack", histogram]),
+        tests("CommandTests", ["martlet", "PushModel", "LocalStack", "RabbitMQ", histogram]),
         tests(
             "BrokerTests",
             [

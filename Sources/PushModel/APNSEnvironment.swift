@@ -16,6 +16,18 @@ package enum APNSEnvironment: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The environment that the first word of a routing key names, where more words follow it.
+    init?(firstWordOf key: Span<UInt8>) {
+        for environment in Self.allCases {
+            let length = environment.rawValue.utf8.count
+            guard key.count > length + 1, key[length] == UInt8(ascii: ".") else { continue }
+            guard Self(utf8: key.extracting(0..<length)) == environment else { continue }
+            self = environment
+            return
+        }
+        return nil
+    }
+
     /// The name as constant text.
     package var text: StaticString {
         switch self {
@@ -56,15 +68,8 @@ package struct JobRoutingKey: Sendable, Equatable {
     ///   - bytes: the buffer.
     package init?(_ range: Range<Int>, in bytes: Span<UInt8>) {
         let key = bytes.extracting(range)
-        let environmentLength: Int
-        if key.count > 11, key[10] == UInt8(ascii: ".") {
-            environmentLength = 10
-        } else if key.count > 12, key[11] == UInt8(ascii: ".") {
-            environmentLength = 11
-        } else {
-            return nil
-        }
-        guard let environment = APNSEnvironment(utf8: key.extracting(0..<environmentLength)) else { return nil }
+        guard let environment = APNSEnvironment(firstWordOf: key) else { return nil }
+        let environmentLength = environment.rawValue.utf8.count
         let rest = key.extracting((environmentLength + 1)..<key.count)
         let classLength: Int
         if rest.count > 5, rest.extracting(0..<5).matches("high." as StaticString) {

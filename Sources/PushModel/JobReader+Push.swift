@@ -26,6 +26,8 @@ extension JobReader {
                 fail(
                     .missingEnvironment,
                     "the job names no environment, and its routing key is not <environment>.<class>.<topic>")
+                // Not good enough to push by, but the result's key can name it.
+                job.environment = APNSEnvironment(firstWordOf: job.bytes.span.extracting(job.routingKey))
             }
             return
         }

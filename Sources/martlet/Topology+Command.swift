@@ -45,16 +45,32 @@ struct TopologyCommand: ParsableCommand {
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make what is missing, change policies, and remove stale bindings last.",
-            discussion: "Queues and exchanges are never deleted: what only that could change is reported.")
+            discussion: """
+                Queues and exchanges are never deleted: what only that could change is reported. Bindings into job \
+                queues that belong to no route of this configuration are removed after a question.
+                """)
 
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
+        @Flag(help: "Do not ask before stale bindings are removed.") var yes = false
 
         func run() async throws {
             let configuration = try source.load()
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
             let done: ManagementClient.Application
+            let stale: [LiveTopology.Binding]
+            do throws(ManagementError) {
+                stale = topology.staleBindings(in: try await client.live(virtualHost: topology.virtualHost))
+            } catch {
+                throw CommandFailure(error)
+            }
+            if !yes, !stale.isEmpty {
+                for binding in stale {
+                    Console.talk("stale: \(binding.source) -> \(binding.destination) by \(binding.routingKey)")
+                }
+                try Console.confirm("Remove \(stale.count) bindings that belong to no route of this configuration?")
+            }
             do throws(ManagementError) {
                 done = try await client.apply(topology)
             } catch {

@@ -196,7 +196,7 @@ extension BadJob {
             "a key of 255 bytes", .noRoute, .raw().keyed("development.normal." + String(repeating: "k", count: 236))
         ).with {
             $0.route = nil
-            $0.key = "-.-"
+            $0.key = "development.-"
         },
         BadJob(
             "a topic of another route", .routingMismatch,

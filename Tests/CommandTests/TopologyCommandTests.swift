@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalStack
 import PushModel
+import RabbitMQ
 import Testing
 
 @testable import martlet
@@ -70,6 +71,17 @@ struct TopologyCommandTests {
         let drift = try Executable.run(["topology", "check", "-c", file])
         #expect(drift.status == 1)
         #expect(drift.text.contains("rabbitmqctl set_policy"))
+
+        let client = try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: "topology")
+        defer { client.close() }
+        try client.bind(queue: "apns.q.jobs.beta", exchange: "apns.jobs", routingKey: "production.high.com.example.old")
+        let asking = try Executable.run(["topology", "apply", "-c", file])
+        #expect(asking.status == 64, "nobody can be asked, so nothing is removed")
+        #expect(asking.errorText.contains("production.high.com.example.old") && asking.errorText.contains("--yes"))
+        #expect(try Executable.run(["topology", "check", "-c", file]).text.contains("stale"))
+        let removing = try Executable.run(["topology", "apply", "-c", file, "--yes"])
+        #expect(removing.status == 0, "\(removing.errorText)")
+        #expect(try Executable.run(["topology", "check", "-c", file]).status == 0)
     }
 }
 

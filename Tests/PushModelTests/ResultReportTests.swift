@@ -147,6 +147,8 @@ struct ResultReportTests {
         arguments: [
             ("production.high.com.example.app", "{", "invalid.production.com.example.app"), ("x", "{", "invalid.-.-"),
             ("x", #"{"environment":"development"}"#, "invalid.development.-"),
+            ("development.normal.no_topic", "{}", "invalid.development.-"),
+            ("production.sideways.a.b", #"{"topic":"a.b"}"#, "invalid.production.a.b"),
             ("x", #"{"topic":"a.b"}"#, "invalid.-.a.b"), ("x", #"{"topic":"a b"}"#, "invalid.-.-"),
             ("x", #"{"topic":"*.#","environment":"sandbox"}"#, "invalid.-.-"), ("", "", "invalid.-.-"),
         ])

@@ -50,9 +50,11 @@ struct ConfigurationEnvironmentTests {
             environment: [
                 "MARTLET_BROKER_URI_FILE": secret,
                 "MARTLET_CREDENTIALS":
-                    #"[{"name":"k","kind":"token","key_file":"\#(fixture.directory)/key.p8","key_id":"ABC1234567","team_id":"DEF7654321"}]"#,
+                    #"[{"name":"k","kind":"token","key_file":"\#(fixture.directory)/key.p8","#
+                    + #""key_id":"ABC1234567","team_id":"DEF7654321"}]"#,
                 "MARTLET_ROUTES":
-                    #"[{"name":"r","environment":"development","topics":["com.example.app"],"credential":"k","high_lane":true,"rate":null}]"#,
+                    #"[{"name":"r","environment":"development","topics":["com.example.app"],"credential":"k","#
+                    + #""high_lane":true,"rate":null}]"#,
             ])
         let configuration = try result.get()
         #expect(configuration.broker.uris.map(\.revealed) == ["amqps://u:p@h/v"])
@@ -69,7 +71,8 @@ struct ConfigurationEnvironmentTests {
             (["MARTLET_LOG_COLOUR": "red"], "MARTLET_LOG_COLOUR: unknown setting."),
             (
                 ["MARTLET_RETRY_TIERS": "1s,soon"],
-                "MARTLET_RETRY_TIERS: retry.tiers[1]: \"soon\" is not a duration: write a whole number and a unit, as in 250ms, 15s, 1m or 6h"
+                "MARTLET_RETRY_TIERS: retry.tiers[1]: \"soon\" is not a duration: write a whole number and a unit, "
+                    + "as in 250ms, 15s, 1m or 6h"
             ),
             (
                 ["MARTLET_ROUTES": "[{]"],

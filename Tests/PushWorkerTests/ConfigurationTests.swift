@@ -144,7 +144,13 @@ struct ConfigurationTests {
             credentials:
               - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
             routes:
-              - { name: a, environment: production, topics: [com.example.a, com.example.b], credential: k, connections: 3, high_lane: true, rate: 0.5 }
+              - name: a
+                environment: production
+                topics: [com.example.a, com.example.b]
+                credential: k
+                connections: 3
+                high_lane: true
+                rate: 0.5
               - { name: b, environment: development, topics: com.example.a, credential: k }
             lanes: 4
             prefetch: 64
