@@ -20,19 +20,25 @@ package enum APNSSimulator {
         }
         var logger = Logger(label: "apns.simulator")
         logger.logLevel = .warning
-        let service = PushService(configuration: configuration)
-        let gateway = try Gateway(service: service, tls: context, logger: logger)
-        var admin: AdminService?
-        if let port = configuration.adminPort {
-            do {
+        let devices = try DeviceSide(configuration, identity: store.identity, logger: logger)
+        let service = PushService(configuration: configuration, devices: devices?.service)
+        var gateway: Gateway?
+        do {
+            let listening = try Gateway(service: service, tls: context, logger: logger)
+            gateway = listening
+            try devices?.openChannels(service: service, tls: context, logger: logger)
+            var admin: AdminService?
+            if let port = configuration.adminPort {
                 admin = try await AdminService.start(service: service, port: port, logger: logger)
-            } catch {
-                await gateway.stop()
-                throw error
             }
+            return RunningSimulator(
+                gateway: listening, admin: admin, service: service, host: configuration.host, store: store,
+                devices: devices)
+        } catch {
+            await gateway?.stop()
+            await devices?.stop()
+            throw error
         }
-        return RunningSimulator(
-            gateway: gateway, admin: admin, service: service, host: configuration.host, store: store)
     }
 }
 
@@ -56,6 +62,7 @@ package final class RunningSimulator: Sendable {
     private let gateway: Gateway
     private let admin: AdminService?
     private let service: PushService
+    private let side: DeviceSide?
 
     /// Binds the parts together.
     ///
@@ -65,9 +72,12 @@ package final class RunningSimulator: Sendable {
     ///   - service: What the connections share.
     ///   - host: The address the gateway listens at.
     ///   - store: The certificates.
+    ///   - devices: The device side.
     fileprivate init(
-        gateway: Gateway, admin: AdminService?, service: PushService, host: String, store: CertificateStore
+        gateway: Gateway, admin: AdminService?, service: PushService, host: String, store: CertificateStore,
+        devices: DeviceSide?
     ) {
+        side = devices
         self.gateway = gateway
         self.admin = admin
         self.service = service
@@ -77,6 +87,15 @@ package final class RunningSimulator: Sendable {
         authorityFile = store.authorityFile
         authorityPEM = store.authorityPEM
     }
+
+    /// The port devices connect to, nil where there is none.
+    package var devicePort: Int? { side?.port }
+
+    /// The port of channel management, nil where there is none.
+    package var managementPort: Int? { side?.managementPort }
+
+    /// Registry, storage and channels, nil where the simulator has no devices.
+    var devices: DeviceService? { side?.service }
 
     /// What every device token received.
     package var ledger: Ledger { service.ledger }
@@ -89,7 +108,9 @@ package final class RunningSimulator: Sendable {
 
     /// Closes all connections and ports and waits for the end of all threads.
     package func stop() async {
+        side?.service.events.close()
         await admin?.stop()
         await gateway.stop()
+        await side?.stop()
     }
 }

@@ -114,7 +114,10 @@ package struct PushRules {
         token.count.isMultiple(of: 2) && tokenLengths.contains(token.count / 2) && HexText.isHex(token)
     }
 
-    private static func isTopicByte(_ byte: UInt8) -> Bool {
+    /// Whether a byte may stand in a topic.
+    ///
+    /// - Parameter byte: An ASCII byte.
+    static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):

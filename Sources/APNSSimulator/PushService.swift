@@ -17,12 +17,18 @@ final class PushService: Sendable {
     /// Numbers about the gateway.
     let counters = GatewayCounters()
 
+    /// The device side; nil where the simulator has none.
+    let devices: DeviceService?
+
     private let chooser: Mutex<VerdictChooser>
 
     /// Makes the shared part of a simulator.
     ///
-    /// - Parameter configuration: The configuration.
-    init(configuration: SimulatorConfiguration) {
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - devices: The device side.
+    init(configuration: SimulatorConfiguration, devices: DeviceService? = nil) {
+        self.devices = devices
         self.configuration = configuration
         rules = PushRules(
             tokenLengths: configuration.tokenLengths, requiresJSONObject: configuration.requiresJSONObject)
@@ -48,7 +54,8 @@ final class PushService: Sendable {
     ///   - now: Milliseconds since 1970.
     /// - Returns: The verdict.
     func verdict(for push: ValidPush, now: Int64) -> Verdict {
-        chooser.withLock { $0.verdict(for: push, now: now) }
+        if !push.token.isEmpty, let refusal = devices?.refusal(for: push, now: now) { return Verdict(.refuse(refusal)) }
+        return chooser.withLock { $0.verdict(for: push, now: now) }
     }
 
     /// Writes a valid push down.
@@ -56,14 +63,16 @@ final class PushService: Sendable {
     /// - Parameters:
     ///   - push: The push.
     ///   - id: The identifier answered.
+    ///   - uniqueID: The key of the delivery log answered.
     ///   - payload: The payload.
     ///   - time: Milliseconds since 1970.
     ///   - verdict: What is done with it.
     ///   - place: Connection and stream.
     func record(
-        _ push: ValidPush, id: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
+        _ push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
         at place: (connection: Int, stream: Int32)
     ) {
+        if verdict.status == 200 { devices?.accept(push, id: id, uniqueID: uniqueID, payload: payload, now: time) }
         ledger.record(
             token: push.token, id: id, topic: push.topic, payload: payload, time: time, status: verdict.status,
             label: verdict.label, connection: place.connection, stream: place.stream)

@@ -22,6 +22,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     private var hasGrown = false
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
+    private lazy var broadcast = BroadcastEndpoint(service: service, servesPublishing: true)
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
@@ -83,17 +84,24 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
+        if BroadcastEndpoint.serves(request), let session {
+            if broadcast.answer(request, on: session, now: WallClock.milliseconds()) { grow() }
+            return
+        }
         let push = PushRequest(request)
         let now = WallClock.milliseconds()
         let given = push[.id].flatMap { MessageID(parsing: $0) }
         let id = given ?? .random(using: &generator)
-        let exchange = Exchange(stream: request.streamID, id: id, echoedID: given == nil ? nil : push[.id])
+        let exchange = Exchange(
+            stream: request.streamID, id: id, uniqueID: .random(using: &generator),
+            echoedID: given == nil ? nil : push[.id])
         let verdict: Verdict
         switch judge(push, now: now) {
         case .valid(let valid):
             verdict = service.verdict(for: valid, now: now)
             service.record(
-                valid, id: id, payload: push.payload, time: now, verdict: verdict, at: (number, exchange.stream))
+                valid, id: id, uniqueID: exchange.uniqueID, payload: push.payload, time: now, verdict: verdict,
+                at: (number, exchange.stream))
         case .refused(let refusal):
             verdict = Verdict(.refuse(refusal))
             service.record(push, id: id, time: now, refusal: refusal, at: (number, exchange.stream))
@@ -122,6 +130,7 @@ extension PushSession {
     private struct Exchange {
         var stream: Int32
         var id: MessageID
+        var uniqueID: MessageID
         var echoedID: ArraySlice<UInt8>?
     }
 
@@ -188,7 +197,7 @@ extension PushSession {
         } else {
             append("apns-id", exchange.id)
         }
-        if service.configuration.environment == .development { append("apns-unique-id", .random(using: &generator)) }
+        if service.configuration.environment == .development { append("apns-unique-id", exchange.uniqueID) }
         if refusal != nil { head.append("content-type", "application/json") }
         if let seconds = refusal?.retryAfter { head.append("retry-after", Array(String(seconds).utf8).span) }
         session?.respond(streamID: exchange.stream, head, body: refusal?.body ?? [])

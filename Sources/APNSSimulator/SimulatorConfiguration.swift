@@ -48,6 +48,8 @@ package struct SimulatorConfiguration: Sendable {
     package var threads = 1
     /// How many pushes the ledger lists.
     package var ledgerCapacity = Ledger.defaultCapacity
+    /// Devices, storage and broadcast.
+    package var devices = DeviceConfiguration()
 
     /// Starts from the defaults above.
     ///

@@ -85,6 +85,8 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "How many threads serve connections.")
     var threads = 1
 
+    @OptionGroup(title: "Devices and broadcast") var deviceOptions: DeviceOptions
+
     @Option(help: "Write ports and paths to this file as JSON once listening.")
     var portFile: String?
 
@@ -135,6 +137,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         configuration.usesTokenPrefixes = !noTokenPrefixes
         configuration.ledgerCapacity = ledgerLimit
         configuration.threads = threads
+        deviceOptions.apply(to: &configuration)
         return configuration
     }
 
@@ -144,7 +147,8 @@ struct SimulatorCommand: AsyncParsableCommand {
         let admin = simulator.adminPort.map { "http://127.0.0.1:\($0)" } ?? ""
         let json = """
             {"gateway":"\(gateway)","port":\(simulator.port),"admin":"\(admin)",\
-            "admin_port":\(simulator.adminPort ?? 0),"ca_file":\(Self.quoted(simulator.authorityFile))}
+            "admin_port":\(simulator.adminPort ?? 0),"device_port":\(simulator.devicePort ?? 0),\
+            "management_port":\(simulator.managementPort ?? 0),"ca_file":\(Self.quoted(simulator.authorityFile))}
             """
         if let portFile {
             do {
@@ -158,6 +162,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         case .text:
             print("gateway  \(gateway)  (\(environment.rawValue))")
             print("admin    \(admin)/counts")
+            print("page     \(admin)/")
+            print("devices  \(address):\(simulator.devicePort ?? 0)")
+            print("channels https://\(address):\(simulator.managementPort ?? 0)")
             print("trust    \(simulator.authorityFile)")
         }
         fflush(nil)
