@@ -89,7 +89,7 @@ let package = Package(
         tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
-        tests("CommandTests", ["martlet", "PushModel", "LocalStack", histogram]),
+        tests("CommandTests", ["martlet", "APNSSimulator", "PushModel", "LocalStack", histogram]),
         tests(
             "BrokerTests",
             [

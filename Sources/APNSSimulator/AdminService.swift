@@ -12,6 +12,8 @@ internal import ServiceLifecycle
 /// | `GET /ledger?format=compact` | `apns-id token status` lines; status 0 = no answer |
 /// | `GET /counts` | one JSON object: totals and how often what was answered |
 /// | `POST /reset` | forgets pushes, counts and how far devices are in a scenario |
+///
+/// The page for people and what it asks for are in ``PageRoutes``.
 struct AdminService: Sendable {
     /// How many pushes are rendered at a time, so that pushes go on meanwhile.
     static let renderStep = 2000
@@ -77,6 +79,7 @@ struct AdminService: Sendable {
             service.reset()
             return json(Array("{\"reset\":true}\n".utf8))
         }
+        PageRoutes.add(to: router, service)
         return router
     }
 

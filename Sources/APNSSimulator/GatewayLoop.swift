@@ -122,7 +122,7 @@ final class GatewayLoop: ReadinessHandler {
     /// - Returns: The protocol.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
     func makeSession(for connection: GatewayConnection) throws(SimulatorError) -> any GatewayProtocol {
-        if managesChannels { return try ChannelSession(service: service) }
+        if managesChannels { return try ChannelSession(number: connection.number, service: service) }
         if service.configuration.acceptsAll { return ThinHTTP2Session(counters: service.counters) }
         return try PushSession(number: connection.number, service: service, carrier: connection)
     }

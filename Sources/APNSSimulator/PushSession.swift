@@ -22,7 +22,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     private var hasGrown = false
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
-    private lazy var broadcast = BroadcastEndpoint(service: service, servesPublishing: true)
+    private lazy var broadcast = BroadcastEndpoint(number: number, service: service, servesPublishing: true)
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///

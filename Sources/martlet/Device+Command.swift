@@ -86,7 +86,6 @@ struct DeviceCommandLine: AsyncParsableCommand {
         } catch let error as SimulatorError {
             throw CommandFailure(error.code == .file ? .missingInput : .unreachable, error.message)
         }
-        screen.finish()
     }
 
     private func deviceConfiguration() throws -> DeviceClientConfiguration {

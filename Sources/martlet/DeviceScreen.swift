@@ -6,27 +6,16 @@ import Synchronization
 
 /// Shows what happens to a device: as a screen on a terminal, as JSON lines elsewhere. Safe from any thread.
 final class DeviceScreen: Sendable {
-    /// How many notifications the screen shows.
-    static let shownLimit = 12
-
-    private struct State {
-        var connection = "connecting"
-        var tokens: [(topic: String, token: String)] = []
-        var notifications: [DeviceFrame] = []
-        var note = ""
-    }
-
-    private let name: String
     private let isDrawn: Bool
-    private let state = Mutex(State())
+    private let picture: Mutex<DevicePicture>
 
     /// Makes a screen.
     /// - Parameters:
     ///   - name: What the device is called.
     ///   - isDrawn: Whether standard output is a terminal to draw on.
     init(name: String, isDrawn: Bool) {
-        self.name = name
         self.isDrawn = isDrawn
+        picture = Mutex(DevicePicture(name: name))
     }
 
     /// Shows an event.
@@ -36,49 +25,68 @@ final class DeviceScreen: Sendable {
             Console.data(DeviceLines.line(for: event).bytes)
             return Console.flush()
         }
-        let lines = state.withLock { state in
-            Self.take(event, into: &state)
-            return Self.draw(name, state)
+        let lines = picture.withLock { picture in
+            picture.take(event)
+            return picture.lines
         }
         Console.data("\u{1b}[2J\u{1b}[H" + lines.joined(separator: "\r\n"))
     }
+}
 
-    /// Leaves the terminal as it was.
-    func finish() { Console.flush() }
+/// What stands on a device's screen. A value without terminal or clock.
+struct DevicePicture {
+    /// How many notifications the screen shows.
+    static let shownLimit = 12
+    /// How many tokens the screen shows.
+    static let tokenLimit = 8
 
-    private static func take(_ event: DeviceEvent, into state: inout State) {
+    private let name: String
+    private var connection = "connecting"
+    private var tokens: [(topic: String, token: String)] = []
+    private var notifications: [DeviceFrame] = []
+    private var note = ""
+
+    /// Starts with an empty screen.
+    /// - Parameter name: What the device is called.
+    init(name: String) { self.name = name }
+
+    /// Takes an event in.
+    /// - Parameter event: What happened.
+    mutating func take(_ event: DeviceEvent) {
         switch event {
-        case .activated(let device): state.note = "activated as \(device)"
-        case .online: state.connection = "online"
+        case .activated(let device): note = "activated as \(device)"
+        case .online: connection = "online"
         case .offline(let reason, let retry):
-            state.connection = retry.map { "offline (\(reason)), again in \($0) ms" } ?? "offline (\(reason))"
+            connection = retry.map { "offline (\(reason)), again in \($0) ms" } ?? "offline (\(reason))"
         case .token(_, let topic, _, let token):
-            state.tokens.removeAll { $0.topic == topic }
-            state.tokens.append((topic, token))
+            tokens.removeAll { $0.topic == topic }
+            tokens.append((topic, token))
+            if tokens.count > Self.tokenLimit { tokens.removeFirst() }
         case .notification(let frame):
             // What merges on a real device merges here.
             if let collapseID = frame.collapseID {
-                state.notifications.removeAll { $0.collapseID == collapseID && $0.app == frame.app }
+                notifications.removeAll { $0.collapseID == collapseID && $0.app == frame.app }
             }
-            state.notifications.append(frame)
-            if state.notifications.count > shownLimit { state.notifications.removeFirst() }
-        case .done(let words): state.note = words
-        case .trouble(let words): state.note = "! \(words)"
+            notifications.append(frame)
+            if notifications.count > Self.shownLimit { notifications.removeFirst() }
+        case .done(let words): note = words
+        case .trouble(let words): note = "! \(words)"
         }
     }
 
-    private static func draw(_ name: String, _ state: State) -> [String] {
-        var lines = ["\(printable(name))  \(state.connection)", ""]
-        for (topic, token) in state.tokens { lines += ["\(topic)", "  \(token)"] }
+    /// The screen from top to bottom, the newest notification first.
+    var lines: [String] {
+        var lines = [Self.printable("\(name)  \(connection)"), ""]
+        for (topic, token) in tokens { lines += [Self.printable(topic), "  \(token)"] }
         lines.append("")
-        for frame in state.notifications.reversed() {
-            let time = TimeText.moment(frame.time ?? 0)
-            let text = DeviceLines.summary(of: frame)
-            lines.append("\(time)  \(printable(frame.app ?? ""))  \(printable(text))")
+        for frame in notifications.reversed() {
+            let text = "\(frame.app ?? "")  \(DeviceLines.summary(of: frame))"
+            lines.append("\(TimeText.moment(frame.time ?? 0))  \(Self.printable(text))")
         }
-        if state.notifications.isEmpty { lines.append("(nothing has arrived yet)") }
-        lines += ["", printable(state.note), "", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
-        return lines
+        if notifications.isEmpty { lines.append("(nothing has arrived yet)") }
+        lines.append("")
+        for line in note.split(separator: "\n") { lines.append(Self.printable(String(line))) }
+        return lines + ["", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
     }
 
     /// Control characters in a payload must not reach the terminal.

@@ -33,8 +33,8 @@ final class RawClient: HTTP2ClientDelegate {
     private(set) var settings: [HTTP2Settings] = []
     private(set) var goAways: [HTTP2GoAway] = []
 
-    init(_ simulator: RunningSimulator, protocols: [String] = ["h2"]) throws {
-        socket = try Socket.connect(to: .loopback(port: simulator.port), timeout: .seconds(5))
+    init(_ simulator: RunningSimulator, protocols: [String] = ["h2"], port: Int? = nil) throws {
+        socket = try Socket.connect(to: .loopback(port: port ?? simulator.port), timeout: .seconds(5))
         let trust = TrustRoots(systemRoots: false, files: [], pem: [simulator.authorityPEM])
         let context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: protocols)
         tls = try TLSSession(client: context, serverName: "localhost")

@@ -2,6 +2,7 @@ internal import HTTP2
 
 /// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
 struct BroadcastEndpoint {
+    private let number: Int
     private let service: PushService
     private let rules: BroadcastRules
     private let servesPublishing: Bool
@@ -12,9 +13,11 @@ struct BroadcastEndpoint {
     /// Prepares for a connection.
     ///
     /// - Parameters:
+    ///   - number: Which connection, for the ledger.
     ///   - service: What all connections share.
     ///   - servesPublishing: Whether messages are published here; else channels are managed here.
-    init(service: PushService, servesPublishing: Bool) {
+    init(number: Int, service: PushService, servesPublishing: Bool) {
+        self.number = number
         self.service = service
         self.servesPublishing = servesPublishing
         rules = BroadcastRules(apps: service.configuration.devices.broadcastApps)
@@ -59,7 +62,7 @@ struct BroadcastEndpoint {
         if !body.isEmpty { headers.append(("content-type", "application/json")) }
         service.ledger.record(
             token: [], id: id, topic: call.path.app ?? "", payload: call.body, time: now, status: status,
-            label: status < 300 ? "" : Self.reason(of: result), connection: 0, stream: request.streamID)
+            label: status < 300 ? "" : Self.reason(of: result), connection: number, stream: request.streamID)
         session.respond(streamID: request.streamID, status: status, headers: headers, body: body)
         return credential == nil
     }

@@ -15,10 +15,12 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
-    /// - Parameter service: What all connections share.
+    /// - Parameters:
+    ///   - number: Which connection, for the ledger.
+    ///   - service: What all connections share.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    init(service: PushService) throws(SimulatorError) {
-        endpoint = BroadcastEndpoint(service: service, servesPublishing: false)
+    init(number: Int, service: PushService) throws(SimulatorError) {
+        endpoint = BroadcastEndpoint(number: number, service: service, servesPublishing: false)
         clock = service.configuration.devices.clock
         do {
             session = try HTTP2ServerSession(

@@ -48,7 +48,7 @@ struct DevicePort: Sendable {
             self.port = listener.address.port
             let loop = try DeviceLoop(service: service, tls: tls, listener: listener, logger: logger)
             mailbox = loop.mailbox
-            service.attach(mailbox)
+            service.attach(mailbox, number: self.port)
             thread = try LoopThread.start(name: "apns-devices") { loop.run() }
         } catch {
             service.attach(nil)
@@ -75,6 +75,8 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     static let connectionLimit = 2048
     /// How long a change may wait to be written, in milliseconds: many changes then cost one write.
     static let saveDelay: UInt64 = 100
+    /// How often those who look on get a sign of life, in milliseconds.
+    static let beatInterval: UInt64 = 10_000
 
     private struct Link {
         var connection: FramedConnection
@@ -115,6 +117,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     func run() {
         do {
             try loop.watch(listener.fileDescriptor, for: .readable, handler: self)
+            scheduleBeat()
             while !isStopping {
                 // A second is soon enough for what time brings.
                 try loop.turn(waitingAtMost: .seconds(1))
@@ -189,6 +192,13 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         guard let link = links.removeValue(forKey: connection.number) else { return }
         logger.debug("device connection ended", metadata: ["link": "\(connection.number)", "reason": "\(reason)"])
         if let device = link.device { service.gone(device, link: connection.number) }
+    }
+
+    private func scheduleBeat() {
+        _ = loop.schedule(at: .now().adding(nanoseconds: Self.beatInterval * 1_000_000)) { [weak self] _ in
+            self?.service.events.beat()
+            self?.scheduleBeat()
+        }
     }
 
     private func handle(_ message: DevicePortMessage) {

@@ -26,6 +26,8 @@ final class DeviceService: Sendable {
         var areChannelsUnsaved = false
         /// The device port's thread; nil before it runs.
         var port: Mailbox<DevicePortMessage>?
+        /// The number of the device port; 0 for none.
+        var portNumber = 0
     }
 
     /// The environment the simulator plays.
@@ -123,8 +125,15 @@ final class DeviceService: Sendable {
 
     /// Connects the service with the thread of the device port.
     ///
-    /// - Parameter port: Where that thread takes messages; nil once it has ended.
-    func attach(_ port: Mailbox<DevicePortMessage>?) { state.withLock { $0.port = port } }
+    /// - Parameters:
+    ///   - port: Where that thread takes messages; nil once it has ended.
+    ///   - number: The number of the port; 0 for none.
+    func attach(_ port: Mailbox<DevicePortMessage>?, number: Int = 0) {
+        state.withLock { state in
+            state.port = port
+            state.portNumber = number
+        }
+    }
 
     /// Carries out what the store decided; called with the lock held.
     ///

@@ -159,6 +159,13 @@ extension DeviceService {
         }
     }
 
+    /// How many devices there are.
+    var summary: OverviewView.Devices {
+        state.withLock {
+            OverviewView.Devices(activated: $0.registry.devices.count, online: $0.links.count, port: $0.portNumber)
+        }
+    }
+
     /// The newest notifications of a device, oldest first.
     ///
     /// - Parameter id: The device.

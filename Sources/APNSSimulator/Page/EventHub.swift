@@ -18,8 +18,11 @@ final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
+    /// How many listen.
+    var count: Int { state.withLock { $0.listeners.count } }
+
     /// Whether anybody listens: events for nobody are not worth writing.
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+    var hasListeners: Bool { count > 0 }
 
     /// Starts to listen.
     ///
