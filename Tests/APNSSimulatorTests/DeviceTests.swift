@@ -251,6 +251,79 @@ struct DeviceTests {
         }
     }
 
+    @Test("What waits longer than its time is discarded, in virtual time, and the log says so")
+    func expiry() async throws {
+        let clock = TestClock()
+        try await with({ $0.devices.clock = { clock.now } }) { simulator in
+            let device = try TestDevice(simulator)
+            let token = try await device.token()
+            device.tell(.offline)
+            try await device.offline()
+            try await waitFor { simulator.devices?.views(limit: 1).first?.isOnline == false }
+            let answer = try RawClient(simulator).exchange(push(token))
+            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            clock.advance(by: 29 * 86_400_000)
+            simulator.devices?.tick()
+            #expect(simulator.devices?.delivery(uniqueID)?.events.last?.state == "stored: device offline")
+            clock.advance(by: 86_400_000 + 1)
+            simulator.devices?.tick()
+            #expect(simulator.devices?.delivery(uniqueID)?.events.last?.state == "discarded: expired")
+            await device.quit()
+        }
+    }
+
+    @Test("A device that saves power gets priority 5 as a group, and priority 1 when it no longer does")
+    func power() async throws {
+        let clock = TestClock()
+        try await with({
+            $0.devices.clock = { clock.now }
+            $0.devices.storesAll = true
+        }) { simulator in
+            let device = try TestDevice(simulator) { $0.power = .low }
+            let token = try await device.token()
+            let client = try RawClient(simulator)
+            for (priority, number) in [("1", 1), ("5", 2), ("5", 3), ("10", 4)] {
+                let request = try push(token).with("apns-priority", priority).payload("{\"n\":\(number)}")
+                #expect(try client.exchange(request).status == 200)
+            }
+            #expect(try await device.notification().payload == #"{"n":4}"#)
+            clock.advance(by: NotificationStore.groupInterval + 1)
+            #expect(try await device.notification().payload == #"{"n":2}"#)
+            #expect(try await device.notification().payload == #"{"n":3}"#)
+            device.tell(.power(.normal))
+            #expect(try await device.notification().payload == #"{"n":1}"#)
+            await device.quit()
+        }
+    }
+
+    @Test("Many devices get every push of many connections once, in any order")
+    func many() async throws {
+        try await with { simulator in
+            let (deviceCount, pushCount) = (12, 40)
+            var devices: [(device: TestDevice, token: String)] = []
+            for _ in 0..<deviceCount {
+                let device = try TestDevice(simulator)
+                devices.append((device, try await device.token()))
+            }
+            let clients = try (0..<3).map { _ in try RawClient(simulator) }
+            for number in 0..<pushCount {
+                for (index, (_, token)) in devices.enumerated() {
+                    try clients[(number + index) % clients.count].send(push(token).payload("{\"n\":\(number)}"))
+                }
+            }
+            for client in clients {
+                try client.wait { client.answers.values.allSatisfy { $0.closure != nil } }
+                #expect(client.answers.values.allSatisfy { $0.status == 200 })
+            }
+            for (device, _) in devices {
+                var arrived: Set<String> = []
+                for _ in 0..<pushCount { arrived.insert(try await device.notification().payload ?? "") }
+                #expect(arrived.count == pushCount)
+                await device.quit()
+            }
+        }
+    }
+
     @Test("A simulator that has lost its state makes the device begin anew")
     func forgotten() async throws {
         var place = ""

@@ -140,6 +140,17 @@ struct DeviceTokenTests {
         }
         #expect(registry.devices.count == DeviceRegistry.deviceLimit)
         #expect(registry.activate(.random(), name: "one too many", now: Self.start) == false)
+        #expect(registry.isFull)
+        let spared = registry.forgetOldest { _ in false }
+        #expect(spared == nil)
+        let first = DeviceID(MessageID(high: 2, low: 0))
+        let other = device
+        let oldest = registry.forgetOldest { $0 == other }
+        #expect(oldest == device)
+        #expect(registry.activate(first, name: "in its place", now: Self.start - 1) == true)
+        let next = registry.forgetOldest { _ in true }
+        #expect(next == first)
+        #expect(standing(registry, 1, at: 0) == .unknown)
     }
 
     private func registered(

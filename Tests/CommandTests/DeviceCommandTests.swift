@@ -70,8 +70,14 @@ final class TalkingProcess {
 struct DeviceCommandTests {
     private struct Ports: Decodable {
         var port: Int
-        var device_port: Int
-        var ca_file: String
+        var devicePort: Int
+        var authority: String
+
+        private enum CodingKeys: String, CodingKey {
+            case port
+            case devicePort = "device_port"
+            case authority = "ca_file"
+        }
     }
 
     private let directory: TemporaryDirectory
@@ -90,8 +96,8 @@ struct DeviceCommandTests {
     private func device(_ ports: Ports, _ more: [String] = []) throws -> TalkingProcess {
         try TalkingProcess(
             [
-                "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.device_port)", "--ca",
-                ports.ca_file, "--app", "com.example.app",
+                "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.devicePort)", "--ca",
+                ports.authority, "--app", "com.example.app",
             ] + more)
     }
 
@@ -108,7 +114,7 @@ struct DeviceCommandTests {
         return try ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--http2", "--silent", "--cacert", ports.ca_file, "--max-time", "20", "--write-out", "%{http_code}",
+                "--http2", "--silent", "--cacert", ports.authority, "--max-time", "20", "--write-out", "%{http_code}",
                 "--header", "authorization: bearer \(bearer)", "--header", "apns-topic: com.example.app", "--header",
                 "apns-push-type: alert", "--data", payload, "https://localhost:\(ports.port)/3/device/\(token)",
             ]
@@ -132,7 +138,7 @@ struct DeviceCommandTests {
         _ = try phone.event("offline")
         first.process.signal(SIGKILL)
         #expect(first.process.wait(timeout: .seconds(10)) == .signalled(SIGKILL))
-        let (second, again) = try simulator(port: ports.port, devicePort: ports.device_port)
+        let (second, again) = try simulator(port: ports.port, devicePort: ports.devicePort)
         #expect(try push(again, address, #"{"n":2}"#) == "200")
         try phone.tell("online")
         #expect(try phone.event("notification").contains(#""payload":"{\"n\":2}""#))
@@ -140,7 +146,7 @@ struct DeviceCommandTests {
         second.process.signal(SIGTERM)
         #expect(second.process.wait(timeout: .seconds(10)) == .exited(0))
         #expect(try phone.event("offline").contains("retry_in_ms"))
-        let (third, last) = try simulator(port: ports.port, devicePort: ports.device_port)
+        let (third, last) = try simulator(port: ports.port, devicePort: ports.devicePort)
         _ = try phone.event("online")
         try phone.tell("fly")
         #expect(try phone.event("trouble").contains("not understood"))

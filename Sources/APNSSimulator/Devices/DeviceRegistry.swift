@@ -2,7 +2,7 @@
 ///
 /// A value without clock or lock: events and times go in, facts come out.
 struct DeviceRegistry: Sendable {
-    /// How many devices are remembered; a new one beyond it is refused.
+    /// How many devices are remembered; a new one beyond it takes the place of one that is not connected.
     static let deviceLimit = 10_000
     /// How many topics a device may register for.
     static let topicLimit = 64
@@ -91,6 +91,19 @@ struct DeviceRegistry: Sendable {
         guard devices[id] == nil, devices.count < Self.deviceLimit else { return false }
         devices[id] = Device(id: id.value, name: name, activatedAt: now)
         return true
+    }
+
+    /// Whether a new device needs another one's place.
+    var isFull: Bool { devices.count >= Self.deviceLimit }
+
+    /// Forgets the device that was activated first among some; its tokens are bad from then on.
+    ///
+    /// - Parameter isForgettable: Whether a device may be forgotten.
+    /// - Returns: The device; nil where none may be.
+    mutating func forgetOldest(where isForgettable: (DeviceID) -> Bool) -> DeviceID? {
+        let oldest = devices.filter { isForgettable($0.key) }.min { $0.value.activatedAt < $1.value.activatedAt }?.key
+        if let oldest { devices[oldest] = nil }
+        return oldest
     }
 
     /// Registers for a topic: gives the token that is alive, or a new one.

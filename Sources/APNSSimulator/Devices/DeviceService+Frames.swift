@@ -15,6 +15,7 @@ extension DeviceService {
             let issued = try authority.issue(for: id)
             let now = clock()
             let hasRoom = state.withLock { state in
+                if state.registry.isFull { forgetOldest(&state) }
                 guard state.registry.activate(id, name: name, now: now) else { return false }
                 touch(id, &state)
                 publish(id, state)
@@ -22,7 +23,7 @@ extension DeviceService {
             }
             guard hasRoom else {
                 return DeviceFrame(
-                    error: "\(DeviceRegistry.deviceLimit) devices are activated already; no more are remembered",
+                    error: "\(DeviceRegistry.deviceLimit) devices are connected already; no more are remembered",
                     request: frame.request)
             }
             save()
@@ -34,6 +35,15 @@ extension DeviceService {
         } catch {
             return DeviceFrame(error: error.message, request: frame.request)
         }
+    }
+
+    /// Makes room: devices that are gone for good would otherwise fill the registry for ever.
+    private func forgetOldest(_ state: inout State) {
+        let links = state.links
+        guard let device = state.registry.forgetOldest(where: { links[$0] == nil }) else { return }
+        state.store.forget(device)
+        state.unsaved.remove(device)
+        state.forgotten.insert(device)
     }
 
     /// Tells whether a device was activated here.

@@ -22,6 +22,8 @@ final class DeviceService: Sendable {
         var links: [DeviceID: Int] = [:]
         /// Devices whose files are out of date.
         var unsaved: Set<DeviceID> = []
+        /// Devices whose files are to be removed.
+        var forgotten: Set<DeviceID> = []
         /// Whether the channels' file is out of date.
         var areChannelsUnsaved = false
         /// The device port's thread; nil before it runs.
@@ -171,7 +173,7 @@ final class DeviceService: Sendable {
     /// Writes everything that is out of date; failures are told once per attempt and tried again with the next change.
     func save() {
         writing.withLock { _ in
-            let (files, channels) = state.withLock { state in
+            let (files, channels, forgotten) = state.withLock { state in
                 let files = state.unsaved.compactMap { id -> DeviceArchive.DeviceFile? in
                     guard let device = state.registry.devices[id] else { return nil }
                     return DeviceArchive.DeviceFile(device: device, waiting: state.store.unsettled(for: id))
@@ -179,8 +181,11 @@ final class DeviceService: Sendable {
                 let channels = state.areChannelsUnsaved ? state.channels.all : nil
                 state.unsaved = []
                 state.areChannelsUnsaved = false
-                return (files, channels)
+                let forgotten = state.forgotten
+                state.forgotten = []
+                return (files, channels, forgotten)
             }
+            for device in forgotten { archive.remove(device) }
             do throws(SimulatorError) {
                 for file in files { try archive.save(file) }
                 if let channels { try archive.save(channels) }

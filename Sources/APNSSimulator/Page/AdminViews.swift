@@ -146,7 +146,7 @@ extension DeviceService {
             silenced: device.silenced.sorted(), channels: device.subscriptions.map(\.channel).sorted())
     }
 
-    /// All devices, in the order of their activation.
+    /// The devices activated last, in the order of their activation.
     ///
     /// - Parameter limit: How many at most.
     /// - Returns: Their descriptions.
@@ -155,7 +155,7 @@ extension DeviceService {
             let all = state.registry.devices.values.sorted {
                 ($0.activatedAt, $0.id.high) < ($1.activatedAt, $1.id.high)
             }
-            return all.prefix(limit).compactMap { view(of: DeviceID($0.id), state) }
+            return all.suffix(limit).compactMap { view(of: DeviceID($0.id), state) }
         }
     }
 

@@ -9,7 +9,7 @@ internal import NIOCore
 /// | `GET /` | the page |
 /// | `GET /overview` | environment, connections, limits, how often what was answered, how many devices |
 /// | `GET /requests` | how often what was answered |
-/// | `GET /devices` | all devices with their tokens |
+/// | `GET /devices` | the devices with their tokens, at most ``deviceLimit`` |
 /// | `GET /devices/<id>/notifications` | the newest notifications of a device, oldest first |
 /// | `GET /deliveries?unique_id=…` | the delivery log of one notification |
 /// | `GET /events` | server-sent events: `device` and `notification` as they happen |

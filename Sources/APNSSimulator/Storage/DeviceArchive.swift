@@ -45,6 +45,11 @@ struct DeviceArchive: Sendable {
         try write(file, to: "\(file.device.id).json", in: devices)
     }
 
+    /// Removes a device.
+    ///
+    /// - Parameter device: The device.
+    func remove(_ device: DeviceID) { devices.remove("\(device).json") }
+
     /// Reads the channels.
     ///
     /// - Returns: The channels; none where nothing was kept.

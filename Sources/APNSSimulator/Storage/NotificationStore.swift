@@ -75,6 +75,11 @@ struct NotificationStore: Sendable {
         for notification in notifications { wake(at: notification.deadline) }
     }
 
+    /// Forgets a device and what waits for it.
+    ///
+    /// - Parameter device: The device.
+    mutating func forget(_ device: DeviceID) { queues[device] = nil }
+
     /// What waits for a device or is on its way, as it has to be kept: oldest first.
     ///
     /// - Parameter device: The device.
