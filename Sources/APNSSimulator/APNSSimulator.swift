@@ -94,6 +94,9 @@ package final class RunningSimulator: Sendable {
     /// The port of channel management, nil where there is none.
     package var managementPort: Int? { side?.managementPort }
 
+    /// The port for publishing to channels and nothing else, nil where the gateway takes such messages.
+    package var broadcastPort: Int? { side?.broadcastPort }
+
     /// Registry, storage and channels, nil where the simulator has no devices.
     var devices: DeviceService? { side?.service }
 

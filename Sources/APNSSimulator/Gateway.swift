@@ -19,14 +19,14 @@ struct Gateway: Sendable {
     ///   - service: What all connections share; its configuration names address and number of threads.
     ///   - tls: The TLS settings.
     ///   - logger: Tells of trouble.
-    ///   - managementPort: The port of a gateway for channel management; nil for one for pushes.
+    ///   - role: What is served.
+    ///   - port: Where; nil for the configuration's own port and threads.
     /// - Throws: ``SimulatorError`` where the port cannot be had.
     init(
-        service: PushService, tls: TLSContext, logger: Logger, managementPort: Int? = nil
+        service: PushService, tls: TLSContext, logger: Logger, role: GatewayRole = .pushes, port chosen: Int? = nil
     ) throws(SimulatorError) {
         var configuration = service.configuration
-        let managesChannels = managementPort != nil
-        if let managementPort { (configuration.port, configuration.threads) = (managementPort, 1) }
+        if let chosen { (configuration.port, configuration.threads) = (chosen, 1) }
         var mailboxes: [Mailbox<GatewayMessage>] = []
         var threads: [LoopThread] = []
         do {
@@ -40,8 +40,7 @@ struct Gateway: Sendable {
                 mailboxes.append(loop.mailbox)
                 threads.append(try LoopThread.start(name: "apns-\(index)") { loop.run() })
             }
-            let first = try GatewayLoop(
-                service: service, tls: tls, logger: logger, managesChannels: managesChannels)
+            let first = try GatewayLoop(service: service, tls: tls, logger: logger, role: role)
             first.accept(from: listener, others: mailboxes)
             mailboxes.append(first.mailbox)
             threads.append(try LoopThread.start(name: "apns-0") { first.run() })

@@ -45,7 +45,7 @@ final class GatewayLoop: ReadinessHandler {
     let logger: Logger
 
     private let service: PushService
-    private let managesChannels: Bool
+    private let role: GatewayRole
     private var listener: Listener?
     private var others: [Mailbox<GatewayMessage>] = []
     private var nextOther = 0
@@ -58,13 +58,13 @@ final class GatewayLoop: ReadinessHandler {
     ///   - service: What all connections share.
     ///   - tls: The TLS settings.
     ///   - logger: Tells of connections that fail.
-    ///   - managesChannels: Whether its connections manage channels; else they push.
+    ///   - role: What its connections are for.
     /// - Throws: ``SimulatorError`` where the system gives no event loop.
     init(
-        service: PushService, tls: TLSContext, logger: Logger, managesChannels: Bool = false
+        service: PushService, tls: TLSContext, logger: Logger, role: GatewayRole = .pushes
     ) throws(SimulatorError) {
         self.service = service
-        self.managesChannels = managesChannels
+        self.role = role
         self.tls = tls
         self.logger = logger
         do {
@@ -122,7 +122,7 @@ final class GatewayLoop: ReadinessHandler {
     /// - Returns: The protocol.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
     func makeSession(for connection: GatewayConnection) throws(SimulatorError) -> any GatewayProtocol {
-        if managesChannels { return try ChannelSession(number: connection.number, service: service) }
+        if role != .pushes { return try ChannelSession(number: connection.number, service: service, role: role) }
         if service.configuration.acceptsAll { return ThinHTTP2Session(counters: service.counters) }
         return try PushSession(number: connection.number, service: service, carrier: connection)
     }

@@ -84,7 +84,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
-        if BroadcastEndpoint.serves(request), let session {
+        if service.publishesToChannels, BroadcastEndpoint.serves(request), let session {
             if broadcast.answer(request, on: session, now: WallClock.milliseconds()) { grow() }
             return
         }

@@ -33,6 +33,9 @@ struct DeviceOptions: ParsableArguments {
             """)
     var managementPort: Int?
 
+    @Option(help: "A port for publishing to channels and nothing else; 0 for any free one. (default: on the gateway)")
+    var broadcastPort: Int?
+
     @Option(help: "Which device tokens to take: any, or only those issued to devices of this simulator.")
     var deviceTokens = DeviceTokenChoice.any
 
@@ -47,7 +50,7 @@ struct DeviceOptions: ParsableArguments {
 
     /// Checks what the parser cannot.
     func validate() throws {
-        guard [devicePort, managementPort].allSatisfy({ (0...65_535).contains($0 ?? 0) }) else {
+        guard [devicePort, managementPort, broadcastPort].allSatisfy({ (0...65_535).contains($0 ?? 0) }) else {
             throw ValidationError("a port is a number from 0 to 65535")
         }
         guard (1...Int64(Int32.max)).contains(deviceTokenLifetime ?? 1) else {
@@ -62,6 +65,7 @@ struct DeviceOptions: ParsableArguments {
         let usualManagementPort = configuration.environment == .production ? 2196 : 2195
         configuration.devices.port = devicePort ?? (isUsual ? 5223 : 0)
         configuration.devices.managementPort = managementPort ?? (isUsual ? usualManagementPort : 0)
+        configuration.devices.broadcastPort = broadcastPort
         configuration.devices.demandsIssuedTokens = deviceTokens == .issued
         configuration.devices.storesAll = store == .all
         configuration.devices.tokenLifetime = deviceTokenLifetime

@@ -29,7 +29,7 @@ final class DeviceScreen: Sendable {
             picture.take(event)
             return picture.lines
         }
-        Console.data("\u{1b}[2J\u{1b}[H" + lines.joined(separator: "\r\n"))
+        Console.data("\u{1b}[2J\u{1b}[H" + lines.joined(separator: "\n"))
     }
 }
 

@@ -148,7 +148,8 @@ struct SimulatorCommand: AsyncParsableCommand {
         let json = """
             {"gateway":"\(gateway)","port":\(simulator.port),"admin":"\(admin)",\
             "admin_port":\(simulator.adminPort ?? 0),"device_port":\(simulator.devicePort ?? 0),\
-            "management_port":\(simulator.managementPort ?? 0),"ca_file":\(Self.quoted(simulator.authorityFile))}
+            "management_port":\(simulator.managementPort ?? 0),\
+            "broadcast_port":\(simulator.broadcastPort ?? simulator.port),"ca_file":\(Self.quoted(simulator.authorityFile))}
             """
         if let portFile {
             do {

@@ -314,6 +314,34 @@ struct BroadcastTests {
         }
     }
 
+    @Test("Every documented reason can be asked for by a scenario", arguments: Refusal.documentedForBroadcast.indices)
+    func scripted(_ index: Int) async throws {
+        let refusal = Refusal.documentedForBroadcast[index]
+        let rule = Scenario.Rule(topic: "com.example.app", sequence: VerdictSequence(Verdict(.refuse(refusal))))
+        try await with({ $0.scenario = Scenario(rules: [rule]) }) { simulator in
+            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let answer = try RawClient(simulator).exchange(publish(channel, "{}"))
+            #expect(answer.status == refusal.status)
+            #expect(answer.reason == refusal.reason)
+            #expect(answer.headers["apns-request-id"] != nil)
+            #expect(
+                simulator.ledger.counts.contains(LedgerCount(status: refusal.status, label: refusal.reason, count: 1)))
+        }
+    }
+
+    @Test("Publishing can have a port of its own, and the gateway then knows no such path")
+    func ownPort() async throws {
+        try await with({ $0.devices.broadcastPort = 0 }) { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let channel = try create(manager, storing: false)
+            let publisher = try RawClient(simulator, port: simulator.broadcastPort)
+            #expect(try publisher.exchange(publish(channel, "{}")).status == 200)
+            #expect(try RawClient(simulator).exchange(publish(channel, "{}")).reason == "BadPath")
+            #expect(try manager.exchange(publish(channel, "{}")).reason == "BadPath")
+            #expect(try publisher.exchange(request("GET", "/1/apps/com.example.app/all-channels")).reason == "BadPath")
+        }
+    }
+
     @Test("Channels survive a restart, with what they store")
     func restart() async throws {
         try await with { first in

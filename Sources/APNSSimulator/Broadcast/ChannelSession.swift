@@ -1,7 +1,17 @@
 internal import EventLoop
 internal import HTTP2
 
-/// One client's HTTP/2 conversation with channel management, on its own port.
+/// What the connections of a port are for.
+enum GatewayRole: Sendable {
+    /// Pushes to devices, and to channels unless those have a port of their own.
+    case pushes
+    /// Management of channels.
+    case channels
+    /// Publishing to channels and nothing else.
+    case broadcasts
+}
+
+/// One client's HTTP/2 conversation with channel management, or with a port for publishing alone.
 ///
 /// See Apple, "Sending channel management requests to APNs": `api-manage-broadcast.sandbox.push.apple.com:2195` and
 /// `api-manage-broadcast.push.apple.com:2196`.
@@ -18,9 +28,10 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameters:
     ///   - number: Which connection, for the ledger.
     ///   - service: What all connections share.
+    ///   - role: Whether channels are managed or published to.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    init(number: Int, service: PushService) throws(SimulatorError) {
-        endpoint = BroadcastEndpoint(number: number, service: service, servesPublishing: false)
+    init(number: Int, service: PushService, role: GatewayRole) throws(SimulatorError) {
+        endpoint = BroadcastEndpoint(number: number, service: service, servesPublishing: role == .broadcasts)
         clock = service.configuration.devices.clock
         do {
             session = try HTTP2ServerSession(

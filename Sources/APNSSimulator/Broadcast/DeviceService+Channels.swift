@@ -2,6 +2,11 @@ internal import EventLoop
 import FoundationEssentials
 import Synchronization
 
+extension PushService {
+    /// Whether the gateway takes messages for channels: not where they have a port of their own.
+    var publishesToChannels: Bool { configuration.devices.broadcastPort == nil }
+}
+
 /// Channels and their messages.
 extension DeviceService {
     /// Creates a channel, kept before anybody learns its name.

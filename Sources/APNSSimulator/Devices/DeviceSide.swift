@@ -9,6 +9,7 @@ final class DeviceSide: Sendable {
 
     private let devices: DevicePort?
     private let channels = Mutex<Gateway?>(nil)
+    private let broadcasts = Mutex<Gateway?>(nil)
 
     /// Reads what was kept and opens the device port.
     ///
@@ -21,7 +22,10 @@ final class DeviceSide: Sendable {
     init?(_ configuration: SimulatorConfiguration, identity: CertificateIdentity, logger: Logger) throws(SimulatorError)
     {
         let wanted = configuration.devices
-        guard wanted.port != nil || wanted.managementPort != nil || wanted.demandsIssuedTokens else { return nil }
+        guard
+            wanted.port != nil || wanted.managementPort != nil || wanted.broadcastPort != nil
+                || wanted.demandsIssuedTokens
+        else { return nil }
         let service = try DeviceService(configuration: configuration, logger: logger)
         self.service = service
         if let port = wanted.port {
@@ -38,22 +42,31 @@ final class DeviceSide: Sendable {
     /// The port of channel management.
     var managementPort: Int? { channels.withLock { $0?.port } }
 
-    /// Opens the port of channel management, where one is asked for.
+    /// The port for publishing to channels and nothing else.
+    var broadcastPort: Int? { broadcasts.withLock { $0?.port } }
+
+    /// Opens the ports of channel management and of publishing alone, where they are asked for.
     ///
     /// - Parameters:
     ///   - service: What all connections share.
     ///   - tls: The TLS settings of the gateway.
     ///   - logger: Tells of trouble.
-    /// - Throws: ``SimulatorError`` where the port cannot be had.
+    /// - Throws: ``SimulatorError`` where a port cannot be had.
     func openChannels(service: PushService, tls: TLSContext, logger: Logger) throws(SimulatorError) {
-        guard let port = service.configuration.devices.managementPort else { return }
-        let gateway = try Gateway(service: service, tls: tls, logger: logger, managementPort: port)
-        channels.withLock { $0 = gateway }
+        if let port = service.configuration.devices.managementPort {
+            let gateway = try Gateway(service: service, tls: tls, logger: logger, role: .channels, port: port)
+            channels.withLock { $0 = gateway }
+        }
+        if let port = service.configuration.devices.broadcastPort {
+            let gateway = try Gateway(service: service, tls: tls, logger: logger, role: .broadcasts, port: port)
+            broadcasts.withLock { $0 = gateway }
+        }
     }
 
     /// Closes the ports, waits for their threads and writes what is left to write.
     func stop() async {
         await channels.withLock { $0 }?.stop()
+        await broadcasts.withLock { $0 }?.stop()
         await devices?.stop()
         service.save()
     }
