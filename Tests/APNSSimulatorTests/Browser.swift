@@ -86,8 +86,12 @@ final class Browser: Sendable {
         process.waitUntilExit()
         Glibc.close(commands)
         Glibc.close(answers)
-        // What the browser leaves open for a moment longer is removed with the machine's other temporary files.
-        try? FileManager.default.removeItem(atPath: directory)
+        let directory = directory
+        // The browser's helpers may write for a moment longer.
+        try? await waitFor {
+            try? FileManager.default.removeItem(atPath: directory)
+            return !FileManager.default.fileExists(atPath: directory)
+        }
     }
 
     /// Carries a result between threads.

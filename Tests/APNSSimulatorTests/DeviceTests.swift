@@ -326,11 +326,11 @@ struct DeviceTests {
 
     @Test("A simulator that has lost its state makes the device begin anew")
     func forgotten() async throws {
-        var place = ""
+        let place = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: place) }
         try await with { simulator in
-            let device = try TestDevice(simulator)
+            let device = try TestDevice(simulator, directory: place)
             _ = try await device.token()
-            place = device.directory
             await device.quit()
         }
         try await with { simulator in

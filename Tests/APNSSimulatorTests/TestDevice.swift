@@ -18,8 +18,9 @@ final class TestDevice {
         _ simulator: RunningSimulator, apps: [DeviceClientConfiguration.App] = [.init("com.example.app")],
         directory: String? = nil, change: (inout DeviceClientConfiguration) -> Void = { _ in }
     ) throws {
-        let place = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString)").path
-        self.directory = directory ?? place
+        // Inside the simulator's own directory, which is removed with it.
+        let home = simulator.authorityFile.dropLast("/ca.pem".count)
+        self.directory = directory ?? "\(home)/test-device-\(UUID().uuidString)"
         var configuration = DeviceClientConfiguration(
             stateDirectory: self.directory, host: "localhost", port: simulator.devicePort ?? 0,
             authorityPEM: simulator.authorityPEM)
