@@ -16,7 +16,8 @@ package struct Verdict: Hashable, Sendable {
         case close
         /// The push is accepted, and its answer is lost.
         case lose(Loss)
-        /// The socket stays open but nothing is read from it or written to it for so many milliseconds; nil for ever.
+        /// The socket stays open but nothing is read from it or written to it for so many milliseconds, then the push is
+        /// accepted; nil for ever.
         case freeze(milliseconds: Int?)
     }
 
@@ -99,7 +100,7 @@ package struct Verdict: Hashable, Sendable {
     /// The status that a ledger shows: 0 where there is no answer.
     var status: Int {
         switch action {
-        case .accept, .lose: 200
+        case .accept, .lose, .freeze(.some): 200
         case .goAway(let frame) where frame.reach == .accepted: 200
         case .refuse(let refusal): refusal.status
         case .silent, .reset, .goAway, .close, .freeze: 0

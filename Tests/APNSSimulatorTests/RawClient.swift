@@ -100,6 +100,11 @@ final class RawClient: HTTP2ClientDelegate {
         }
     }
 
+    /// Whether the server sends nothing for a time.
+    func staysSilent(milliseconds: Int) throws -> Bool {
+        try !socket.wait(for: .readable, timeout: .milliseconds(milliseconds))
+    }
+
     private func readSocket() throws {
         guard try socket.wait(for: .readable, timeout: .seconds(10)) else { throw Failure(message: "silence") }
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -39,7 +39,10 @@ extension PushSession {
         case .lose(.silent): note(.neutral)
         case .lose(.reset): session?.reset(streamID: exchange.stream, .internalError)
         case .lose(.close): carrier?.close()
-        case .freeze(let milliseconds): carrier?.freeze(milliseconds: milliseconds)
+        case .freeze(let milliseconds):
+            // What hangs only for a time is answered when it goes on.
+            if milliseconds != nil { answer(exchange, refusal: nil) }
+            carrier?.freeze(milliseconds: milliseconds)
         }
         // A scripted number holds until a push is accepted after this one.
         if let streams = verdict.streams, allowance.current != streams { announce(streams) }
