@@ -20,6 +20,9 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     /// How much of a request's body is kept, in bytes: enough to see that it is too large.
     static let bodyLimit = 8192
 
+    /// How much of the connection's window is used before it is given back, in bytes: a sixteenth.
+    static let windowStep: Int32 = 4096
+
     /// What is known of the connection.
     let facts: ConnectionFacts
     /// What all connections share.
@@ -96,6 +99,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
         do {
             try session?.receive(bytes)
+            session?.reopenWindow(from: Self.windowStep)
         } catch {
             throw SimulatorError(.protocol, "\(error)")
         }

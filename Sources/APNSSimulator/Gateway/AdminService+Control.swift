@@ -9,9 +9,9 @@ internal import NIOCore
 /// | `GET /clock` | the simulator's time |
 /// | `POST /clock` `{"advance":"55m"}` | puts the clock of all rules forward |
 /// | `POST /keys/<id>/revoke`, `…/restore` | a provider key is no longer good, or good again |
-/// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate; `environments`, `days`, `starts_in` may follow |
+/// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate (also: `environments`, `days`, `starts_in`) |
 /// | `POST /certificates/<serial>/revoke`, `…/restore` | a provider certificate is no longer good, or good again |
-/// | `POST /server-certificate` `{"kind":"expired"}` | what clients are shown from now on: `good`, `expired`, `wrong-name`, `self-signed` |
+/// | `POST /server-certificate` `{"kind":"expired"}` | what clients are shown, by ``ServerCertificateKind`` |
 /// | `POST /scenario`, a scenario file | begins another scenario |
 /// | `POST /shutdown`, `DELETE /shutdown` | the service goes down, or comes back |
 extension AdminService {
