@@ -2,7 +2,8 @@ internal import HTTP2
 
 /// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
 struct BroadcastEndpoint {
-    private let number: Int
+    private let facts: ConnectionFacts
+    private var credentials: CredentialRegistry.Snapshot
     private let service: PushService
     private let rules: BroadcastRules
     private let servesPublishing: Bool
@@ -13,15 +14,17 @@ struct BroadcastEndpoint {
     /// Prepares for a connection.
     ///
     /// - Parameters:
-    ///   - number: Which connection, for the ledger.
+    ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
     ///   - servesPublishing: Whether messages are published here; else channels are managed here.
-    init(number: Int, service: PushService, servesPublishing: Bool) {
-        self.number = number
+    init(_ facts: ConnectionFacts, service: PushService, servesPublishing: Bool) {
+        self.facts = facts
+        credentials = service.credentials.snapshot()
         self.service = service
         self.servesPublishing = servesPublishing
         rules = BroadcastRules(apps: service.configuration.devices.broadcastApps)
-        trust = ConnectionTrust(environment: service.configuration.environment)
+        trust = ConnectionTrust(
+            environment: service.configuration.environment, choices: service.configuration.trust)
     }
 
     /// Whether a request on a gateway is one of these.
@@ -62,7 +65,7 @@ struct BroadcastEndpoint {
         if !body.isEmpty { headers.append(("content-type", "application/json")) }
         service.ledger.record(
             token: [], id: id, topic: call.path.app ?? "", payload: call.body, time: now, status: status,
-            label: status < 300 ? "" : Self.reason(of: result), connection: number, stream: request.streamID)
+            label: status < 300 ? "" : Self.reason(of: result), connection: facts.number, stream: request.streamID)
         session.respond(streamID: request.streamID, status: status, headers: headers, body: body)
         return credential == nil
     }
@@ -78,12 +81,23 @@ struct BroadcastEndpoint {
     }
 
     private mutating func credentialRefusal(_ call: BroadcastCall, now: Int64) -> Refusal? {
+        if credentials.version != service.credentials.version {
+            credentials = service.credentials.snapshot()
+            lastFacts = nil
+        }
+        if let certificate = facts.certificate {
+            let refusal = certificate.refusal(
+                environment: service.configuration.environment, now: now,
+                isRevoked: credentials.revokedCertificates.contains(certificate.serialNumber))
+            guard refusal == nil, let app = call.path.app else { return refusal }
+            return certificate.topics.contains(app) ? nil : .topicMismatch
+        }
         let facts: ProviderTokenFacts
         switch verifiedFacts(call.authorization, now: now) {
         case .refused(let refusal): return refusal
         case .valid(let found): facts = found
         }
-        let key = service.verifier.key(facts.keyID)
+        let key = credentials.verifier.key(facts.keyID)
         if let refusal = trust.admit(facts, key: key) { return refusal }
         guard let app = call.path.app, trust.refusal(topic: app, key: key) != nil else { return nil }
         return .topicMismatch
@@ -92,9 +106,9 @@ struct BroadcastEndpoint {
     /// A signature costs more than everything else, so the same token is verified once per connection.
     private mutating func verifiedFacts(_ authorization: [UInt8]?, now: Int64) -> ProviderTokenVerifier.Finding {
         if let lastFacts, let authorization, authorization == lastAuthorization {
-            return service.verifier.judgeAge(of: lastFacts, now: now)
+            return credentials.verifier.judgeAge(of: lastFacts, now: now)
         }
-        let finding = service.verifier.verify(authorization, now: now)
+        let finding = credentials.verifier.verify(authorization, now: now)
         if case .valid(let facts) = finding, let authorization {
             lastAuthorization = authorization
             lastFacts = facts

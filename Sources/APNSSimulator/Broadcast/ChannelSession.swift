@@ -21,24 +21,24 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
 
     private var session: HTTP2ServerSession?
     private var endpoint: BroadcastEndpoint
-    private let clock: @Sendable () -> Int64
+    private let clock: VirtualClock
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
     /// - Parameters:
-    ///   - number: Which connection, for the ledger.
+    ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
     ///   - role: Whether channels are managed or published to.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    init(number: Int, service: PushService, role: GatewayRole) throws(SimulatorError) {
-        endpoint = BroadcastEndpoint(number: number, service: service, servesPublishing: role == .broadcasts)
-        clock = service.configuration.devices.clock
+    init(_ facts: ConnectionFacts, service: PushService, role: GatewayRole) throws(SimulatorError) {
+        endpoint = BroadcastEndpoint(facts, service: service, servesPublishing: role == .broadcasts)
+        clock = service.clock
         do {
             session = try HTTP2ServerSession(
                 settings: HTTP2Settings(
                     headerTableSize: 4096, maxConcurrentStreams: Self.streams, initialWindowSize: 65_535,
-                    maxFrameSize: 16_384, maxHeaderListSize: UInt32(PushSession.headerListLimit)),
-                bodyLimit: PushSession.bodyLimit, headerListLimit: PushSession.headerListLimit, delegate: self)
+                    maxFrameSize: 16_384, maxHeaderListSize: UInt32(clamping: facts.limits.headerList)),
+                bodyLimit: PushSession.bodyLimit, headerListLimit: facts.limits.headerList, delegate: self)
         } catch {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
@@ -81,7 +81,7 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
         guard let session else { return }
-        endpoint.answer(request, on: session, now: clock())
+        endpoint.answer(request, on: session, now: clock.now)
     }
 
     /// A stream's end needs no action.

@@ -1,5 +1,3 @@
-internal import EventLoop
-
 /// Everything that can be chosen about devices, storage and broadcast.
 package struct DeviceConfiguration: Sendable {
     /// The port devices connect to; 0 for any free one, nil for no devices at all.
@@ -19,8 +17,8 @@ package struct DeviceConfiguration: Sendable {
     package var groupInterval: Int64 = NotificationStore.groupInterval
     /// The apps that have the broadcast capability; nil for all.
     package var broadcastApps: Set<String>?
-    /// The present, in milliseconds since 1970.
-    package var clock: @Sendable () -> Int64 = { WallClock.milliseconds() }
+    /// The present, in milliseconds since 1970; nil for the simulator's own clock.
+    package var clock: (@Sendable () -> Int64)?
 
     /// Starts with no ports and the defaults above.
     package init() {}

@@ -53,15 +53,16 @@ final class DeviceService: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The simulator's configuration.
+    ///   - clock: The time of all rules.
     ///   - logger: Tells of files that cannot be written.
     /// - Throws: ``SimulatorError`` where keys or kept devices cannot be read.
-    init(configuration: SimulatorConfiguration, logger: Logger) throws(SimulatorError) {
+    init(configuration: SimulatorConfiguration, clock: VirtualClock, logger: Logger) throws(SimulatorError) {
         let directory = try StateDirectory(configuration.stateDirectory)
         authority = try DeviceAuthority(in: directory)
         archive = try DeviceArchive(in: directory)
         environment = configuration.environment
         demandsIssuedTokens = configuration.devices.demandsIssuedTokens
-        clock = configuration.devices.clock
+        self.clock = configuration.devices.clock ?? { clock.now }
         self.logger = logger
         let files = try archive.load()
         var store = NotificationStore(

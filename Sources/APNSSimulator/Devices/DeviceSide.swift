@@ -15,18 +15,20 @@ final class DeviceSide: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The simulator's configuration.
+    ///   - clock: The time of all rules.
     ///   - identity: The simulator's server certificate.
     ///   - logger: Tells of trouble.
     /// - Returns: nil where the configuration asks for none of it.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
-    init?(_ configuration: SimulatorConfiguration, identity: CertificateIdentity, logger: Logger) throws(SimulatorError)
-    {
+    init?(
+        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity, logger: Logger
+    ) throws(SimulatorError) {
         let wanted = configuration.devices
         guard
             wanted.port != nil || wanted.managementPort != nil || wanted.broadcastPort != nil
                 || wanted.demandsIssuedTokens
         else { return nil }
-        let service = try DeviceService(configuration: configuration, logger: logger)
+        let service = try DeviceService(configuration: configuration, clock: clock, logger: logger)
         self.service = service
         if let port = wanted.port {
             devices = try DevicePort(
@@ -49,16 +51,18 @@ final class DeviceSide: Sendable {
     ///
     /// - Parameters:
     ///   - service: What all connections share.
-    ///   - tls: The TLS settings of the gateway.
+    ///   - certificates: The certificates of the gateway.
     ///   - logger: Tells of trouble.
     /// - Throws: ``SimulatorError`` where a port cannot be had.
-    func openChannels(service: PushService, tls: TLSContext, logger: Logger) throws(SimulatorError) {
+    func openChannels(service: PushService, certificates: ServerCertificates, logger: Logger) throws(SimulatorError) {
         if let port = service.configuration.devices.managementPort {
-            let gateway = try Gateway(service: service, tls: tls, logger: logger, role: .channels, port: port)
+            let gateway = try Gateway(
+                service: service, certificates: certificates, logger: logger, role: .channels, port: port)
             channels.withLock { $0 = gateway }
         }
         if let port = service.configuration.devices.broadcastPort {
-            let gateway = try Gateway(service: service, tls: tls, logger: logger, role: .broadcasts, port: port)
+            let gateway = try Gateway(
+                service: service, certificates: certificates, logger: logger, role: .broadcasts, port: port)
             broadcasts.withLock { $0 = gateway }
         }
     }
