@@ -89,7 +89,8 @@ let package = Package(
         tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
-        tests("CommandTests", ["martlet", "APNSSimulator", "PushModel", "LocalStack", histogram]),
+        tests(
+            "CommandTests", ["martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", argumentParser, histogram]),
         tests(
             "BrokerTests",
             [

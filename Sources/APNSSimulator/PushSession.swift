@@ -44,10 +44,13 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
 
     private var credentials: CredentialRegistry.Snapshot
     private var trust: ConnectionTrust
-    private var account = RefreshAccount()
+    /// By key: a connection may use two related ones, each with tokens of its own.
+    private var accounts: [String: RefreshAccount] = [:]
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
+    private var lastAdmission: Admission?
     private var pushes = 0
+    private let pushesUntilGoodbye: Int
     private var lastActivity: Int64
     private lazy var broadcast = BroadcastEndpoint(facts, service: service, servesPublishing: true)
 
@@ -75,6 +78,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         }
         allowance = StreamAllowance(streams: streams, limits: facts.limits)
         lastActivity = service.clock.now
+        pushesUntilGoodbye = facts.plan.goodbye?.pushes ?? .max
         do {
             session = try HTTP2ServerSession(
                 settings: HTTP2Settings(
@@ -153,7 +157,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
             perform(verdict, exchange)
         }
         pushes += 1
-        if pushes == facts.plan.goodbye?.pushes { leave(facts.plan.goodbye?.frame) }
+        if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
     }
 
     /// A stream's end needs no action: an answer to a stream that is gone goes nowhere.
@@ -211,23 +215,42 @@ extension PushSession {
         if credentials.version != service.credentials.version {
             credentials = service.credentials.snapshot()
             lastFacts = nil
+            lastAdmission = nil
         }
         if let certificate = facts.certificate { return judge(push, by: certificate, now: now) }
-        let facts: ProviderTokenFacts
         switch verifiedFacts(push[.authorization], now: now / 1000) {
         case .refused(let refusal):
             // Who is told that its token is too old has to bring another one at once.
             if refusal == .expiredProviderToken { excuse(lastFacts) }
             return service.rules.check(push, credential: refusal)
-        case .valid(let found): facts = found
+        case .valid(let found):
+            let admission = lastAdmission ?? admit(found, now: now)
+            let finding = service.rules.check(push, credential: admission.refusal)
+            if let key = admission.limitedKey, case .valid(let valid) = finding,
+                let refusal = trust.refusal(topic: valid.topic, key: key)
+            {
+                return .refused(refusal)
+            }
+            return finding
         }
-        let key = credentials.verifier.key(facts.keyID)
-        let admission = trust.admit(facts, key: key) ?? refreshRefusal(facts, now: now)
-        let finding = service.rules.check(push, credential: admission)
-        if case .valid(let valid) = finding, let refusal = trust.refusal(topic: valid.topic, key: key) {
-            return .refused(refusal)
-        }
-        return finding
+    }
+
+    /// What the connection's history says about a token.
+    private struct Admission {
+        /// Why it must not be used here; nil where it may.
+        var refusal: Refusal?
+        /// The key, where it covers certain topics only.
+        var limitedKey: ProviderKey?
+    }
+
+    /// Judges a verified token by what was used before; kept while the same token comes, as that is nearly always so.
+    private func admit(_ found: ProviderTokenFacts, now: Int64) -> Admission {
+        let key = credentials.verifier.key(found.keyID)
+        let refusal = trust.admit(found, key: key) ?? refreshRefusal(found, now: now)
+        let admission = Admission(refusal: refusal, limitedKey: key?.topics == nil ? nil : key)
+        // An account that others share, and a refusal, may change at any time.
+        if refusal == nil, service.configuration.trust.refreshScope == .connection { lastAdmission = admission }
+        return admission
     }
 
     /// On a connection with a client certificate a provider token is not looked at.
@@ -249,6 +272,7 @@ extension PushSession {
         if let lastFacts, let authorization, authorization.elementsEqual(lastAuthorization) {
             return credentials.verifier.judgeAge(of: lastFacts, now: now)
         }
+        lastAdmission = nil
         let finding = credentials.verifier.verify(authorization.map { Array($0) }, now: now)
         if case .valid(let facts) = finding, let authorization {
             lastAuthorization = Array(authorization)
@@ -268,7 +292,7 @@ extension PushSession {
         }
         let isGood: Bool
         switch choices.refreshScope {
-        case .connection: isGood = use(&account)
+        case .connection: isGood = use(&accounts[facts.keyID, default: RefreshAccount()])
         case .key: isGood = service.credentials.withAccount(facts.keyID, use)
         case .team: isGood = service.credentials.withAccount(facts.teamID, use)
         }
@@ -279,10 +303,9 @@ extension PushSession {
     ///
     /// - Parameter facts: The token that was answered `ExpiredProviderToken`.
     func excuse(_ facts: ProviderTokenFacts?) {
-        account.excuse()
         guard let facts else { return }
         switch service.configuration.trust.refreshScope {
-        case .connection: break
+        case .connection: accounts[facts.keyID]?.excuse()
         case .key: service.credentials.withAccount(facts.keyID) { $0.excuse() }
         case .team: service.credentials.withAccount(facts.teamID) { $0.excuse() }
         }

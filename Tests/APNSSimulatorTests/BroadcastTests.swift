@@ -342,6 +342,25 @@ struct BroadcastTests {
         }
     }
 
+    @Test("A provider certificate manages and publishes for its own topics only, and no longer once it is revoked")
+    func certificates() async throws {
+        try await with { simulator in
+            let issued = try simulator.control.issue(ProviderCertificateRequest(topics: ["com.example.app"]))
+            let manager = try RawClient(simulator, certificate: issued, port: simulator.managementPort)
+            let channel = try create(manager, storing: false)
+            let bare = try request("GET", "/1/apps/com.example.app/all-channels").with("authorization", nil)
+            #expect(try manager.exchange(bare).status == 200)
+            let foreign = try request("GET", "/1/apps/com.other/all-channels").with("authorization", nil)
+            #expect(try manager.exchange(foreign).reason == "TopicMismatch")
+            let publisher = try RawClient(simulator, certificate: issued)
+            let message = try publish(channel, "{}").with("authorization", nil)
+            #expect(try publisher.exchange(message).status == 200)
+            simulator.control.setCertificate(issued.serialNumber, isRevoked: true)
+            #expect(try manager.exchange(bare).reason == "BadCertificate")
+            #expect(try publisher.exchange(message).reason == "BadCertificate")
+        }
+    }
+
     @Test("Channels survive a restart, with what they store")
     func restart() async throws {
         try await with { first in

@@ -253,8 +253,7 @@ struct DeviceTests {
 
     @Test("What waits longer than its time is discarded, in virtual time, and the log says so")
     func expiry() async throws {
-        let clock = TestClock()
-        try await with({ $0.devices.clock = { clock.now } }) { simulator in
+        try await with { simulator in
             let device = try TestDevice(simulator)
             let token = try await device.token()
             device.tell(.offline)
@@ -262,10 +261,10 @@ struct DeviceTests {
             try await waitFor { simulator.devices?.views(limit: 1).first?.isOnline == false }
             let answer = try RawClient(simulator).exchange(push(token))
             let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
-            clock.advance(by: 29 * 86_400_000)
+            simulator.control.advanceClock(milliseconds: 29 * 86_400_000)
             simulator.devices?.tick()
             #expect(simulator.devices?.delivery(uniqueID)?.events.last?.state == "stored: device offline")
-            clock.advance(by: 86_400_000 + 1)
+            simulator.control.advanceClock(milliseconds: 86_400_000 + 1)
             simulator.devices?.tick()
             #expect(simulator.devices?.delivery(uniqueID)?.events.last?.state == "discarded: expired")
             await device.quit()

@@ -38,6 +38,7 @@ struct StreamAllowance {
 
     private let streams: SimulatorConfiguration.Streams
     private let limits: GatewayLimits
+    /// How many streams are announced.
     private(set) var current: UInt32
     private var excess = 0
     private var weightedExcess = 0

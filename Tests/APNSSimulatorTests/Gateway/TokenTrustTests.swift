@@ -118,6 +118,39 @@ struct TokenTrustTests {
         }
     }
 
+    @Test("Related keys on one connection have accounts of their own")
+    func relatedAccounts() async throws {
+        try await withKeys { simulator in
+            let client = try RawClient(simulator)
+            let first = try push("TOPICKEY01", simulator)
+            let second = try push("TOPICKEY02", simulator)
+            for push in [first, second, first, second] { #expect(try client.exchange(push).status == 200) }
+            simulator.control.advanceClock(milliseconds: Self.minute)
+            #expect(try client.exchange(try push("TOPICKEY02", simulator)).status == 429)
+        }
+    }
+
+    @Test("A day with a token every 55 minutes passes in a moment without a refusal, one with 15 minutes does not")
+    func day() async throws {
+        try await withKeys { simulator in
+            let patient = try RawClient(simulator)
+            for _ in 0..<26 {
+                let good = try push(simulator)
+                #expect(try patient.exchange(good).status == 200)
+                simulator.control.advanceClock(milliseconds: 55 * Self.minute)
+                #expect(try patient.exchange(good).status == 200)
+            }
+            let hasty = try RawClient(simulator)
+            let answers = try (0..<96).map { _ in
+                defer { simulator.control.advanceClock(milliseconds: 15 * Self.minute) }
+                return try hasty.exchange(try push(simulator)).status
+            }
+            #expect(answers.count { $0 == 429 } == 48)
+            #expect(
+                simulator.ledger.counts.allSatisfy { $0.status == 200 || $0.label == "TooManyProviderTokenUpdates" })
+        }
+    }
+
     @Test("A token that was answered ExpiredProviderToken may be replaced at once")
     func excused() async throws {
         try await withKeys { simulator in
