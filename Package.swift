@@ -98,7 +98,9 @@ let package = Package(
         tests(
             "PushWorkerTests",
             ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "LocalStack", logging]),
-        tests("CommandTests", ["martlet", "PushModel", "LocalStack", "RabbitMQ", histogram]),
+        tests(
+            "CommandTests",
+            ["martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", argumentParser, histogram]),
         tests(
             "BrokerTests",
             [

@@ -12,27 +12,36 @@ package enum APNSSimulator {
     package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator
     {
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
-        let context: TLSContext
-        do {
-            context = try TLSContext.server(identity: store.identity, applicationProtocols: ["h2"], clientTrust: nil)
-        } catch {
-            throw SimulatorError(.credential, "cannot set TLS up: \(error)")
-        }
+        // The thin mode looks at nobody's certificate, so it asks for none.
+        let clientTrust = TrustRoots(
+            systemRoots: false, files: configuration.clientTrustFiles, pem: [store.providerAuthority.certificatePEM])
+        let certificates = try ServerCertificates(
+            store: store, clientTrust: configuration.acceptsAll ? nil : clientTrust,
+            alertsBadClients: configuration.trust.badCertificate == .alert)
         var logger = Logger(label: "apns.simulator")
         logger.logLevel = .warning
-        let service = PushService(configuration: configuration)
-        let gateway = try Gateway(service: service, tls: context, logger: logger)
-        var admin: AdminService?
-        if let port = configuration.adminPort {
-            do {
-                admin = try await AdminService.start(service: service, port: port, logger: logger)
-            } catch {
-                await gateway.stop()
-                throw error
+        let clock = VirtualClock()
+        let devices = try DeviceSide(configuration, clock: clock, identity: store.identity, logger: logger)
+        let service = PushService(configuration: configuration, clock: clock, devices: devices?.service)
+        var gateway: Gateway?
+        do {
+            let listening = try Gateway(service: service, certificates: certificates, logger: logger)
+            gateway = listening
+            try devices?.openChannels(service: service, certificates: certificates, logger: logger)
+            let control = SimulatorControl(
+                service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority)
+            var admin: AdminService?
+            if let port = configuration.adminPort {
+                admin = try await AdminService.start(service: service, control: control, port: port, logger: logger)
             }
+            return RunningSimulator(
+                gateway: listening, admin: admin, control: control, host: configuration.host, store: store,
+                devices: devices)
+        } catch {
+            await gateway?.stop()
+            await devices?.stop()
+            throw error
         }
-        return RunningSimulator(
-            gateway: gateway, admin: admin, service: service, host: configuration.host, store: store)
     }
 }
 
@@ -53,30 +62,53 @@ package final class RunningSimulator: Sendable {
     /// The same certificate in PEM.
     package let authorityPEM: [UInt8]
 
+    /// The certificate of the authority that issues provider certificates, in PEM.
+    package let providerAuthorityPEM: [UInt8]
+
+    /// What can be changed while the simulator runs.
+    package let control: SimulatorControl
+
     private let gateway: Gateway
     private let admin: AdminService?
-    private let service: PushService
+    private var service: PushService { control.service }
+    private let side: DeviceSide?
 
     /// Binds the parts together.
     ///
     /// - Parameters:
     ///   - gateway: The listening gateway.
     ///   - admin: The admin API.
-    ///   - service: What the connections share.
+    ///   - control: What can be changed while it runs.
     ///   - host: The address the gateway listens at.
     ///   - store: The certificates.
+    ///   - devices: The device side.
     fileprivate init(
-        gateway: Gateway, admin: AdminService?, service: PushService, host: String, store: CertificateStore
+        gateway: Gateway, admin: AdminService?, control: SimulatorControl, host: String, store: CertificateStore,
+        devices: DeviceSide?
     ) {
+        side = devices
         self.gateway = gateway
         self.admin = admin
-        self.service = service
+        self.control = control
         self.host = host
         port = gateway.port
         adminPort = admin?.port
         authorityFile = store.authorityFile
         authorityPEM = store.authorityPEM
+        providerAuthorityPEM = store.providerAuthority.certificatePEM
     }
+
+    /// The port devices connect to, nil where there is none.
+    package var devicePort: Int? { side?.port }
+
+    /// The port of channel management, nil where there is none.
+    package var managementPort: Int? { side?.managementPort }
+
+    /// The port for publishing to channels and nothing else, nil where the gateway takes such messages.
+    package var broadcastPort: Int? { side?.broadcastPort }
+
+    /// Registry, storage and channels, nil where the simulator has no devices.
+    var devices: DeviceService? { side?.service }
 
     /// What every device token received.
     package var ledger: Ledger { service.ledger }
@@ -89,7 +121,9 @@ package final class RunningSimulator: Sendable {
 
     /// Closes all connections and ports and waits for the end of all threads.
     package func stop() async {
+        side?.service.events.close()
         await admin?.stop()
         await gateway.stop()
+        await side?.stop()
     }
 }

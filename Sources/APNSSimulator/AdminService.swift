@@ -12,6 +12,9 @@ internal import ServiceLifecycle
 /// | `GET /ledger?format=compact` | `apns-id token status` lines; status 0 = no answer |
 /// | `GET /counts` | one JSON object: totals and how often what was answered |
 /// | `POST /reset` | forgets pushes, counts and how far devices are in a scenario |
+///
+/// The page for people and what it asks for are in ``PageRoutes``.
+/// ``SimulatorControl`` adds what changes the simulator while it runs.
 struct AdminService: Sendable {
     /// How many pushes are rendered at a time, so that pushes go on meanwhile.
     static let renderStep = 2000
@@ -26,14 +29,17 @@ struct AdminService: Sendable {
     ///
     /// - Parameters:
     ///   - service: What to tell about.
+    ///   - control: What can be changed.
     ///   - port: The port, 0 for any free one.
     ///   - logger: Tells of trouble.
     /// - Returns: The API, listening.
     /// - Throws: ``SimulatorError`` where the port cannot be had.
-    static func start(service: PushService, port: Int, logger: Logger) async throws(SimulatorError) -> AdminService {
+    static func start(
+        service: PushService, control: SimulatorControl, port: Int, logger: Logger
+    ) async throws(SimulatorError) -> AdminService {
         let (started, continuation) = AsyncStream<Result<Int, SimulatorError>>.makeStream()
         let application = Application(
-            router: router(service),
+            router: router(service, control),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
                 continuation.yield(.success(channel.localAddress?.port ?? port))
@@ -64,8 +70,9 @@ struct AdminService: Sendable {
         await task.value
     }
 
-    private static func router(_ service: PushService) -> Router<BasicRequestContext> {
+    private static func router(_ service: PushService, _ control: SimulatorControl) -> Router<BasicRequestContext> {
         let router = Router()
+        addControls(control, to: router)
         router.get("/ledger") { request, _ in
             let parameters = request.uri.queryParameters
             return ledger(
@@ -77,6 +84,7 @@ struct AdminService: Sendable {
             service.reset()
             return json(Array("{\"reset\":true}\n".utf8))
         }
+        PageRoutes.add(to: router, service)
         return router
     }
 
@@ -94,9 +102,15 @@ struct AdminService: Sendable {
         return Response(status: .ok, headers: [.contentType: type], body: body)
     }
 
-    private static func json(_ bytes: [UInt8]) -> Response {
+    /// Makes an answer of JSON text.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - status: The status.
+    /// - Returns: The answer.
+    static func json(_ bytes: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 

@@ -22,6 +22,15 @@ struct CertificateStore {
     /// The server's certificate and key.
     let identity: CertificateIdentity
 
+    /// The authority of the server's certificate.
+    let authority: CertificateAuthority
+
+    /// The names and addresses of the server's certificate.
+    let names: [String]
+
+    /// The authority of the certificates that providers show, as Apple is theirs.
+    let providerAuthority: CertificateAuthority
+
     /// Opens or fills a state directory.
     ///
     /// - Parameters:
@@ -29,16 +38,13 @@ struct CertificateStore {
     ///   - names: Names and addresses for the server certificate beside the local ones.
     /// - Throws: ``SimulatorError`` where files or certificates cannot be made or read.
     init(directory: String, names: [String]) throws(SimulatorError) {
-        let files = Files(directory: directory)
-        do {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        } catch {
-            throw SimulatorError(.file, "cannot make the state directory \(directory): \(error)")
-        }
-        let authority = try Self.authority(in: files)
+        let files = try Files(making: directory)
+        authority = try Self.authority(in: files, named: "ca", commonName: "Martlet APNs simulator CA")
+        providerAuthority = try Self.authority(in: files, named: Self.providerFile, commonName: Self.providerName)
+        self.names = Self.localNames + names
         do {
             let issued = try authority.issue(
-                commonName: "Martlet APNs simulator", names: Self.localNames + names, days: Self.validity)
+                commonName: "Martlet APNs simulator", names: self.names, days: Self.validity)
             try files.write(issued.certificatePEM, to: "server.pem", isSecret: false)
             try files.write(issued.keyPEM, to: "server-key.pem", isSecret: true)
             identity = try CertificateIdentity(certificatePEM: issued.certificatePEM, keyPEM: issued.keyPEM)
@@ -51,14 +57,28 @@ struct CertificateStore {
         authorityPEM = authority.certificatePEM
     }
 
-    private static func authority(in files: Files) throws(SimulatorError) -> CertificateAuthority {
+    /// The authority of the certificates that providers show; made and kept where there is none yet.
+    ///
+    /// - Parameter directory: The state directory; made where it is missing.
+    /// - Returns: The authority.
+    /// - Throws: ``SimulatorError`` where files or certificates cannot be made or read.
+    static func providerAuthority(directory: String) throws(SimulatorError) -> CertificateAuthority {
+        try authority(in: try Files(making: directory), named: providerFile, commonName: providerName)
+    }
+
+    private static let providerFile = "provider-ca"
+    private static let providerName = "Martlet Worldwide Developer Relations CA"
+
+    private static func authority(
+        in files: Files, named name: String, commonName: String
+    ) throws(SimulatorError) -> CertificateAuthority {
         do {
-            if let certificate = files.read("ca.pem"), let key = files.read("ca-key.pem") {
+            if let certificate = files.read("\(name).pem"), let key = files.read("\(name)-key.pem") {
                 return try CertificateAuthority(certificatePEM: certificate, keyPEM: key)
             }
-            let created = try CertificateAuthority.create(commonName: "Martlet APNs simulator CA")
-            try files.write(created.keyPEM, to: "ca-key.pem", isSecret: true)
-            try files.write(created.certificatePEM, to: "ca.pem", isSecret: false)
+            let created = try CertificateAuthority.create(commonName: commonName)
+            try files.write(created.keyPEM, to: "\(name)-key.pem", isSecret: true)
+            try files.write(created.certificatePEM, to: "\(name).pem", isSecret: false)
             return created
         } catch let error as SimulatorError {
             throw error
@@ -70,6 +90,15 @@ struct CertificateStore {
 
     private struct Files {
         let directory: String
+
+        init(making directory: String) throws(SimulatorError) {
+            self.directory = directory
+            do {
+                try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            } catch {
+                throw SimulatorError(.file, "cannot make the state directory \(directory): \(error)")
+            }
+        }
 
         func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 

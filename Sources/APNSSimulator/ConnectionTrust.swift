@@ -5,14 +5,7 @@
 /// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 struct ConnectionTrust {
     /// The answers that Apple leaves open or that were seen to differ from the page.
-    struct Choices: Sendable {
-        /// What a second team on a connection is told.
-        var secondTeam = Refusal.invalidProviderToken
-        /// What a key of the other environment is told; the wire was seen to say `BadEnvironmentKeyInToken`.
-        var otherEnvironment = Refusal.badEnvironmentKeyID
-        /// What a topic outside a topic-specific key's list is told.
-        var topicOutsideKey = Refusal.topicDisallowed
-    }
+    typealias Choices = TrustChoices
 
     /// The environment the connection was made to.
     let environment: ServiceEnvironment
@@ -23,8 +16,11 @@ struct ConnectionTrust {
     /// The token that the connection's first good push carried.
     private(set) var first: ProviderTokenFacts?
 
-    /// The token of the latest good push; where it changes and how often is the place for refresh accounting.
+    /// The token of the latest good push.
     private(set) var current: ProviderTokenFacts?
+
+    /// The key related to the one that the connection was bound with, as the first key says.
+    private var relatedKeyID: String?
 
     /// Starts unbound.
     ///
@@ -47,10 +43,14 @@ struct ConnectionTrust {
         guard let first else {
             first = facts
             current = facts
+            relatedKeyID = key?.relatedKeyID
             return nil
         }
         if facts.teamID != first.teamID { return choices.secondTeam }
-        if facts.keyID != first.keyID, key?.relatedKeyID != first.keyID { return .unrelatedKeyID }
+        // Two keys are related where either of them names the other.
+        if facts.keyID != first.keyID, key?.relatedKeyID != first.keyID, relatedKeyID != facts.keyID {
+            return .unrelatedKeyID
+        }
         current = facts
         return nil
     }

@@ -3,7 +3,7 @@
 /// | first digits | verdict |
 /// |---|---|
 /// | `600d0000` | 200, also where a scenario says otherwise |
-/// | `bad` + two digits *n* + status | reason number *n* of that status, counted as in ``Refusal/documented`` |
+/// | `bad` + two digits *n* + status | reason number *n* of that status, counted as in ``Refusal/known`` |
 /// | `bad99` + status | a reason that Apple does not document, `SimulatedUnknownReason` |
 /// | `dead0410`, `dead1410` | `Unregistered`, `ExpiredToken` with a timestamp one day old |
 /// | `fa11` + *n* + status | *n* times (1 to 9) the first reason of that status, then 200 |
@@ -80,7 +80,7 @@ package enum DeviceTokenPrefix {
         guard let number = Int(head.dropFirst(3).prefix(2)), let status = Int(head.dropFirst(5).prefix(3)) else {
             return nil
         }
-        let candidates = Refusal.documented.filter { $0.status == status }
+        let candidates = Refusal.known.filter { $0.status == status }
         guard !candidates.isEmpty else { return nil }
         if number == 99 { return VerdictSequence(Verdict(.refuse(Refusal(status, unknownReason)))) }
         guard number < candidates.count else { return nil }
@@ -127,7 +127,7 @@ package enum DeviceTokenPrefix {
             "dead0410        410 Unregistered, timestamp one day old",
         ]
         var numbers: [Int: Int] = [:]
-        for refusal in Refusal.documented {
+        for refusal in Refusal.known {
             let number = numbers[refusal.status, default: 0]
             numbers[refusal.status] = number + 1
             let digits = number < 10 ? "0\(number)" : "\(number)"

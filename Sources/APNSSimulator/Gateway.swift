@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import Logging
-internal import TLS
 
 /// The listening port and the threads behind it.
 struct Gateway: Sendable {
@@ -17,26 +16,30 @@ struct Gateway: Sendable {
     ///
     /// - Parameters:
     ///   - service: What all connections share; its configuration names address and number of threads.
-    ///   - tls: The TLS settings.
+    ///   - certificates: The certificates clients are shown.
     ///   - logger: Tells of trouble.
+    ///   - role: What is served.
+    ///   - port: Where; nil for the configuration's own port and threads.
     /// - Throws: ``SimulatorError`` where the port cannot be had.
-    init(service: PushService, tls: TLSContext, logger: Logger) throws(SimulatorError) {
-        let configuration = service.configuration
+    init(
+        service: PushService, certificates: ServerCertificates, logger: Logger, role: GatewayRole = .pushes,
+        port chosen: Int? = nil
+    ) throws(SimulatorError) {
+        var configuration = service.configuration
+        if let chosen { (configuration.port, configuration.threads) = (chosen, 1) }
         var mailboxes: [Mailbox<GatewayMessage>] = []
         var threads: [LoopThread] = []
         do {
-            guard let address = SocketAddress(configuration.host, port: configuration.port) else {
-                throw SimulatorError(.configuration, "\(configuration.host) is not an IP address to listen at")
-            }
-            let listener = try Listener(address: address, backlog: Self.backlog)
-            port = listener.address.port
+            let listeners = try Self.listeners(configuration)
+            port = listeners[0].port
             for index in 1..<max(1, configuration.threads) {
-                let loop = try GatewayLoop(service: service, tls: tls, logger: logger)
+                let loop = try GatewayLoop(service: service, certificates: certificates, logger: logger)
                 mailboxes.append(loop.mailbox)
                 threads.append(try LoopThread.start(name: "apns-\(index)") { loop.run() })
             }
-            let first = try GatewayLoop(service: service, tls: tls, logger: logger)
-            first.accept(from: listener, others: mailboxes)
+            let first = try GatewayLoop(
+                service: service, certificates: certificates, logger: logger, role: role)
+            first.accept(from: listeners, others: mailboxes)
             mailboxes.append(first.mailbox)
             threads.append(try LoopThread.start(name: "apns-0") { first.run() })
         } catch {
@@ -47,6 +50,26 @@ struct Gateway: Sendable {
         }
         self.mailboxes = mailboxes
         self.threads = threads
+    }
+
+    /// Lets every connection look at the time and the service.
+    func attend() {
+        for mailbox in mailboxes { mailbox.post(.attend) }
+    }
+
+    private static func listeners(_ configuration: SimulatorConfiguration) throws -> [GatewayListener] {
+        var listeners: [GatewayListener] = []
+        var port = configuration.port
+        for host in [configuration.host] + configuration.furtherHosts + configuration.scenario.addresses
+        where !listeners.contains(where: { $0.host == host }) {
+            guard let address = SocketAddress(host, port: port) else {
+                throw SimulatorError(.configuration, "\(host) is not an IP address to listen at")
+            }
+            let listener = try GatewayListener(host: host, address: address, backlog: backlog)
+            port = listener.port
+            listeners.append(listener)
+        }
+        return listeners
     }
 
     /// Closes all connections and waits for the threads to end.

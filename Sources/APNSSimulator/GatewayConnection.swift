@@ -26,29 +26,55 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     /// How many reads a connection may do before others have their turn.
     static let readsPerTurn = 4
 
+    /// How long a frozen connection is kept whose client may be long gone, in milliseconds.
+    static let frozenLimit = 600_000
+
     /// Which connection, counted from 1.
-    let number: Int
+    var number: Int { facts.number }
 
     private let socket: Socket
     private let tls: TLSSession
     private let gateway: GatewayLoop
+    private let distance: Distance?
+    private var facts: ConnectionFacts
     private var session: (any GatewayProtocol)?
     private var interest: Readiness = .readable
     private var isClosed = false
+    private var isFrozen = false
+
+    /// Both directions of a connection whose client is far away.
+    private final class Distance {
+        let halfway: UInt64
+        var inbound = DelayLine()
+        var outbound = DelayLine()
+        var arrived: [UInt8] = []
+        var wakeUp: MonotonicTime?
+
+        init(roundTrip: Int) { halfway = UInt64(roundTrip) * 500_000 }
+
+        var due: MonotonicTime { MonotonicTime.now().adding(nanoseconds: halfway) }
+
+        var isEmpty: Bool { outbound.count == 0 && arrived.isEmpty }
+    }
 
     /// Takes a socket over and starts to listen to it.
     ///
     /// - Parameters:
     ///   - socket: An accepted socket.
-    ///   - number: Which connection.
+    ///   - facts: Which connection, and what is done with it.
     ///   - gateway: The loop it lives on.
     /// - Throws: Any error of TLS or the loop.
-    init(_ socket: consuming Socket, number: Int, gateway: GatewayLoop) throws {
-        self.number = number
+    init(_ socket: consuming Socket, facts: ConnectionFacts, gateway: GatewayLoop) throws {
+        self.facts = facts
         self.gateway = gateway
         self.socket = socket
-        tls = try TLSSession(server: gateway.tls)
+        distance = facts.plan.roundTrip > 0 ? Distance(roundTrip: facts.plan.roundTrip) : nil
+        tls = try TLSSession(server: gateway.certificates.context(facts.plan.certificate))
         try gateway.loop.watch(self.socket.fileDescriptor, for: .readable, handler: self)
+        if facts.plan.isMute {
+            freeze(milliseconds: nil)
+            return
+        }
         later(milliseconds: Self.handshakeLimit) { [weak self] in
             if self?.session == nil { self?.close() }
         }
@@ -60,15 +86,44 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     ///   - readiness: What the socket is ready for.
     ///   - now: The time of the loop's turn.
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
-        guard !isClosed else { return }
+        guard !isClosed, !isFrozen else { return }
         do {
             if readiness != .writable { try read() }
-            if !isClosed { try flush() }
+            if !isClosed { try receiveArrived(now: now) }
+            if !isClosed, !isFrozen { try flush(now: now) }
         } catch {
             gateway.logger.debug("connection failed", metadata: ["connection": "\(number)", "error": "\(error)"])
             // What TLS or HTTP/2 wants to say about the failure is worth a try.
-            if !isClosed { try? flush() }
+            if !isClosed { try? flush(now: now) }
             close()
+        }
+    }
+
+    /// Lets the protocol look at the time and the service, and sends what that caused.
+    func attend() {
+        session?.attend()
+        socketIsReady(.writable, now: .now())
+    }
+
+    /// Leaves the socket open but reads and writes nothing.
+    ///
+    /// - Parameter milliseconds: For how long; nil for ever, which means until its client is long gone.
+    func freeze(milliseconds: Int?) {
+        guard !isFrozen, !isClosed else { return }
+        isFrozen = true
+        gateway.loop.unwatch(socket.fileDescriptor)
+        let time = MonotonicTime.now().adding(nanoseconds: UInt64(milliseconds ?? Self.frozenLimit) * 1_000_000)
+        _ = gateway.loop.schedule(at: time) { [weak self] now in
+            guard let self, !self.isClosed else { return }
+            self.isFrozen = false
+            do {
+                guard milliseconds != nil else { return self.close() }
+                self.interest = .readable
+                try self.gateway.loop.watch(self.socket.fileDescriptor, for: .readable, handler: self)
+                self.socketIsReady(.writable, now: now)
+            } catch {
+                self.close()
+            }
         }
     }
 
@@ -99,8 +154,12 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         for _ in 0..<Self.readsPerTurn where !isClosed {
             switch try socket.read(into: &gateway.buffers.ciphertext) {
             case .bytes(let count):
-                try decrypt(gateway.buffers.ciphertext, count: count)
-                if count < gateway.buffers.ciphertext.count { return }
+                if let distance {
+                    distance.inbound.append(Array(gateway.buffers.ciphertext[..<count]), due: distance.due)
+                } else {
+                    try decrypt(gateway.buffers.ciphertext, count: count)
+                }
+                if count < gateway.buffers.ciphertext.count || isFrozen { return }
             case .wouldBlock:
                 return
             case .closed:
@@ -117,9 +176,10 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
                 close()
                 return
             }
-            session = try gateway.makeSession(for: self)
+            facts.certificate = tls.peerCertificate.map(ClientCertificate.init)
+            session = try gateway.makeSession(for: self, facts)
         }
-        while !isClosed {
+        while !isClosed, !isFrozen {
             switch try tls.read(into: &gateway.buffers.plaintext) {
             case .bytes(let count): try handle(gateway.buffers.plaintext, count: count)
             case .needsInput: return
@@ -133,38 +193,74 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         try session?.receive(bytes.span.extracting(0..<count))
     }
 
-    private func flush() throws {
+    /// Handles what has come all the way from a client far away.
+    private func receiveArrived(now: MonotonicTime) throws {
+        guard let distance else { return }
+        while !isClosed, !isFrozen, let bytes = distance.inbound.take(now: now) {
+            try decrypt(bytes, count: bytes.count)
+        }
+    }
+
+    private func flush(now: MonotonicTime) throws {
         var isBlocked = false
         repeat {
             try encrypt()
-            isBlocked = try !drain()
+            isBlocked = try !drain(now: now)
         } while !isBlocked && session?.wantsToSend ?? false
         if session?.isFinished ?? false, tls.pendingCiphertext == 0 {
             tls.closeNotify()
-            _ = try drain()
-            close()
-            return
+            _ = try drain(now: now)
+            if distance?.isEmpty ?? true { return close() }
         }
         var wanted: Readiness = isBlocked ? [.readable, .writable] : .readable
-        if tls.pendingCiphertext > Self.unsentLimit { wanted = .writable }
+        if tls.pendingCiphertext > Self.unsentLimit || distance?.outbound.isFull ?? false { wanted = .writable }
+        // Nothing to write and no room to read: the wake-up of the delay line goes on.
+        if distance?.inbound.isFull ?? false { wanted = isBlocked ? .writable : [] }
         if wanted != interest {
             try gateway.loop.change(socket.fileDescriptor, to: wanted)
             interest = wanted
         }
+        wakeUpInTime()
     }
 
     /// Writes what is encrypted; tells whether the socket took all of it.
-    private func drain() throws -> Bool {
-        while tls.pendingCiphertext > 0 {
-            var isBlocked = false
-            try tls.withPendingCiphertext { bytes in
-                let taken = try socket.write(bytes)
-                isBlocked = taken < bytes.count
-                return taken
+    private func drain(now: MonotonicTime) throws -> Bool {
+        guard let distance else {
+            while tls.pendingCiphertext > 0 {
+                var isBlocked = false
+                try tls.withPendingCiphertext { bytes in
+                    let taken = try socket.write(bytes)
+                    isBlocked = taken < bytes.count
+                    return taken
+                }
+                if isBlocked { return false }
             }
-            if isBlocked { return false }
+            return true
         }
-        return true
+        tls.withPendingCiphertext { bytes in
+            distance.outbound.append(bytes.withUnsafeBufferPointer { Array($0) }, due: distance.due)
+            return bytes.count
+        }
+        while let bytes = distance.outbound.take(now: now) { distance.arrived += bytes }
+        if !distance.arrived.isEmpty {
+            let taken = try socket.write(distance.arrived.span)
+            distance.arrived.removeFirst(taken)
+        }
+        return distance.arrived.isEmpty
+    }
+
+    /// Comes back when the next bytes have come all the way in either direction.
+    private func wakeUpInTime() {
+        guard let distance, !isClosed,
+            let next = [distance.inbound.nextDue, distance.outbound.nextDue].compactMap({ $0 }).min(),
+            distance.wakeUp.map({ next < $0 }) ?? true
+        else { return }
+        distance.wakeUp = next
+        _ = gateway.loop.schedule(at: next) { [weak self] now in
+            guard let self, !self.isClosed else { return }
+            distance.wakeUp = nil
+            self.socketIsReady(.writable, now: now)
+        }
     }
 
     private func encrypt() throws {

@@ -9,6 +9,8 @@ enum GatewayMessage: Sendable {
     case stop
     /// Serve this socket.
     case adopt(SocketBox)
+    /// Let every connection look at the time and the service.
+    case attend
 }
 
 /// Carries a socket from one thread to another.
@@ -25,7 +27,7 @@ final class SocketBox: Sendable {
 }
 
 /// One thread of the gateway: an event loop and the connections that live on it. One of them also accepts.
-final class GatewayLoop: ReadinessHandler {
+final class GatewayLoop {
     /// How many connections a thread serves; more are closed at once.
     static let connectionLimit = 4096
 
@@ -35,8 +37,8 @@ final class GatewayLoop: ReadinessHandler {
     /// Where other threads leave messages.
     let mailbox: Mailbox<GatewayMessage>
 
-    /// The TLS settings of all connections.
-    let tls: TLSContext
+    /// The certificates clients are shown.
+    let certificates: ServerCertificates
 
     /// What the connections of this thread share.
     let buffers = GatewayBuffers()
@@ -45,7 +47,8 @@ final class GatewayLoop: ReadinessHandler {
     let logger: Logger
 
     private let service: PushService
-    private var listener: Listener?
+    private let role: GatewayRole
+    private var listeners: [GatewayListener] = []
     private var others: [Mailbox<GatewayMessage>] = []
     private var nextOther = 0
     private var connections: [Int: GatewayConnection] = [:]
@@ -55,12 +58,16 @@ final class GatewayLoop: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - service: What all connections share.
-    ///   - tls: The TLS settings.
+    ///   - certificates: The certificates clients are shown.
     ///   - logger: Tells of connections that fail.
+    ///   - role: What its connections are for.
     /// - Throws: ``SimulatorError`` where the system gives no event loop.
-    init(service: PushService, tls: TLSContext, logger: Logger) throws(SimulatorError) {
+    init(
+        service: PushService, certificates: ServerCertificates, logger: Logger, role: GatewayRole = .pushes
+    ) throws(SimulatorError) {
         self.service = service
-        self.tls = tls
+        self.role = role
+        self.certificates = certificates
         self.logger = logger
         do {
             loop = try EventLoop()
@@ -73,19 +80,18 @@ final class GatewayLoop: ReadinessHandler {
     /// Makes this loop the one that accepts.
     ///
     /// - Parameters:
-    ///   - listener: Where clients connect.
+    ///   - listeners: Where clients connect.
     ///   - others: The other loops; connections go round.
-    func accept(from listener: consuming Listener, others: [Mailbox<GatewayMessage>]) {
-        self.listener = consume listener
+    func accept(from listeners: [GatewayListener], others: [Mailbox<GatewayMessage>]) {
+        self.listeners = listeners
         self.others = others
+        for listener in listeners { listener.loop = self }
     }
 
     /// Serves until a `stop` message comes.
     func run() {
         do {
-            if let descriptor = listener?.fileDescriptor {
-                try loop.watch(descriptor, for: .readable, handler: self)
-            }
+            for listener in listeners { try loop.watch(listener.fileDescriptor, for: .readable, handler: listener) }
             while !isStopping {
                 try loop.turn(waitingAtMost: .seconds(60))
                 for message in mailbox.take() { handle(message) }
@@ -94,31 +100,23 @@ final class GatewayLoop: ReadinessHandler {
             logger.error("gateway thread ended", metadata: ["error": "\(error)"])
         }
         for connection in Array(connections.values) { connection.close() }
-        if let descriptor = listener?.fileDescriptor { loop.unwatch(descriptor) }
-        listener = nil
-    }
-
-    /// Accepts the clients that wait.
-    ///
-    /// - Parameters:
-    ///   - readiness: Not looked at.
-    ///   - now: The time of the loop's turn.
-    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
-        do {
-            while let socket = try listener?.accept() { place(socket) }
-        } catch {
-            logger.warning("cannot accept a connection", metadata: ["error": "\(error)"])
-        }
+        for listener in listeners { loop.unwatch(listener.fileDescriptor) }
+        listeners = []
     }
 
     /// Makes the protocol of a connection whose handshake is done.
     ///
-    /// - Parameter connection: The connection.
+    /// - Parameters:
+    ///   - connection: The connection.
+    ///   - facts: What is known of it.
     /// - Returns: The protocol.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    func makeSession(for connection: GatewayConnection) throws(SimulatorError) -> any GatewayProtocol {
+    func makeSession(
+        for connection: GatewayConnection, _ facts: ConnectionFacts
+    ) throws(SimulatorError) -> any GatewayProtocol {
+        if role != .pushes { return try ChannelSession(facts, service: service, role: role) }
         if service.configuration.acceptsAll { return ThinHTTP2Session(counters: service.counters) }
-        return try PushSession(number: connection.number, service: service, carrier: connection)
+        return try PushSession(facts, service: service, carrier: connection)
     }
 
     /// Forgets a closed connection.
@@ -133,10 +131,15 @@ final class GatewayLoop: ReadinessHandler {
         case .stop: isStopping = true
         case .adopt(let box):
             if let socket = box.take() { serve(socket) }
+        case .attend:
+            for connection in Array(connections.values) { connection.attend() }
         }
     }
 
-    private func place(_ socket: consuming Socket) {
+    /// Gives an accepted socket to the loop whose turn it is.
+    ///
+    /// - Parameter socket: The socket.
+    func place(_ socket: consuming Socket) {
         let turn = nextOther
         nextOther = (nextOther + 1) % (others.count + 1)
         if turn == 0 {
@@ -148,11 +151,26 @@ final class GatewayLoop: ReadinessHandler {
 
     private func serve(_ socket: consuming Socket) {
         guard connections.count < Self.connectionLimit else { return }
+        var facts = ConnectionFacts(number: 0)
+        if !service.configuration.acceptsAll {
+            facts.address = socket.localAddress?.host ?? ""
+            (facts.plan, facts.limits) = service.plan(
+                for: facts.address, client: socket.remoteAddress?.host ?? "")
+            // Counted as a connection, so that a test can see that its client came.
+            if facts.plan.isRefused {
+                _ = service.counters.connectionOpened()
+                service.counters.connectionClosed()
+                return
+            }
+        } else {
+            facts.plan.roundTrip = service.configuration.roundTrip
+        }
         do {
             let number = service.counters.connectionOpened()
+            facts.number = number
             let connection: GatewayConnection
             do {
-                connection = try GatewayConnection(socket, number: number, gateway: self)
+                connection = try GatewayConnection(socket, facts: facts, gateway: self)
             } catch {
                 service.counters.connectionClosed()
                 throw error

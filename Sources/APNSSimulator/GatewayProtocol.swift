@@ -19,6 +19,14 @@ protocol GatewayProtocol: AnyObject {
 
     /// Whether neither side has anything more to say.
     var isFinished: Bool { get }
+
+    /// Looks whether the time or the service asks for something, as the clock was put forward or the service changed.
+    func attend()
+}
+
+extension GatewayProtocol {
+    /// Most protocols do not care.
+    func attend() {}
 }
 
 /// What a protocol may ask of the connection that carries it.
@@ -32,4 +40,8 @@ protocol GatewayCarrier: AnyObject {
 
     /// Closes the connection without a word.
     func close()
+    /// Leaves the socket open but reads and writes nothing.
+    ///
+    /// - Parameter milliseconds: For how long; nil for ever, which means until its client is long gone.
+    func freeze(milliseconds: Int?)
 }

@@ -48,20 +48,34 @@ package struct ProviderKey: Sendable {
         self.relatedKeyID = relatedKeyID
     }
 
-    /// Reads the command line's form `KEYID:TEAMID:FILE`, with `:topic,topic…` behind it for a topic-specific key.
+    /// Reads the command line's form `KEYID:TEAMID:FILE`; behind it may stand `:topic,topic…` for a topic-specific key,
+    /// `:environment=…` for a key of one environment and `:related=KEYID` for its related key.
     ///
     /// - Parameter text: The argument; the file holds a `.p8` private key or a public key in PEM.
     /// - Throws: ``SimulatorError`` where the form is wrong or the file is unreadable.
     package init(argument text: String) throws(SimulatorError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3 || parts.count == 4, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw SimulatorError(
-                .configuration,
-                "a key is written KEYID:TEAMID:FILE or KEYID:TEAMID:FILE:TOPIC,TOPIC; this is not: \(text)")
-        }
-        let topics = parts.count == 4 ? Set(parts[3].split(separator: ",").map(String.init)) : nil
+        guard (3...6).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw Self.unreadable(text) }
         let publicKey = try Self.publicKey(file: parts[2])
-        self.init(keyID: parts[0], teamID: parts[1], publicKey: publicKey, topics: topics)
+        self.init(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
+        for part in parts[3...] {
+            let words = part.split(separator: "=", maxSplits: 1).map(String.init)
+            switch (words.count, words[0]) {
+            case (1, _): topics = Set(part.split(separator: ",").map(String.init))
+            case (_, "environment"):
+                guard let limited = ServiceEnvironment(rawValue: words[1]) else { throw Self.unreadable(text) }
+                environment = limited
+            case (_, "related"): relatedKeyID = words[1]
+            default: throw Self.unreadable(text)
+            }
+        }
+    }
+
+    private static func unreadable(_ text: String) -> SimulatorError {
+        SimulatorError(
+            .configuration,
+            "a key is written KEYID:TEAMID:FILE, then perhaps :TOPIC,TOPIC and :environment=production or development "
+                + "and :related=KEYID; this is not: \(text)")
     }
 
     private static func publicKey(file: String) throws(SimulatorError) -> ES256PublicKey {

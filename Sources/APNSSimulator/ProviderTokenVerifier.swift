@@ -31,6 +31,9 @@ struct ProviderTokenVerifier {
     /// Whether, with no keys known, every well-formed token counts as signed.
     private let acceptsAnyWellFormed: Bool
 
+    /// The identifiers of keys that are no longer good.
+    private let revoked: Set<String>
+
     /// What verification found.
     enum Finding: Equatable {
         /// The token is good now.
@@ -44,7 +47,9 @@ struct ProviderTokenVerifier {
     /// - Parameters:
     ///   - keys: The known keys; of two with the same identifier the later one counts.
     ///   - acceptsAnyWellFormed: Whether signatures and identifiers go unchecked where no keys are known.
-    init(keys: [ProviderKey], acceptsAnyWellFormed: Bool) {
+    ///   - revoked: The identifiers of keys that are no longer good.
+    init(keys: [ProviderKey], acceptsAnyWellFormed: Bool, revoked: Set<String> = []) {
+        self.revoked = revoked
         self.keys = Dictionary(keys.map { ($0.keyID, $0) }, uniquingKeysWith: { _, later in later })
         self.acceptsAnyWellFormed = acceptsAnyWellFormed && keys.isEmpty
     }
@@ -100,6 +105,7 @@ struct ProviderTokenVerifier {
             let issuedAt = Self.seconds("iat", in: claims)
         else { return nil }
         let facts = ProviderTokenFacts(keyID: keyID, teamID: teamID, issuedAt: issuedAt)
+        guard !revoked.contains(keyID) else { return nil }
         if acceptsAnyWellFormed { return facts }
         guard let key = keys[keyID], key.teamID == teamID else { return nil }
         let message = Array(token[parts[0].startIndex..<parts[1].endIndex])

@@ -47,8 +47,9 @@ package struct PushRules {
     /// - Parameters:
     ///   - request: The request.
     ///   - credential: What the credential's check said: nil where it is good.
+    ///   - onlyTopic: The topic of a request that names none, from a client certificate with one topic.
     /// - Returns: The push, or the refusal of the first rule broken.
-    func check(_ request: PushRequest, credential: Refusal?) -> Finding {
+    func check(_ request: PushRequest, credential: Refusal?, onlyTopic: String? = nil) -> Finding {
         if let credential { return .refused(credential) }
         guard let method = request[.method], method.elementsEqual("POST".utf8) else {
             return .refused(.methodNotAllowed)
@@ -61,7 +62,7 @@ package struct PushRules {
         guard case .device(let token) = target else { return .refused(.missingDeviceToken) }
         guard isDeviceToken(token) else { return .refused(.badDeviceToken) }
         push.token = token
-        if let refusal = readTopic(of: request, into: &push) { return .refused(refusal) }
+        if let refusal = readTopic(of: request, onlyTopic: onlyTopic, into: &push) { return .refused(refusal) }
         if let refusal = payloadRefusal(of: request, limit: push.type.payloadLimit) { return .refused(refusal) }
         return .valid(push)
     }
@@ -91,10 +92,14 @@ package struct PushRules {
         return nil
     }
 
-    private func readTopic(of request: PushRequest, into push: inout ValidPush) -> Refusal? {
-        guard let text = request[.topic], !text.isEmpty else { return .missingTopic }
-        guard text.count <= Self.topicLimit, text.allSatisfy(Self.isTopicByte) else { return .badTopic }
-        push.topic = String(decoding: text, as: UTF8.self)
+    private func readTopic(of request: PushRequest, onlyTopic: String?, into push: inout ValidPush) -> Refusal? {
+        if let text = request[.topic], !text.isEmpty {
+            guard Self.isTopic(text) else { return .badTopic }
+            push.topic = String(decoding: text, as: UTF8.self)
+        } else {
+            guard let onlyTopic else { return .missingTopic }
+            push.topic = onlyTopic
+        }
         if request[.pushType] == nil {
             push.type = .implied(by: push.topic)
         } else if !push.type.accepts(topic: push.topic) {
@@ -114,7 +119,18 @@ package struct PushRules {
         token.count.isMultiple(of: 2) && tokenLengths.contains(token.count / 2) && HexText.isHex(token)
     }
 
-    private static func isTopicByte(_ byte: UInt8) -> Bool {
+    /// Tells whether text can be a topic.
+    ///
+    /// - Parameter text: UTF-8 bytes.
+    /// - Returns: Whether its length and all its bytes are possible.
+    static func isTopic(_ text: some Collection<UInt8>) -> Bool {
+        !text.isEmpty && text.count <= topicLimit && text.allSatisfy(isTopicByte)
+    }
+
+    /// Whether a byte may stand in a topic.
+    ///
+    /// - Parameter byte: An ASCII byte.
+    static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):

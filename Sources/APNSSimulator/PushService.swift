@@ -8,8 +8,14 @@ final class PushService: Sendable {
     /// The rules for requests.
     let rules: PushRules
 
-    /// The known keys.
-    let verifier: ProviderTokenVerifier
+    /// The known keys and what is revoked.
+    let credentials: CredentialRegistry
+
+    /// The time of all rules.
+    let clock: VirtualClock
+
+    /// Whether the service is going down: it says goodbye and refuses what still comes.
+    private let draining = Atomic(false)
 
     /// What every device token received.
     let ledger: Ledger
@@ -17,19 +23,44 @@ final class PushService: Sendable {
     /// Numbers about the gateway.
     let counters = GatewayCounters()
 
-    private let chooser: Mutex<VerdictChooser>
+    /// The device side; nil where the simulator has none.
+    let devices: DeviceService?
+
+    private struct Script {
+        var verdicts: VerdictChooser
+        var connections: ConnectionChooser
+        var limits: GatewayLimits
+        var gate = ConnectionGate()
+        var throttle = DeviceThrottle()
+    }
+
+    private let script: Mutex<Script>
 
     /// Makes the shared part of a simulator.
     ///
-    /// - Parameter configuration: The configuration.
-    init(configuration: SimulatorConfiguration) {
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - clock: The time of all rules.
+    ///   - devices: The device side.
+    init(
+        configuration: SimulatorConfiguration, clock: VirtualClock = VirtualClock(), devices: DeviceService? = nil
+    ) {
+        self.clock = clock
+        self.devices = devices
         self.configuration = configuration
         rules = PushRules(
             tokenLengths: configuration.tokenLengths, requiresJSONObject: configuration.requiresJSONObject)
-        verifier = ProviderTokenVerifier(keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey)
+        credentials = CredentialRegistry(keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey)
         ledger = Ledger(capacity: configuration.ledgerCapacity)
-        chooser = Mutex(
-            VerdictChooser(scenario: configuration.scenario, usesPrefixes: configuration.usesTokenPrefixes))
+        script = Mutex(Self.script(configuration.scenario, configuration, now: clock.now))
+    }
+
+    private static func script(_ scenario: Scenario, _ configuration: SimulatorConfiguration, now: Int64) -> Script {
+        Script(
+            verdicts: VerdictChooser(
+                scenario: scenario, usesPrefixes: configuration.usesTokenPrefixes, start: now),
+            connections: ConnectionChooser(scenario: scenario, roundTrip: configuration.roundTrip, start: now),
+            limits: scenario.limits ?? configuration.limits)
     }
 
     /// Where a connection's own randomness starts.
@@ -46,9 +77,47 @@ final class PushService: Sendable {
     /// - Parameters:
     ///   - push: A push that broke no rule.
     ///   - now: Milliseconds since 1970.
+    ///   - address: The address of the gateway that the client connected to.
     /// - Returns: The verdict.
-    func verdict(for push: ValidPush, now: Int64) -> Verdict {
-        chooser.withLock { $0.verdict(for: push, now: now) }
+    func verdict(for push: ValidPush, now: Int64, address: String = "") -> Verdict {
+        if !push.token.isEmpty, let refusal = devices?.refusal(for: push, now: now) { return Verdict(.refuse(refusal)) }
+        return script.withLock { script in
+            if let rate = script.limits.devicePushes, !script.throttle.admits(push.token, now: now, rate: rate) {
+                return Verdict(.refuse(.tooManyRequests))
+            }
+            return script.verdicts.verdict(for: push, now: now, address: address)
+        }
+    }
+
+    /// Chooses what to do with a new connection.
+    ///
+    /// - Parameters:
+    ///   - address: The address of the gateway that the client connected to.
+    ///   - client: The client's address.
+    /// - Returns: The plan and how much the gateway puts up with on this connection.
+    func plan(for address: String, client: String) -> (plan: ConnectionPlan, limits: GatewayLimits) {
+        let now = clock.now
+        return script.withLock { script in
+            var plan = script.connections.plan(for: address, now: now)
+            if !script.gate.admits(client, now: now, limit: script.limits.connectionsPerMinute) {
+                plan.isRefused = true
+            }
+            return (plan, script.limits)
+        }
+    }
+
+    /// Begins another scenario; how far devices were in the old one is forgotten.
+    ///
+    /// - Parameter scenario: The scenario; its further addresses are not listened at.
+    func use(_ scenario: Scenario) {
+        let now = clock.now
+        script.withLock { $0 = Self.script(scenario, configuration, now: now) }
+    }
+
+    /// Whether the service is going down: it says goodbye and refuses what still comes with `Shutdown`.
+    var isDraining: Bool {
+        get { draining.load(ordering: .relaxed) }
+        set { draining.store(newValue, ordering: .relaxed) }
     }
 
     /// Writes a valid push down.
@@ -56,14 +125,16 @@ final class PushService: Sendable {
     /// - Parameters:
     ///   - push: The push.
     ///   - id: The identifier answered.
+    ///   - uniqueID: The key of the delivery log answered.
     ///   - payload: The payload.
     ///   - time: Milliseconds since 1970.
     ///   - verdict: What is done with it.
     ///   - place: Connection and stream.
     func record(
-        _ push: ValidPush, id: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
+        _ push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
         at place: (connection: Int, stream: Int32)
     ) {
+        if verdict.status == 200 { devices?.accept(push, id: id, uniqueID: uniqueID, payload: payload, now: time) }
         ledger.record(
             token: push.token, id: id, topic: push.topic, payload: payload, time: time, status: verdict.status,
             label: verdict.label, connection: place.connection, stream: place.stream)
@@ -95,6 +166,7 @@ final class PushService: Sendable {
     func reset() {
         ledger.reset()
         counters.reset()
-        chooser.withLock { $0.reset() }
+        let now = clock.now
+        script.withLock { $0.verdicts.reset(start: now) }
     }
 }

@@ -1,57 +1,101 @@
 internal import EventLoop
 internal import HTTP2
 
+/// What is known of a connection when its conversation begins.
+struct ConnectionFacts {
+    /// Which connection, counted from 1, for the ledger.
+    var number: Int
+    /// The address of the gateway that the client connected to.
+    var address = ""
+    /// The certificate the client showed.
+    var certificate: ClientCertificate?
+    /// What is done with the connection as a whole.
+    var plan = ConnectionPlan()
+    /// How much the gateway puts up with.
+    var limits = GatewayLimits()
+}
+
 /// One client's HTTP/2 conversation with the gateway: requests are judged, written down and answered.
 final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     /// How much of a request's body is kept, in bytes: enough to see that it is too large.
     static let bodyLimit = 8192
 
-    /// The header list that APNs announces as its limit, in bytes by the count of RFC 9113.
-    static let headerListLimit = 8000
+    /// How much of the connection's window is used before it is given back, in bytes: a sixteenth.
+    static let windowStep: Int32 = 4096
 
-    /// How long a connection lives on after a GOAWAY that leaves a push unanswered, in milliseconds.
-    static let lingering = 100
+    /// What is known of the connection.
+    let facts: ConnectionFacts
+    /// What all connections share.
+    let service: PushService
+    /// The connection below.
+    weak var carrier: (any GatewayCarrier)?
+    /// The HTTP/2 below.
+    var session: HTTP2ServerSession?
+    /// How many streams are allowed, and how patient the gateway still is.
+    var allowance: StreamAllowance
+    /// Whether a GOAWAY of the gateway's own was sent.
+    var isLeaving = false
+    /// Whether the socket stays open when all is over.
+    var staysOpen = false
+    /// The headers of an answer, used again and again.
+    var head = HeaderBlock()
+    /// The source of identifiers.
+    var generator: SplitMix64
 
-    private let number: Int
-    private let service: PushService
-    private weak var carrier: (any GatewayCarrier)?
-    private var session: HTTP2ServerSession?
+    private var credentials: CredentialRegistry.Snapshot
     private var trust: ConnectionTrust
-    private var generator: SplitMix64
-    private var head = HeaderBlock()
-    private var hasGrown = false
+    /// By key: a connection may use two related ones, each with tokens of its own.
+    private var accounts: [String: RefreshAccount] = [:]
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
+    private var lastAdmission: Admission?
+    private var pushes = 0
+    private let pushesUntilGoodbye: Int
+    private var lastActivity: Int64
+    private lazy var broadcast = BroadcastEndpoint(facts, service: service, servesPublishing: true)
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
     /// - Parameters:
-    ///   - number: Which connection, for the ledger.
+    ///   - facts: What is known of the connection.
     ///   - service: Rules, keys, verdicts and ledger, shared by all connections.
     ///   - carrier: The connection below.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    init(number: Int, service: PushService, carrier: any GatewayCarrier) throws(SimulatorError) {
-        self.number = number
+    init(_ facts: ConnectionFacts, service: PushService, carrier: any GatewayCarrier) throws(SimulatorError) {
+        self.facts = facts
         self.service = service
         self.carrier = carrier
-        trust = ConnectionTrust(environment: service.configuration.environment)
-        generator = SplitMix64(seed: service.seed(forConnection: number))
+        credentials = service.credentials.snapshot()
+        trust = ConnectionTrust(
+            environment: service.configuration.environment, choices: service.configuration.trust)
+        generator = SplitMix64(seed: service.seed(forConnection: facts.number))
+        var streams = service.configuration.streams
+        if let fixed = facts.plan.streams {
+            streams = .fixed(fixed)
+        } else if facts.certificate != nil, streams == .asAPNs {
+            // Only token connections begin with one stream.
+            streams.initial = streams.full
+        }
+        allowance = StreamAllowance(streams: streams, limits: facts.limits)
+        lastActivity = service.clock.now
+        pushesUntilGoodbye = facts.plan.goodbye?.pushes ?? .max
         do {
             session = try HTTP2ServerSession(
                 settings: HTTP2Settings(
-                    headerTableSize: 4096, maxConcurrentStreams: service.configuration.streams.initial,
-                    initialWindowSize: 65_535, maxFrameSize: 16_384, maxHeaderListSize: UInt32(Self.headerListLimit)),
-                bodyLimit: Self.bodyLimit, headerListLimit: Self.headerListLimit, delegate: self)
+                    headerTableSize: 4096, maxConcurrentStreams: streams.initial, initialWindowSize: 65_535,
+                    maxFrameSize: 16_384, maxHeaderListSize: UInt32(clamping: facts.limits.headerList)),
+                bodyLimit: Self.bodyLimit, headerListLimit: facts.limits.headerList, delegate: self)
         } catch {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
+        begin()
     }
 
     /// Whether there are bytes to send.
     var wantsToSend: Bool { session?.wantsToSend ?? false }
 
     /// Whether neither side has anything more to say.
-    var isFinished: Bool { session?.isFinished ?? true }
+    var isFinished: Bool { !staysOpen && session?.isFinished ?? true }
 
     /// Takes bytes from the client; requests that become complete are handled at once.
     ///
@@ -60,6 +104,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
         do {
             try session?.receive(bytes)
+            session?.reopenWindow(from: Self.windowStep)
         } catch {
             throw SimulatorError(.protocol, "\(error)")
         }
@@ -83,26 +128,36 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
+        if service.publishesToChannels, BroadcastEndpoint.serves(request), let session {
+            if broadcast.answer(request, on: session, now: service.clock.now) { note(.accepted) }
+            return
+        }
         let push = PushRequest(request)
-        let now = WallClock.milliseconds()
+        let now = service.clock.now
         let given = push[.id].flatMap { MessageID(parsing: $0) }
         let id = given ?? .random(using: &generator)
-        let exchange = Exchange(stream: request.streamID, id: id, echoedID: given == nil ? nil : push[.id])
+        let exchange = Exchange(
+            stream: request.streamID, id: id, uniqueID: .random(using: &generator),
+            echoedID: given == nil ? nil : push[.id])
         let verdict: Verdict
         switch judge(push, now: now) {
         case .valid(let valid):
-            verdict = service.verdict(for: valid, now: now)
+            verdict = service.verdict(for: valid, now: now, address: facts.address)
             service.record(
-                valid, id: id, payload: push.payload, time: now, verdict: verdict, at: (number, exchange.stream))
+                valid, id: id, uniqueID: exchange.uniqueID, payload: push.payload, time: now, verdict: verdict,
+                at: (facts.number, exchange.stream))
         case .refused(let refusal):
             verdict = Verdict(.refuse(refusal))
-            service.record(push, id: id, time: now, refusal: refusal, at: (number, exchange.stream))
+            service.record(push, id: id, time: now, refusal: refusal, at: (facts.number, exchange.stream))
         }
+        lastActivity = now
         if verdict.delay > 0 {
-            carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict.action, exchange) }
+            carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict, exchange) }
         } else {
-            perform(verdict.action, exchange)
+            perform(verdict, exchange)
         }
+        pushes += 1
+        if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
     }
 
     /// A stream's end needs no action: an answer to a stream that is gone goes nowhere.
@@ -116,26 +171,97 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter goAway: The frame.
     func received(goAway: HTTP2GoAway) {}
+
+    /// A ping shows that the connection is in use.
+    ///
+    /// - Parameter opaque: The number in it.
+    func pingReceived(_ opaque: UInt64) { lastActivity = service.clock.now }
+
+    /// Looks whether the time or the service asks for a goodbye.
+    func attend() {
+        guard !isLeaving else { return }
+        if service.isDraining {
+            leave(Verdict.GoAway(reach: .accepted))
+        } else if isIdle(at: service.clock.now), session?.openStreams == 0 {
+            leave(Verdict.GoAway(reason: Refusal.idleTimeout.reason, reach: .accepted))
+        }
+    }
+
+    private func isIdle(at now: Int64) -> Bool {
+        guard let limit = facts.plan.idleTimeout ?? facts.limits.idleTimeout else { return false }
+        return now - lastActivity >= limit
+    }
 }
 
 extension PushSession {
-    private struct Exchange {
+    /// What is needed to answer a request.
+    struct Exchange {
+        /// The stream.
         var stream: Int32
+        /// The identifier answered.
         var id: MessageID
+        /// The key of the delivery log.
+        var uniqueID: MessageID
+        /// The identifier as the client wrote it.
         var echoedID: ArraySlice<UInt8>?
     }
 
     private func judge(_ push: PushRequest, now: Int64) -> PushRules.Finding {
-        let facts: ProviderTokenFacts
-        switch verifiedFacts(push[.authorization], now: now / 1000) {
-        case .refused(let refusal): return service.rules.check(push, credential: refusal)
-        case .valid(let found): facts = found
+        if service.isDraining { return .refused(.shutdown) }
+        if isIdle(at: now) {
+            defer { leave(Verdict.GoAway(reason: Refusal.idleTimeout.reason, reach: .accepted)) }
+            return .refused(.idleTimeout)
         }
-        let key = service.verifier.key(facts.keyID)
-        let admission = trust.admit(facts, key: key)
-        if admission == nil { grow() }
-        let finding = service.rules.check(push, credential: admission)
-        if case .valid(let valid) = finding, let refusal = trust.refusal(topic: valid.topic, key: key) {
+        if credentials.version != service.credentials.version {
+            credentials = service.credentials.snapshot()
+            lastFacts = nil
+            lastAdmission = nil
+        }
+        if let certificate = facts.certificate { return judge(push, by: certificate, now: now) }
+        switch verifiedFacts(push[.authorization], now: now / 1000) {
+        case .refused(let refusal):
+            // Who is told that its token is too old has to bring another one at once.
+            if refusal == .expiredProviderToken { excuse(lastFacts) }
+            return service.rules.check(push, credential: refusal)
+        case .valid(let found):
+            let admission = lastAdmission ?? admit(found, now: now)
+            let finding = service.rules.check(push, credential: admission.refusal)
+            if let key = admission.limitedKey, case .valid(let valid) = finding,
+                let refusal = trust.refusal(topic: valid.topic, key: key)
+            {
+                return .refused(refusal)
+            }
+            return finding
+        }
+    }
+
+    /// What the connection's history says about a token.
+    private struct Admission {
+        /// Why it must not be used here; nil where it may.
+        var refusal: Refusal?
+        /// The key, where it covers certain topics only.
+        var limitedKey: ProviderKey?
+    }
+
+    /// Judges a verified token by what was used before; kept while the same token comes, as that is nearly always so.
+    private func admit(_ found: ProviderTokenFacts, now: Int64) -> Admission {
+        let key = credentials.verifier.key(found.keyID)
+        let refusal = trust.admit(found, key: key) ?? refreshRefusal(found, now: now)
+        let admission = Admission(refusal: refusal, limitedKey: key?.topics == nil ? nil : key)
+        // An account that others share, and a refusal, may change at any time.
+        if refusal == nil, service.configuration.trust.refreshScope == .connection { lastAdmission = admission }
+        return admission
+    }
+
+    /// On a connection with a client certificate a provider token is not looked at.
+    private func judge(_ push: PushRequest, by certificate: ClientCertificate, now: Int64) -> PushRules.Finding {
+        let credential = certificate.refusal(
+            environment: service.configuration.environment, now: now / 1000,
+            isRevoked: credentials.revokedCertificates.contains(certificate.serialNumber))
+        let finding = service.rules.check(push, credential: credential, onlyTopic: certificate.onlyTopic)
+        if case .valid(let valid) = finding,
+            let refusal = certificate.refusal(of: valid, choices: service.configuration.trust)
+        {
             return .refused(refusal)
         }
         return finding
@@ -144,9 +270,10 @@ extension PushSession {
     /// A signature costs more than everything else here, so the same token is verified once per connection.
     private func verifiedFacts(_ authorization: ArraySlice<UInt8>?, now: Int64) -> ProviderTokenVerifier.Finding {
         if let lastFacts, let authorization, authorization.elementsEqual(lastAuthorization) {
-            return service.verifier.judgeAge(of: lastFacts, now: now)
+            return credentials.verifier.judgeAge(of: lastFacts, now: now)
         }
-        let finding = service.verifier.verify(authorization.map { Array($0) }, now: now)
+        lastAdmission = nil
+        let finding = credentials.verifier.verify(authorization.map { Array($0) }, now: now)
         if case .valid(let facts) = finding, let authorization {
             lastAuthorization = Array(authorization)
             lastFacts = facts
@@ -154,67 +281,36 @@ extension PushSession {
         return finding
     }
 
-    /// APNs allows one stream until the first request with a valid token.
-    private func grow() {
-        guard !hasGrown else { return }
-        hasGrown = true
-        guard service.configuration.streams.full != service.configuration.streams.initial else { return }
-        // A number of streams is always a valid setting, so this cannot fail.
-        try? session?.submit(
-            settings: HTTP2Settings(maxConcurrentStreams: service.configuration.streams.full))
+    private func refreshRefusal(_ facts: ProviderTokenFacts, now: Int64) -> Refusal? {
+        let interval = self.facts.limits.tokenUpdateInterval
+        guard interval > 0 else { return nil }
+        let token = RefreshAccount.Token(facts)
+        let choices = service.configuration.trust
+        func use(_ account: inout RefreshAccount) -> Bool {
+            if choices.refreshPenalty == .connection, account.isOverdrawn(now: now, interval: interval) { return false }
+            return account.isLatest(token) || account.admit(token, now: now, interval: interval)
+        }
+        let isGood: Bool
+        switch choices.refreshScope {
+        case .connection: isGood = use(&accounts[facts.keyID, default: RefreshAccount()])
+        case .key: isGood = service.credentials.withAccount(facts.keyID, use)
+        case .team: isGood = service.credentials.withAccount(facts.teamID, use)
+        }
+        return isGood ? nil : .tooManyProviderTokenUpdates
     }
 
-    private func perform(_ action: Verdict.Action, _ exchange: Exchange) {
-        switch action {
-        case .accept: answer(exchange, refusal: nil)
-        case .refuse(let refusal): answer(exchange, refusal: refusal)
-        case .silent: break
-        case .reset(let code): session?.reset(streamID: exchange.stream, HTTP2ErrorCode(rawValue: code))
-        case .goAway(let frame): sayGoodbye(frame, exchange)
-        case .close: carrier?.close()
+    /// Lets the next token update pass at any time.
+    ///
+    /// - Parameter facts: The token that was answered `ExpiredProviderToken`.
+    func excuse(_ facts: ProviderTokenFacts?) {
+        guard let facts else { return }
+        switch service.configuration.trust.refreshScope {
+        case .connection: accounts[facts.keyID]?.excuse()
+        case .key: service.credentials.withAccount(facts.keyID) { $0.excuse() }
+        case .team: service.credentials.withAccount(facts.teamID) { $0.excuse() }
         }
     }
 
-    private func answer(_ exchange: Exchange, refusal: Refusal?) {
-        head.removeAll()
-        if let refusal {
-            head.append(":status", Array(String(refusal.status).utf8).span)
-        } else {
-            head.append(":status", "200")
-        }
-        // Each identifier is seen once, so none of them belongs into the client's compression table.
-        if let echoed = exchange.echoedID {
-            head.append("apns-id", echoed.span, .notIndexed)
-        } else {
-            append("apns-id", exchange.id)
-        }
-        if service.configuration.environment == .development { append("apns-unique-id", .random(using: &generator)) }
-        if refusal != nil { head.append("content-type", "application/json") }
-        if let seconds = refusal?.retryAfter { head.append("retry-after", Array(String(seconds).utf8).span) }
-        session?.respond(streamID: exchange.stream, head, body: refusal?.body ?? [])
-    }
-
-    private func append(_ name: StaticString, _ id: MessageID) {
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        id.append(to: &text)
-        head.append(name, text.span, .notIndexed)
-    }
-
-    private func sayGoodbye(_ frame: Verdict.GoAway, _ exchange: Exchange) {
-        var last = exchange.stream
-        switch frame.reach {
-        case .accepted: answer(exchange, refusal: nil)
-        // Clients' streams are odd; the one before is two below.
-        case .before: last = max(0, exchange.stream - 2)
-        case .unanswered: break
-        }
-        let debugData = frame.reason.map { Refusal(0, $0).body } ?? []
-        session?.goAway(
-            lastStreamID: last, HTTP2ErrorCode(rawValue: frame.code), debugData: debugData)
-        if frame.reach != .accepted {
-            // Time for the frame to be read: closing at once could destroy it on the way.
-            carrier?.later(milliseconds: Self.lingering) { [weak self] in self?.carrier?.close() }
-        }
-    }
+    /// The token of the latest push whose token was good.
+    var latestToken: ProviderTokenFacts? { lastFacts }
 }

@@ -119,11 +119,31 @@ extension Refusal {
         tooManyProviderTokenUpdates, internalServerError, serviceUnavailable, shutdown,
     ]
 
-    /// Looks a documented refusal up by its reason text.
+    /// The refusals of channel management and broadcasts that `/3/device` does not know, by status.
+    ///
+    /// See Apple, "Handling error responses from Apple Push Notification service":
+    /// <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>
+    package static let broadcast: [Refusal] = [
+        Refusal(400, "FeatureNotEnabled"), Refusal(400, "MissingChannelId"), Refusal(400, "BadChannelId"),
+        Refusal(400, "ChannelNotRegistered"), Refusal(400, "BadRequestParams"), Refusal(400, "BadRequestPayload"),
+        Refusal(400, "MissingPushType"), Refusal(400, "CannotCreateChannelConfig"),
+        Refusal(400, "MissingChannelQueueSize"), Refusal(403, "TopicMismatch"), Refusal(503, "Service Unavailable"),
+    ]
+
+    /// Refusals that the wire was seen to spell otherwise than the pages.
+    package static let observed: [Refusal] = [badEnvironmentKey]
+
+    /// The key is for the other environment, spelled as seen on the wire.
+    package static let badEnvironmentKey = Refusal(403, "BadEnvironmentKeyInToken")
+
+    /// Every refusal a script can ask for by name. ``DeviceTokenPrefix`` counts on the order.
+    package static let known = documented + broadcast + observed
+
+    /// Looks a refusal up by its reason text.
     ///
     /// - Parameter reason: The text, such as `Unregistered`.
-    /// - Returns: The refusal, or nil where Apple documents no such reason.
+    /// - Returns: The refusal, or nil where Apple documents no such reason and the wire was not seen to use it.
     package static func documented(reason: String) -> Refusal? {
-        documented.first { $0.reason == reason }
+        known.first { $0.reason == reason }
     }
 }

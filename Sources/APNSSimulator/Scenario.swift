@@ -24,6 +24,12 @@ package struct Scenario: Equatable, Sendable {
         package var draw: Draw
         /// The verdicts.
         package var sequence: VerdictSequence
+        /// The address of the gateway that the client connected to; nil for all.
+        package var address: String?
+        /// Only pushes to devices that got more than so many in so much time; nil for all.
+        package var beyond: GatewayLimits.Rate?
+        /// When the rule holds; nil for always.
+        package var window: TimeWindow?
 
         /// Makes a rule.
         ///
@@ -52,6 +58,15 @@ package struct Scenario: Equatable, Sendable {
 
     /// The rules in order.
     package var rules: [Rule]
+
+    /// The rules for connections in order.
+    package var connections: [ConnectionRule] = []
+
+    /// How much the gateway puts up with; nil for what the configuration says.
+    package var limits: GatewayLimits?
+
+    /// Further addresses to listen at, on the same port; counts at the start only.
+    package var addresses: [String] = []
 
     /// Makes a scenario.
     ///

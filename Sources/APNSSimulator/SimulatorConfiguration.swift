@@ -20,6 +20,8 @@ package struct SimulatorConfiguration: Sendable {
     package var stateDirectory: String
     /// The address to listen at.
     package var host = "127.0.0.1"
+    /// Further addresses to listen at, on the same port.
+    package var furtherHosts: [String] = []
     /// The port of the gateway; 0 for any free one.
     package var port = 0
     /// The port of the admin API, always on loopback; 0 for any free one, nil for no API.
@@ -32,6 +34,14 @@ package struct SimulatorConfiguration: Sendable {
     package var keys: [ProviderKey] = []
     /// Whether, with no keys given, any well-formed provider token is good.
     package var acceptsAnyKey = false
+    /// Files with authorities of client certificates beside the simulator's own.
+    package var clientTrustFiles: [String] = []
+    /// The answers about credentials that Apple leaves open.
+    package var trust = TrustChoices()
+    /// How much the gateway puts up with.
+    package var limits = GatewayLimits()
+    /// How long bytes take to a client and back, in milliseconds.
+    package var roundTrip = 0
     /// The verdicts.
     package var scenario = Scenario()
     /// Whether the first digits of device tokens choose verdicts, see ``DeviceTokenPrefix``.
@@ -48,6 +58,8 @@ package struct SimulatorConfiguration: Sendable {
     package var threads = 1
     /// How many pushes the ledger lists.
     package var ledgerCapacity = Ledger.defaultCapacity
+    /// Devices, storage and broadcast.
+    package var devices = DeviceConfiguration()
 
     /// Starts from the defaults above.
     ///

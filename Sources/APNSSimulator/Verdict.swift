@@ -14,6 +14,21 @@ package struct Verdict: Hashable, Sendable {
         case goAway(GoAway)
         /// The connection is closed without a word.
         case close
+        /// The push is accepted, and its answer is lost.
+        case lose(Loss)
+        /// The socket stays open but nothing is read from it or written to it for so many milliseconds, then the push is
+        /// accepted; nil for ever.
+        case freeze(milliseconds: Int?)
+    }
+
+    /// What becomes of the stream of a lost answer.
+    package enum Loss: String, Hashable, Sendable, CaseIterable {
+        /// It stays open.
+        case silent
+        /// It is reset.
+        case reset
+        /// The whole connection is closed.
+        case close
     }
 
     /// A GOAWAY frame.
@@ -22,8 +37,17 @@ package struct Verdict: Hashable, Sendable {
         package var code: UInt32
         /// The reason in the frame's JSON debug data; nil for none.
         package var reason: String?
+        /// Plain text in the debug data, instead of a reason.
+        package var text: String?
         /// Where the last-stream-id stands and what becomes of this push.
         package var reach: Reach
+        /// Whether the frame is sent twice in a row.
+        package var isRepeated = false
+        /// Whether the socket stays open when all streams are over, and new ones are ignored.
+        package var staysOpen = false
+
+        /// What it carries for people: text, or JSON with the reason.
+        var debugData: [UInt8] { text.map { Array($0.utf8) } ?? reason.map { Refusal(0, $0).body } ?? [] }
 
         /// Describes a GOAWAY frame.
         ///
@@ -54,6 +78,12 @@ package struct Verdict: Hashable, Sendable {
     /// Milliseconds to wait before it.
     package var delay: Int
 
+    /// Draws ``delay`` anew for each push; nil for a fixed one.
+    package var latency: Latency?
+
+    /// How many concurrent streams are announced first; nil for no change.
+    package var streams: UInt32?
+
     /// Makes a verdict.
     ///
     /// - Parameters:
@@ -70,10 +100,10 @@ package struct Verdict: Hashable, Sendable {
     /// The status that a ledger shows: 0 where there is no answer.
     var status: Int {
         switch action {
-        case .accept: 200
+        case .accept, .lose, .freeze(.some): 200
         case .goAway(let frame) where frame.reach == .accepted: 200
         case .refuse(let refusal): refusal.status
-        case .silent, .reset, .goAway, .close: 0
+        case .silent, .reset, .goAway, .close, .freeze: 0
         }
     }
 
@@ -86,6 +116,8 @@ package struct Verdict: Hashable, Sendable {
         case .reset(let code): "reset:\(HTTP2CodeName.name(of: code))"
         case .goAway(let frame): frame.reach == .accepted ? "" : "goaway:\(frame.reach.rawValue)"
         case .close: "close"
+        case .lose(let loss): "answer lost: \(loss.rawValue)"
+        case .freeze: "freeze"
         }
     }
 }

@@ -11,6 +11,8 @@ struct VerdictChooser {
     private let scenario: Scenario
     private var generator: SplitMix64
     private var progress: [Step: Int] = [:]
+    private var throttles: [Int: DeviceThrottle] = [:]
+    private var start: Int64
 
     private struct Step: Hashable {
         var rule: Int
@@ -22,15 +24,21 @@ struct VerdictChooser {
     /// - Parameters:
     ///   - scenario: The rules.
     ///   - usesPrefixes: Whether device token prefixes choose verdicts.
-    init(scenario: Scenario, usesPrefixes: Bool) {
+    ///   - start: When the scenario begins, in milliseconds since 1970.
+    init(scenario: Scenario, usesPrefixes: Bool, start: Int64 = 0) {
+        self.start = start
         self.scenario = scenario
         self.usesPrefixes = usesPrefixes
         generator = SplitMix64(seed: scenario.seed)
     }
 
-    /// Forgets how far devices are and starts the randomness again.
-    mutating func reset() {
+    /// Forgets how far devices are and starts the scenario again.
+    ///
+    /// - Parameter start: When it begins, in milliseconds since 1970.
+    mutating func reset(start: Int64 = 0) {
+        self.start = start
         progress.removeAll()
+        throttles.removeAll()
         generator = SplitMix64(seed: scenario.seed)
     }
 
@@ -39,12 +47,28 @@ struct VerdictChooser {
     /// - Parameters:
     ///   - push: A push that broke no rule.
     ///   - now: Milliseconds since 1970.
+    ///   - address: The address of the gateway that the client connected to.
     /// - Returns: What to do with it.
-    mutating func verdict(for push: ValidPush, now: Int64) -> Verdict {
+    mutating func verdict(for push: ValidPush, now: Int64, address: String = "") -> Verdict {
+        var verdict = choose(for: push, now: now, address: address)
+        if let latency = verdict.latency { verdict.delay = latency.draw(using: &generator) }
+        return verdict
+    }
+
+    private mutating func choose(for push: ValidPush, now: Int64, address: String) -> Verdict {
         if usesPrefixes, let sequence = DeviceTokenPrefix.sequence(of: push.token, now: now) {
             return next(of: sequence, rule: -1, token: push.token)
         }
-        for (index, rule) in scenario.rules.enumerated() where matches(rule, index: index, push: push) {
+        for (index, rule) in scenario.rules.enumerated() {
+            if let wanted = rule.address, wanted != address { continue }
+            if let window = rule.window, !window.contains(now - start) { continue }
+            guard matches(rule, index: index, push: push) else { continue }
+            // Counted last, so that only pushes count that the rule is for.
+            if let rate = rule.beyond,
+                throttles[index, default: DeviceThrottle()].admits(push.token, now: now, rate: rate)
+            {
+                continue
+            }
             return next(of: rule.sequence, rule: index, token: push.token)
         }
         return .accept

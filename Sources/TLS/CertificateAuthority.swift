@@ -67,11 +67,12 @@ package struct CertificateAuthority: Sendable {
     ///   - client: whether it is for a client; else it is for a server.
     ///   - notBeforeOffset: when its validity starts, in seconds from now; negative for the past.
     ///   - userID: the subject's user identifier, where Apple's push certificates carry the topic; nil for none.
+    ///   - extensions: further extensions, none of them critical.
     /// - Returns: the certificate and its unencrypted private key.
     /// - Throws: `TLSError` when a name is not possible.
     package func issue(
         commonName: String, names: [String], days: Int, client: Bool = false, notBeforeOffset: Int = 0,
-        userID: String? = nil
+        userID: String? = nil, extensions: [CertificateExtension] = []
     ) throws(TLSError) -> (certificatePEM: [UInt8], keyPEM: [UInt8]) {
         let leafKey = try Key.generateP256()
         let draft = try CertificateDraft.start(
@@ -85,6 +86,7 @@ package struct CertificateAuthority: Sendable {
         if !names.isEmpty {
             try draft.add(NID_subject_alt_name, try Self.alternativeNames(names), issuer: certificate)
         }
+        for part in extensions { try draft.add(part) }
         let leaf = try draft.sign(issuer: certificate, key: key)
         return (try leaf.pem, try leafKey.privatePEM)
     }

@@ -71,6 +71,25 @@ struct CertificateDraft: ~Copyable {
         guard X509_add_ext(pointer, part, -1) == 1 else { throw .fromQueue(.library, "adding an extension") }
     }
 
+    /// Adds an extension that OpenSSL need not know, not critical.
+    ///
+    /// - Parameter part: its identifier and content.
+    /// - Throws: `TLSError` when the identifier is none.
+    func add(_ part: CertificateExtension) throws(TLSError) {
+        ERR_clear_error()
+        guard let object = OBJ_txt2obj(part.identifier, 1) else {
+            throw .fromQueue(.invalidCertificate, "reading the identifier \(part.identifier)")
+        }
+        defer { ASN1_OBJECT_free(object) }
+        let content = ASN1_OCTET_STRING_new()
+        defer { ASN1_OCTET_STRING_free(content) }
+        guard ASN1_OCTET_STRING_set(content, part.content, Int32(clamping: part.content.count)) == 1,
+            let whole = X509_EXTENSION_create_by_OBJ(nil, object, 0, content)
+        else { throw .fromQueue(.library, "writing the certificate extension \(part.identifier)") }
+        defer { X509_EXTENSION_free(whole) }
+        guard X509_add_ext(pointer, whole, -1) == 1 else { throw .fromQueue(.library, "adding an extension") }
+    }
+
     /// Signs the certificate.
     ///
     /// - Parameters:

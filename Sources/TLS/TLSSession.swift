@@ -16,7 +16,8 @@ package enum TLSReadResult: Equatable, Sendable {
 /// `withPendingCiphertext(_:)` makes sense: it may hold the alert that tells the peer why.
 package final class TLSSession {
     private let context: TLSContext
-    private let session: OpaquePointer
+    /// The C object.
+    let session: OpaquePointer
     private let transport: UnsafeMutablePointer<TLSTransport>
     private var isEstablished = false
     private var isClosing = false

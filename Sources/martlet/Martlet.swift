@@ -17,7 +17,7 @@ struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, CheckCommand.self, BenchSendingCommand.self, DemoCommand.self,
+            TopologyCommand.self, CheckCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
         ])
 
     /// Runs the command that the arguments name.

@@ -19,7 +19,12 @@ struct SimulatorCommand: AsyncParsableCommand {
             """,
         discussion: """
             Clients connect to https://localhost:PORT and trust the ca.pem that is printed. What was pushed is told at the \
-            admin port: GET /ledger (?token=…, ?format=compact), GET /counts, POST /reset.
+            admin port: GET /ledger (?token=…, ?format=compact), GET /counts, POST /reset. What can be changed there while \
+            it runs: POST /clock {"advance":"55m"}, POST /keys/ID/revoke and /restore, POST /certificates \
+            {"topics":["…"]}, POST /certificates/SERIAL/revoke and /restore, POST /server-certificate {"kind":"expired"}, \
+            POST /scenario with a scenario file, POST and DELETE /shutdown.
+
+            Providers with a certificate of `martlet simulator certificate` need no provider token.
 
             The first broken rule answers, in this order: provider token, method, path, repeated headers, \
             apns-id, apns-expiration, apns-priority, apns-collapse-id, apns-push-type, device token, apns-topic, payload.
@@ -30,7 +35,8 @@ struct SimulatorCommand: AsyncParsableCommand {
 
             Exit codes: 0 stopped by a signal, 65 bad scenario, 66 missing file, 69 port taken, 77 unusable credential, \
             78 bad option.
-            """)
+            """,
+        subcommands: [SimulatorCertificateCommand.self])
 
     /// How addresses are printed.
     enum Output: String, ExpressibleByArgument, CaseIterable {
@@ -55,7 +61,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A key whose provider tokens are good: a .p8 or a public key in PEM; with topics behind it, only those. Repeatable.",
-            valueName: "keyid:teamid:file[:topic,…]"))
+            valueName: "keyid:teamid:file[:topic,…][:environment=…][:related=keyid]"))
     var key: [String] = []
 
     @Flag(help: "Without --key: accept any well-formed provider token.")
@@ -85,11 +91,16 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "How many threads serve connections.")
     var threads = 1
 
+    @OptionGroup(title: "Devices and broadcast") var deviceOptions: DeviceOptions
+
     @Option(help: "Write ports and paths to this file as JSON once listening.")
     var portFile: String?
 
     @Option(help: "How to print the addresses: text or json.")
     var output = Output.text
+
+    @OptionGroup(title: "What Apple leaves open")
+    var rules: SimulatorRuleOptions
 
     /// Checks what the parser cannot.
     func validate() throws {
@@ -135,6 +146,8 @@ struct SimulatorCommand: AsyncParsableCommand {
         configuration.usesTokenPrefixes = !noTokenPrefixes
         configuration.ledgerCapacity = ledgerLimit
         configuration.threads = threads
+        deviceOptions.apply(to: &configuration)
+        rules.apply(to: &configuration)
         return configuration
     }
 
@@ -144,7 +157,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         let admin = simulator.adminPort.map { "http://127.0.0.1:\($0)" } ?? ""
         let json = """
             {"gateway":"\(gateway)","port":\(simulator.port),"admin":"\(admin)",\
-            "admin_port":\(simulator.adminPort ?? 0),"ca_file":\(Self.quoted(simulator.authorityFile))}
+            "admin_port":\(simulator.adminPort ?? 0),"device_port":\(simulator.devicePort ?? 0),\
+            "management_port":\(simulator.managementPort ?? 0),\
+            "broadcast_port":\(simulator.broadcastPort ?? simulator.port),"ca_file":\(Self.quoted(simulator.authorityFile))}
             """
         if let portFile {
             do {
@@ -158,12 +173,16 @@ struct SimulatorCommand: AsyncParsableCommand {
         case .text:
             print("gateway  \(gateway)  (\(environment.rawValue))")
             print("admin    \(admin)/counts")
+            print("page     \(admin)/")
+            print("devices  \(address):\(simulator.devicePort ?? 0)")
+            print("channels https://\(address):\(simulator.managementPort ?? 0)")
             print("trust    \(simulator.authorityFile)")
         }
         fflush(nil)
     }
 
-    private static var defaultStateDirectory: String {
+    /// Where the simulator keeps its authorities unless told otherwise.
+    static var defaultStateDirectory: String {
         let environment = ProcessInfo.processInfo.environment
         let base = environment["XDG_STATE_HOME"] ?? environment["HOME"].map { "\($0)/.local/state" } ?? "/tmp"
         return "\(base)/martlet/simulator"
@@ -176,12 +195,19 @@ struct SimulatorCommand: AsyncParsableCommand {
         return String(decoding: data, as: UTF8.self)
     }
 
-    private static func say(_ message: String) {
+    /// Tells a person something.
+    ///
+    /// - Parameter message: One sentence.
+    static func say(_ message: String) {
         let line = Array("martlet simulator: \(message)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    private static func exitCode(of error: SimulatorError) -> Int32 {
+    /// The exit code for an error.
+    ///
+    /// - Parameter error: The error.
+    /// - Returns: A code of sysexits.h.
+    static func exitCode(of error: SimulatorError) -> Int32 {
         switch error.code {
         case .scenario: 65
         case .file: 66

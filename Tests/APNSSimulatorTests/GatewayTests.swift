@@ -75,10 +75,10 @@ struct GatewayTests {
         }
     }
 
-    @Test("Every documented reason reaches a client, with JSON and an apns-id", arguments: Refusal.documented.indices)
+    @Test("Every documented reason reaches a client, with JSON and an apns-id", arguments: Refusal.known.indices)
     func reasons(_ index: Int) async throws {
-        let refusal = Refusal.documented[index]
-        let number = Refusal.documented[..<index].count { $0.status == refusal.status }
+        let refusal = Refusal.known[index]
+        let number = Refusal.known[..<index].count { $0.status == refusal.status }
         let prefix = "bad\(number < 10 ? "0" : "")\(number)\(refusal.status)"
         try await SimulatorBench.with { simulator in
             let answer = try RawClient(simulator).exchange(try SimulatorBench.push(maker).token(token(prefix)))

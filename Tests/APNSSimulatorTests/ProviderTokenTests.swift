@@ -1,3 +1,4 @@
+import EventLoop
 import TLS
 import Testing
 
@@ -6,6 +7,9 @@ import Testing
 /// Makes provider tokens, good ones and others.
 struct TokenMaker: Sendable {
     let key: ES256PrivateKey
+
+    /// When the usual token was made, in seconds since 1970: one for all pushes, as a provider does it.
+    let issuedAt = WallClock.milliseconds() / 1000
 
     init() throws { key = try ES256PrivateKey.generate() }
 
@@ -181,6 +185,9 @@ struct ConnectionTrustTests {
         #expect(trust.admit(facts("A", team: "OTHER"), key: key("A")) == .invalidProviderToken)
         #expect(trust.admit(facts("B"), key: key("B")) == .unrelatedKeyID)
         #expect(trust.admit(facts("R"), key: key("R", related: "A")) == nil)
+        var other = ConnectionTrust(environment: .production)
+        #expect(other.admit(facts("R"), key: key("R", related: "A")) == nil)
+        #expect(other.admit(facts("A"), key: key("A")) == nil)
     }
 
     @Test("A second team is told what the choices say")

@@ -33,16 +33,27 @@ final class RawClient: HTTP2ClientDelegate {
     private(set) var settings: [HTTP2Settings] = []
     private(set) var goAways: [HTTP2GoAway] = []
 
-    init(_ simulator: RunningSimulator, protocols: [String] = ["h2"]) throws {
-        socket = try Socket.connect(to: .loopback(port: simulator.port), timeout: .seconds(5))
+    /// Connects, shakes hands and waits for the server's SETTINGS.
+    init(
+        _ simulator: RunningSimulator, protocols: [String] = ["h2"], certificate: ProviderCertificate? = nil,
+        address: String = "127.0.0.1", settings: HTTP2Settings = HTTP2Settings(), port: Int? = nil
+    ) throws {
+        guard let target = SocketAddress(address, port: port ?? simulator.port) else {
+            throw Failure(message: "no address")
+        }
+        socket = try Socket.connect(to: target, timeout: .seconds(5))
         let trust = TrustRoots(systemRoots: false, files: [], pem: [simulator.authorityPEM])
-        let context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: protocols)
+        let identity = try certificate.map {
+            try CertificateIdentity(certificatePEM: $0.certificatePEM, keyPEM: $0.keyPEM)
+        }
+        let context = try TLSContext.client(trust: trust, identity: identity, applicationProtocols: protocols)
         tls = try TLSSession(client: context, serverName: "localhost")
         while try !tls.handshake() {
             try flushTLS()
+            guard isConnected else { throw Failure(message: "the connection ended in the handshake") }
             try readSocket()
         }
-        session = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: self)
+        session = try HTTP2ClientSession(settings: settings, delegate: self)
         try flush()
         try wait { !self.settings.isEmpty }
     }
@@ -89,6 +100,11 @@ final class RawClient: HTTP2ClientDelegate {
             try readSocket()
             if isConnected { try? flush() }
         }
+    }
+
+    /// Whether the server sends nothing for a time.
+    func staysSilent(milliseconds: Int) throws -> Bool {
+        try !socket.wait(for: .readable, timeout: .milliseconds(milliseconds))
     }
 
     private func readSocket() throws {
@@ -179,8 +195,8 @@ enum SimulatorBench {
     static func push(_ maker: TokenMaker, keyID: String = "ABC1234567", teamID: String = "DEF7654321") throws
         -> RequestBuilder
     {
-        let now = WallClock.milliseconds() / 1000
-        return RequestBuilder().with("authorization", try maker.bearer(issuedAt: now, keyID: keyID, teamID: teamID))
+        RequestBuilder().with(
+            "authorization", try maker.bearer(issuedAt: maker.issuedAt, keyID: keyID, teamID: teamID))
     }
 
     /// Runs a program and returns what it printed. Waits on a thread of its own: the admin API needs the pool's.

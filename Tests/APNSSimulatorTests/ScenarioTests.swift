@@ -85,13 +85,6 @@ struct ScenarioTests {
         #expect(error?.message.split(separator: "\n").count == 3)
     }
 
-    @Test("The example scenarios are good", arguments: ["everyday", "storm"])
-    func examples(_ name: String) throws {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let scenario = try Scenario(file: "/\(root)/config/scenarios/\(name).yaml")
-        #expect(!scenario.rules.isEmpty)
-    }
-
     @Test("A missing file is told")
     func missing() {
         let error = #expect(throws: SimulatorError.self) { try Scenario(file: "/nonexistent.yaml") }

@@ -1,0 +1,108 @@
+internal import HTTP2
+
+/// What the path of a broadcast request leads to.
+enum BroadcastPath: Equatable {
+    /// `/1/apps/<bundle identifier>/channels`.
+    case channels(app: String)
+    /// `/1/apps/<bundle identifier>/all-channels`.
+    case allChannels(app: String)
+    /// `/4/broadcasts/apps/<bundle identifier>`.
+    case publish(app: String)
+    /// Anything else.
+    case unknown
+
+    /// How the paths begin that are published to.
+    static let publishPrefix = Array("/4/broadcasts".utf8)
+
+    /// Reads a path.
+    ///
+    /// - Parameter path: The bytes of `:path`.
+    init(_ path: ArraySlice<UInt8>) {
+        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        switch (parts.count, parts.first) {
+        case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "channels" && !parts[3].isEmpty:
+            self = .channels(app: parts[3])
+        case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "all-channels" && !parts[3].isEmpty:
+            self = .allChannels(app: parts[3])
+        case (5, "") where parts[1] == "4" && parts[2] == "broadcasts" && parts[3] == "apps" && !parts[4].isEmpty:
+            self = .publish(app: parts[4])
+        default: self = .unknown
+        }
+    }
+
+    /// The bundle identifier; nil for an unknown path.
+    var app: String? {
+        switch self {
+        case .channels(let app), .allChannels(let app), .publish(let app): app
+        case .unknown: nil
+        }
+    }
+}
+
+/// A broadcast request as it came: the headers that count, not judged.
+struct BroadcastCall {
+    /// The request's headers by name; the first where one is repeated.
+    private var values: [String: [UInt8]] = [:]
+    /// The path.
+    let path: BroadcastPath
+    /// The body.
+    let body: [UInt8]
+    /// Whether the body was longer than the server keeps.
+    let isTruncated: Bool
+
+    /// Sorts a request's headers out.
+    ///
+    /// - Parameter request: The request as received.
+    init(_ request: HTTP2Request) {
+        for field in request.fields {
+            let name = String(decoding: request.headerBytes[field.name], as: UTF8.self)
+            if values[name] == nil { values[name] = Array(request.headerBytes[field.value]) }
+        }
+        path = BroadcastPath(values[":path"].map { $0[...] } ?? [])
+        body = request.body
+        isTruncated = request.bodyTruncated
+    }
+
+    /// The value of a header as text; nil where it is absent.
+    ///
+    /// - Parameter name: The name, lower case.
+    subscript(name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The provider token.
+    var authorization: [UInt8]? { values["authorization"] }
+}
+
+extension Refusal {
+    /// The broadcast capability is off for the app.
+    static let featureNotEnabled = Refusal(400, "FeatureNotEnabled")
+    /// `apns-channel-id` is missing.
+    static let missingChannelID = Refusal(400, "MissingChannelId")
+    /// `apns-channel-id` is no base64 or too long.
+    static let badChannelID = Refusal(400, "BadChannelId")
+    /// There is no such channel in this environment.
+    static let channelNotRegistered = Refusal(400, "ChannelNotRegistered")
+    /// The body has an attribute nobody knows.
+    static let badRequestParams = Refusal(400, "BadRequestParams")
+    /// The body cannot be parsed.
+    static let badRequestPayload = Refusal(400, "BadRequestPayload")
+    /// `apns-push-type` is missing.
+    static let missingPushType = Refusal(400, "MissingPushType")
+    /// The app has as many channels as it may.
+    static let cannotCreateChannelConfig = Refusal(400, "CannotCreateChannelConfig")
+    /// The storage policy is missing or neither 0 nor 1; seen, not documented.
+    static let missingChannelQueueSize = Refusal(400, "MissingChannelQueueSize")
+    /// The credential does not cover the bundle identifier in the path.
+    static let topicMismatch = Refusal(403, "TopicMismatch")
+
+    /// Every refusal of broadcast and channel requests, by status.
+    package static let documentedForBroadcast: [Refusal] = [
+        featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload,
+        payloadEmpty, badMessageID, missingPushType, invalidPushType, badPriority, badExpirationDate,
+        cannotCreateChannelConfig, topicDisallowed, missingChannelQueueSize,
+        badCertificate, badCertificateEnvironment, missingProviderToken, invalidProviderToken, expiredProviderToken,
+        topicMismatch, badPath, methodNotAllowed, payloadTooLarge, tooManyRequests, tooManyProviderTokenUpdates,
+        internalServerError, Refusal(503, "Service Unavailable"), shutdown,
+    ]
+}

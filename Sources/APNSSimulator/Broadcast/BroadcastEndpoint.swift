@@ -1,0 +1,181 @@
+internal import HTTP2
+
+/// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
+struct BroadcastEndpoint {
+    private let facts: ConnectionFacts
+    private var credentials: CredentialRegistry.Snapshot
+    private let service: PushService
+    private let rules: BroadcastRules
+    private let servesPublishing: Bool
+    private var trust: ConnectionTrust
+    private var lastAuthorization: [UInt8] = []
+    private var lastFacts: ProviderTokenFacts?
+
+    /// Prepares for a connection.
+    ///
+    /// - Parameters:
+    ///   - facts: What is known of the connection.
+    ///   - service: What all connections share.
+    ///   - servesPublishing: Whether messages are published here; else channels are managed here.
+    init(_ facts: ConnectionFacts, service: PushService, servesPublishing: Bool) {
+        self.facts = facts
+        credentials = service.credentials.snapshot()
+        self.service = service
+        self.servesPublishing = servesPublishing
+        rules = BroadcastRules(apps: service.configuration.devices.broadcastApps)
+        trust = ConnectionTrust(
+            environment: service.configuration.environment, choices: service.configuration.trust)
+    }
+
+    /// Whether a request on a gateway is one of these.
+    ///
+    /// - Parameter request: The request.
+    static func serves(_ request: HTTP2Request) -> Bool {
+        request.value(of: ":path").map { request.headerBytes[$0].starts(with: BroadcastPath.publishPrefix) } ?? false
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - session: Where the answer goes.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: Whether its provider token was good.
+    @discardableResult
+    mutating func answer(_ request: HTTP2Request, on session: HTTP2ServerSession, now: Int64) -> Bool {
+        let call = BroadcastCall(request)
+        var system = SystemRandomNumberGenerator()
+        let given = call["apns-request-id"].flatMap { MessageID(parsing: Array($0.utf8)) }
+        let id = given ?? .random(using: &system)
+        var headers = [("apns-request-id", given == nil ? id.description : call["apns-request-id"] ?? id.description)]
+        let credential = credentialRefusal(call, now: now / 1000)
+        var result = Result<Answer, BroadcastRefusal>.failure(BroadcastRefusal(credential ?? .internalServerError))
+        if credential == nil { result = judge(call, id: id, now: now) }
+        var status = 0
+        var body: [UInt8] = []
+        switch result {
+        case .success(let answer):
+            status = answer.status
+            headers += answer.headers
+            body = answer.body
+        case .failure(let failure):
+            status = failure.refusal.status
+            body = failure.refusal.body
+        }
+        if !body.isEmpty { headers.append(("content-type", "application/json")) }
+        service.ledger.record(
+            token: [], id: id, topic: call.path.app ?? "", payload: call.body, time: now, status: status,
+            label: status < 300 ? "" : Self.reason(of: result), connection: facts.number, stream: request.streamID)
+        session.respond(streamID: request.streamID, status: status, headers: headers, body: body)
+        return credential == nil
+    }
+
+    private struct Answer {
+        var status: Int
+        var headers: [(String, String)] = []
+        var body: [UInt8] = []
+    }
+
+    private static func reason(of result: Result<Answer, BroadcastRefusal>) -> String {
+        if case .failure(let failure) = result { failure.refusal.reason } else { "" }
+    }
+
+    private mutating func credentialRefusal(_ call: BroadcastCall, now: Int64) -> Refusal? {
+        if credentials.version != service.credentials.version {
+            credentials = service.credentials.snapshot()
+            lastFacts = nil
+        }
+        if let certificate = facts.certificate {
+            let refusal = certificate.refusal(
+                environment: service.configuration.environment, now: now,
+                isRevoked: credentials.revokedCertificates.contains(certificate.serialNumber))
+            guard refusal == nil, let app = call.path.app else { return refusal }
+            return certificate.topics.contains(app) ? nil : .topicMismatch
+        }
+        let facts: ProviderTokenFacts
+        switch verifiedFacts(call.authorization, now: now) {
+        case .refused(let refusal): return refusal
+        case .valid(let found): facts = found
+        }
+        let key = credentials.verifier.key(facts.keyID)
+        if let refusal = trust.admit(facts, key: key) { return refusal }
+        guard let app = call.path.app, trust.refusal(topic: app, key: key) != nil else { return nil }
+        return .topicMismatch
+    }
+
+    /// A signature costs more than everything else, so the same token is verified once per connection.
+    private mutating func verifiedFacts(_ authorization: [UInt8]?, now: Int64) -> ProviderTokenVerifier.Finding {
+        if let lastFacts, let authorization, authorization == lastAuthorization {
+            return credentials.verifier.judgeAge(of: lastFacts, now: now)
+        }
+        let finding = credentials.verifier.verify(authorization, now: now)
+        if case .valid(let facts) = finding, let authorization {
+            lastAuthorization = authorization
+            lastFacts = facts
+        }
+        return finding
+    }
+
+    private func judge(_ call: BroadcastCall, id: MessageID, now: Int64) -> Result<Answer, BroadcastRefusal> {
+        if let refusal = rules.check(call, servesPublishing: servesPublishing) { return .failure(.init(refusal)) }
+        guard let devices = service.devices else { return .failure(.init(.featureNotEnabled)) }
+        switch call.path {
+        case .publish(let app): return publish(call, app, devices, id: id, now: now)
+        case .allChannels(let app):
+            return .success(Answer(status: 200, body: Self.list(devices.channels(of: app))))
+        case .channels(let app):
+            if call[":method"] == "POST" { return create(call, app, devices, now: now) }
+            return rules.channel(of: call).flatMap { channel in
+                let address = ChannelAddress(app: app, channel: channel)
+                if call[":method"] == "DELETE" {
+                    let isDeleted = devices.deleteChannel(address)
+                    return isDeleted ? .success(Answer(status: 204)) : .failure(.init(.channelNotRegistered))
+                }
+                guard let found = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
+                let text = "{\"message-storage-policy\":\(found.isStoring ? 1 : 0),\"push-type\":\"LiveActivity\"}"
+                return .success(Answer(status: 200, body: Array(text.utf8)))
+            }
+        case .unknown: return .failure(.init(.badPath))
+        }
+    }
+
+    private func create(
+        _ call: BroadcastCall, _ app: String, _ devices: DeviceService, now: Int64
+    ) -> Result<Answer, BroadcastRefusal> {
+        rules.storagePolicy(of: call).flatMap { isStoring in
+            guard let identifier = devices.createChannel(app: app, isStoring: isStoring, now: now) else {
+                return .failure(.init(.cannotCreateChannelConfig))
+            }
+            return .success(Answer(status: 201, headers: [("apns-channel-id", identifier)]))
+        }
+    }
+
+    private func publish(
+        _ call: BroadcastCall, _ app: String, _ devices: DeviceService, id: MessageID, now: Int64
+    ) -> Result<Answer, BroadcastRefusal> {
+        rules.channel(of: call).flatMap { name in
+            let address = ChannelAddress(app: app, channel: name)
+            guard let channel = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
+            return rules.message(of: call, isStoring: channel.isStoring).flatMap { message in
+                let scripted = service.verdict(
+                    for: ValidPush(
+                        token: [], topic: app, type: .liveactivity, priority: message.priority,
+                        expiration: message.expiration), now: now)
+                if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
+                var system = SystemRandomNumberGenerator()
+                let uniqueID = MessageID.random(using: &system)
+                devices.publish(
+                    message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                let isDevelopment = service.configuration.environment == .development
+                return .success(
+                    Answer(
+                        status: 200, headers: isDevelopment ? [("apns-unique-id", uniqueID.description)] : []))
+            }
+        }
+    }
+
+    private static func list(_ identifiers: [String]) -> [UInt8] {
+        // Base64 needs no escapes.
+        Array("{\"channels\":[\(identifiers.map { "\"\($0)\"" }.joined(separator: ","))]}".utf8)
+    }
+}

@@ -1,0 +1,125 @@
+import FoundationEssentials
+
+/// Apple's rules for broadcast and channel requests, apart from the credential. A value without clock or lock.
+///
+/// See Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests to APNs" and
+/// "Handling error responses from Apple Push Notification service".
+struct BroadcastRules {
+    /// The longest body of a published message in bytes.
+    static let payloadLimit = 5120
+
+    /// The apps that have the broadcast capability; nil for all.
+    var apps: Set<String>?
+
+    /// A message that broke no rule.
+    struct Message: Equatable {
+        /// 10 or 5.
+        var priority: Int
+        /// Seconds since 1970; 0 for those that listen now.
+        var expiration: Int64
+    }
+
+    /// Judges what all requests have in common.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - servesPublishing: Whether messages are published here; else channels are managed here.
+    /// - Returns: The refusal of the first rule broken.
+    func check(_ call: BroadcastCall, servesPublishing: Bool) -> Refusal? {
+        guard let app = call.path.app else { return .badPath }
+        let methods: [String]
+        switch (call.path, servesPublishing) {
+        case (.publish, true): methods = ["POST"]
+        case (.channels, false): methods = ["POST", "GET", "DELETE"]
+        case (.allChannels, false): methods = ["GET"]
+        default: return .badPath
+        }
+        guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }
+        if let id = call["apns-request-id"], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
+        guard PushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
+        guard app.utf8.count <= DeviceTokenCodec.topicLimit, app.utf8.allSatisfy(PushRules.isTopicByte) else {
+            return .badPath
+        }
+        if let apps, !apps.contains(app) { return .featureNotEnabled }
+        return nil
+    }
+
+    /// Reads the channel a request is about.
+    ///
+    /// - Parameter call: The request.
+    /// - Returns: The identifier, or why there is none.
+    func channel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
+        guard let text = call["apns-channel-id"], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
+        guard text.utf8.count <= ChannelRegistry.identifierLimit, Data(base64Encoded: text) != nil else {
+            return .failure(.init(.badChannelID))
+        }
+        return .success(text)
+    }
+
+    /// Reads the body of a request that creates a channel.
+    ///
+    /// - Parameter call: The request.
+    /// - Returns: Whether the channel stores its most recent message, or why none is created.
+    func storagePolicy(of call: BroadcastCall) -> Result<Bool, BroadcastRefusal> {
+        if call.body.isEmpty { return .failure(.init(.payloadEmpty)) }
+        guard !call.isTruncated, let members = JSONReader.members(of: call.body) else {
+            return .failure(.init(.badRequestPayload))
+        }
+        var policy: Bool?
+        var pushType: [UInt8]?
+        for member in members {
+            switch String(decoding: member.name, as: UTF8.self) {
+            case "message-storage-policy":
+                guard case .number(let digits) = member.value, digits == [0x30] || digits == [0x31] else {
+                    return .failure(.init(.missingChannelQueueSize))
+                }
+                policy = digits == [0x31]
+            case "push-type":
+                guard case .string(let text) = member.value else { return .failure(.init(.invalidPushType)) }
+                pushType = text
+            default: return .failure(.init(.badRequestParams))
+            }
+        }
+        guard let policy else { return .failure(.init(.missingChannelQueueSize)) }
+        guard let pushType else { return .failure(.init(.missingPushType)) }
+        guard Self.isLiveActivity(String(decoding: pushType, as: UTF8.self)) else {
+            return .failure(.init(.invalidPushType))
+        }
+        return .success(policy)
+    }
+
+    /// Judges a message for a channel.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - isStoring: Whether the channel stores its most recent message.
+    /// - Returns: The message, or why it is refused.
+    func message(of call: BroadcastCall, isStoring: Bool) -> Result<Message, BroadcastRefusal> {
+        guard let type = call["apns-push-type"] else { return .failure(.init(.missingPushType)) }
+        guard Self.isLiveActivity(type) else { return .failure(.init(.invalidPushType)) }
+        guard let priority = call["apns-priority"].flatMap({ Int($0) }), priority == 10 || priority == 5 else {
+            return .failure(.init(.badPriority))
+        }
+        guard let text = call["apns-expiration"], let expiration = Int64(text), expiration >= 0,
+            isStoring || expiration == 0
+        else { return .failure(.init(.badExpirationDate)) }
+        if call.body.isEmpty { return .failure(.init(.payloadEmpty)) }
+        guard !call.isTruncated, call.body.count <= Self.payloadLimit else { return .failure(.init(.payloadTooLarge)) }
+        guard JSONReader.isObject(call.body) else { return .failure(.init(.badRequestPayload)) }
+        return .success(Message(priority: priority, expiration: expiration))
+    }
+
+    /// Apple writes the push type in three ways, which differ in case only.
+    private static func isLiveActivity(_ text: String) -> Bool { text.lowercased() == "liveactivity" }
+}
+
+/// A refusal as the failure of a check.
+struct BroadcastRefusal: Error, Equatable {
+    /// The refusal.
+    var refusal: Refusal
+
+    /// Wraps a refusal.
+    ///
+    /// - Parameter refusal: The refusal.
+    init(_ refusal: Refusal) { self.refusal = refusal }
+}

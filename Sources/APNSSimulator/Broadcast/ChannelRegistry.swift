@@ -1,0 +1,107 @@
+import FoundationEssentials
+
+/// The broadcast channels of all apps in one environment.
+///
+/// A value without clock or lock. See Apple, "Sending channel management requests to APNs": identifiers are random
+/// base64 and never reused, the storage policy is fixed at creation, an app has at most 10,000 channels.
+struct ChannelRegistry: Sendable {
+    /// How many channels an app has at most.
+    static let channelLimit = 10_000
+    /// How many apps may have channels; a peer names them, so there is a limit.
+    static let appLimit = 1000
+    /// The longest channel identifier in bytes; Apple leaves it open.
+    static let identifierLimit = 64
+    /// How long the most recent message of a storing channel is kept, in milliseconds: eight hours.
+    static let longestStorage: Int64 = 8 * 3_600_000
+
+    /// One channel.
+    struct Channel: Codable, Equatable, Sendable {
+        /// App and identifier.
+        var address: ChannelAddress
+        /// The environment, as environments do not share channels.
+        var environment: ServiceEnvironment
+        /// Whether the most recent message is stored (`message-storage-policy` 1).
+        var isStoring: Bool
+        /// Milliseconds since 1970 at which it was created.
+        var createdAt: Int64
+        /// The most recent message of a storing channel.
+        var latest: StoredNotification?
+    }
+
+    /// The environment of the simulator.
+    let environment: ServiceEnvironment
+
+    private var channels: [String: [String: Channel]] = [:]
+    private var others: [Channel] = []
+
+    /// Starts with what was kept.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment of the simulator.
+    ///   - channels: Channels created before, of any environment.
+    init(environment: ServiceEnvironment, channels: [Channel] = []) {
+        self.environment = environment
+        others = channels.filter { $0.environment != environment }
+        for channel in channels where channel.environment == environment {
+            self.channels[channel.address.app, default: [:]][channel.address.channel] = channel
+        }
+    }
+
+    /// All channels, to be kept; in a fixed order.
+    var all: [Channel] {
+        others + channels.values.flatMap(\.values).sorted { $0.address.channel < $1.address.channel }
+    }
+
+    /// Creates a channel.
+    ///
+    /// - Parameters:
+    ///   - app: The bundle identifier.
+    ///   - isStoring: Whether the most recent message is stored.
+    ///   - random: Where the identifier comes from.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The identifier; nil where the app has too many channels.
+    mutating func create(
+        app: String, isStoring: Bool, random: inout some RandomNumberGenerator, now: Int64
+    ) -> String? {
+        guard channels[app].map({ $0.count < Self.channelLimit }) ?? (channels.count < Self.appLimit) else {
+            return nil
+        }
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let identifier = Data(bytes).base64EncodedString()
+        channels[app, default: [:]][identifier] = Channel(
+            address: ChannelAddress(app: app, channel: identifier), environment: environment, isStoring: isStoring,
+            createdAt: now)
+        return identifier
+    }
+
+    /// Finds a channel.
+    ///
+    /// - Parameter address: App and identifier.
+    /// - Returns: The channel; nil where the app has none of that name here.
+    func channel(_ address: ChannelAddress) -> Channel? { channels[address.app]?[address.channel] }
+
+    /// The identifiers of an app's channels, sorted.
+    ///
+    /// - Parameter app: The bundle identifier.
+    func identifiers(of app: String) -> [String] { (channels[app]?.keys).map { $0.sorted() } ?? [] }
+
+    /// Deletes a channel.
+    ///
+    /// - Parameter address: App and identifier.
+    /// - Returns: Whether it was there.
+    mutating func delete(_ address: ChannelAddress) -> Bool {
+        guard channels[address.app]?.removeValue(forKey: address.channel) != nil else { return false }
+        if channels[address.app]?.isEmpty == true { channels[address.app] = nil }
+        return true
+    }
+
+    /// Keeps a storing channel's most recent message.
+    ///
+    /// - Parameters:
+    ///   - notification: The message.
+    ///   - address: App and identifier.
+    mutating func keep(_ notification: StoredNotification, for address: ChannelAddress) {
+        guard channels[address.app]?[address.channel]?.isStoring == true else { return }
+        channels[address.app]?[address.channel]?.latest = notification
+    }
+}

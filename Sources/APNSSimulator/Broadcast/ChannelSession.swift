@@ -1,0 +1,98 @@
+internal import EventLoop
+internal import HTTP2
+
+/// What the connections of a port are for.
+enum GatewayRole: Sendable {
+    /// Pushes to devices, and to channels unless those have a port of their own.
+    case pushes
+    /// Management of channels.
+    case channels
+    /// Publishing to channels and nothing else.
+    case broadcasts
+}
+
+/// One client's HTTP/2 conversation with channel management, or with a port for publishing alone.
+///
+/// See Apple, "Sending channel management requests to APNs": `api-manage-broadcast.sandbox.push.apple.com:2195` and
+/// `api-manage-broadcast.push.apple.com:2196`.
+final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
+    /// The concurrent streams announced; Apple names no number.
+    static let streams: UInt32 = 100
+
+    private var session: HTTP2ServerSession?
+    private var endpoint: BroadcastEndpoint
+    private let clock: VirtualClock
+
+    /// Starts a conversation; the server's SETTINGS are ready to be sent.
+    ///
+    /// - Parameters:
+    ///   - facts: What is known of the connection.
+    ///   - service: What all connections share.
+    ///   - role: Whether channels are managed or published to.
+    /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
+    init(_ facts: ConnectionFacts, service: PushService, role: GatewayRole) throws(SimulatorError) {
+        endpoint = BroadcastEndpoint(facts, service: service, servesPublishing: role == .broadcasts)
+        clock = service.clock
+        do {
+            session = try HTTP2ServerSession(
+                settings: HTTP2Settings(
+                    headerTableSize: 4096, maxConcurrentStreams: Self.streams, initialWindowSize: 65_535,
+                    maxFrameSize: 16_384, maxHeaderListSize: UInt32(clamping: facts.limits.headerList)),
+                bodyLimit: PushSession.bodyLimit, headerListLimit: facts.limits.headerList, delegate: self)
+        } catch {
+            throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
+        }
+    }
+
+    /// Whether there are bytes to send.
+    var wantsToSend: Bool { session?.wantsToSend ?? false }
+
+    /// Whether neither side has anything more to say.
+    var isFinished: Bool { session?.isFinished ?? true }
+
+    /// Takes bytes from the client.
+    ///
+    /// - Parameter bytes: What came out of TLS.
+    /// - Throws: ``SimulatorError`` where the client broke the protocol.
+    func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
+        do {
+            try session?.receive(bytes)
+        } catch {
+            throw SimulatorError(.protocol, "\(error)")
+        }
+    }
+
+    /// Appends frames for the client.
+    ///
+    /// - Parameters:
+    ///   - output: Receives them.
+    ///   - limit: About how many bytes at most.
+    /// - Throws: ``SimulatorError`` where the connection is dead.
+    func send(into output: inout [UInt8], upTo limit: Int) throws(SimulatorError) {
+        do {
+            try session?.send(into: &output, upTo: limit)
+        } catch {
+            throw SimulatorError(.protocol, "\(error)")
+        }
+    }
+
+    /// Handles a complete request.
+    ///
+    /// - Parameter request: Headers and body.
+    func received(request: HTTP2Request) {
+        guard let session else { return }
+        endpoint.answer(request, on: session, now: clock.now)
+    }
+
+    /// A stream's end needs no action.
+    ///
+    /// - Parameters:
+    ///   - streamID: The stream.
+    ///   - code: Why it ended.
+    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) {}
+
+    /// The client's GOAWAY needs no action: open streams are still answered.
+    ///
+    /// - Parameter goAway: The frame.
+    func received(goAway: HTTP2GoAway) {}
+}

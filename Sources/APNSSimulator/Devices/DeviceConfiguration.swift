@@ -1,0 +1,25 @@
+/// Everything that can be chosen about devices, storage and broadcast.
+package struct DeviceConfiguration: Sendable {
+    /// The port devices connect to; 0 for any free one, nil for no devices at all.
+    package var port: Int?
+    /// The port of channel management; 0 for any free one, nil for no channels. Apple's are 2195 (development) and 2196.
+    package var managementPort: Int?
+    /// A port for publishing to channels and nothing else, as `api-broadcast.push.apple.com` of Apple's samples; 0 for any
+    /// free one, nil for publishing on the gateway, as Apple's text says.
+    package var broadcastPort: Int?
+    /// Whether device tokens that are not of the simulator's making are refused.
+    package var demandsIssuedTokens = false
+    /// Whether all notifications wait for an offline device, not the newest of each app only.
+    package var storesAll = false
+    /// How long a device token lives, in seconds; nil for as long as its app is installed.
+    package var tokenLifetime: Int64?
+    /// How long priority 5 waits at a device that saves power before it is sent as a group, in milliseconds.
+    package var groupInterval: Int64 = NotificationStore.groupInterval
+    /// The apps that have the broadcast capability; nil for all.
+    package var broadcastApps: Set<String>?
+    /// The present, in milliseconds since 1970; nil for the simulator's own clock.
+    package var clock: (@Sendable () -> Int64)?
+
+    /// Starts with no ports and the defaults above.
+    package init() {}
+}

@@ -1,0 +1,77 @@
+internal import Logging
+import Synchronization
+internal import TLS
+
+/// The ports beside the gateway: devices and channel management, with what they share.
+final class DeviceSide: Sendable {
+    /// Registry, storage, delivery log and channels.
+    let service: DeviceService
+
+    private let devices: DevicePort?
+    private let channels = Mutex<Gateway?>(nil)
+    private let broadcasts = Mutex<Gateway?>(nil)
+
+    /// Reads what was kept and opens the device port.
+    ///
+    /// - Parameters:
+    ///   - configuration: The simulator's configuration.
+    ///   - clock: The time of all rules.
+    ///   - identity: The simulator's server certificate.
+    ///   - logger: Tells of trouble.
+    /// - Returns: nil where the configuration asks for none of it.
+    /// - Throws: ``SimulatorError`` where files or ports cannot be had.
+    init?(
+        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity, logger: Logger
+    ) throws(SimulatorError) {
+        let wanted = configuration.devices
+        guard
+            wanted.port != nil || wanted.managementPort != nil || wanted.broadcastPort != nil
+                || wanted.demandsIssuedTokens
+        else { return nil }
+        let service = try DeviceService(configuration: configuration, clock: clock, logger: logger)
+        self.service = service
+        if let port = wanted.port {
+            devices = try DevicePort(
+                service: service, host: configuration.host, port: port, identity: identity, logger: logger)
+        } else {
+            devices = nil
+        }
+    }
+
+    /// The port devices connect to.
+    var port: Int? { devices?.port }
+
+    /// The port of channel management.
+    var managementPort: Int? { channels.withLock { $0?.port } }
+
+    /// The port for publishing to channels and nothing else.
+    var broadcastPort: Int? { broadcasts.withLock { $0?.port } }
+
+    /// Opens the ports of channel management and of publishing alone, where they are asked for.
+    ///
+    /// - Parameters:
+    ///   - service: What all connections share.
+    ///   - certificates: The certificates of the gateway.
+    ///   - logger: Tells of trouble.
+    /// - Throws: ``SimulatorError`` where a port cannot be had.
+    func openChannels(service: PushService, certificates: ServerCertificates, logger: Logger) throws(SimulatorError) {
+        if let port = service.configuration.devices.managementPort {
+            let gateway = try Gateway(
+                service: service, certificates: certificates, logger: logger, role: .channels, port: port)
+            channels.withLock { $0 = gateway }
+        }
+        if let port = service.configuration.devices.broadcastPort {
+            let gateway = try Gateway(
+                service: service, certificates: certificates, logger: logger, role: .broadcasts, port: port)
+            broadcasts.withLock { $0 = gateway }
+        }
+    }
+
+    /// Closes the ports, waits for their threads and writes what is left to write.
+    func stop() async {
+        await channels.withLock { $0 }?.stop()
+        await broadcasts.withLock { $0 }?.stop()
+        await devices?.stop()
+        service.save()
+    }
+}

@@ -1,0 +1,179 @@
+internal import EventLoop
+internal import TLS
+
+/// Hears what happens on a connection between a device and the simulator; called on the loop's thread.
+protocol FramedConnectionOwner: AnyObject {
+    /// The handshake is done.
+    ///
+    /// - Parameter connection: The connection.
+    func opened(_ connection: FramedConnection)
+
+    /// A frame has come.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame.
+    ///   - connection: The connection.
+    func received(_ frame: DeviceFrame, on connection: FramedConnection)
+
+    /// The connection is over; called once.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection.
+    ///   - reason: Why, for a person.
+    ///   - isRefused: Whether the peer refused this side's certificate or something else about TLS.
+    func closed(_ connection: FramedConnection, reason: String, isRefused: Bool)
+}
+
+/// Either end of a connection between a device and the simulator: frames over TLS over a socket. Lives on one loop.
+final class FramedConnection: ReadinessHandler {
+    /// How long the handshake may take, in milliseconds.
+    static let handshakeLimit: UInt64 = 10_000
+    /// How many bytes may wait for a peer that does not read; beyond it the connection ends.
+    static let unsentLimit = 4 << 20
+    /// How many reads a connection may do before others have their turn.
+    static let readsPerTurn = 4
+
+    /// Which connection, as its owner counts them.
+    let number: Int
+
+    private let socket: Socket
+    private let tls: TLSSession
+    private let loop: EventLoop
+    private weak var owner: (any FramedConnectionOwner)?
+    private var reader = FrameReader()
+    private var buffer = [UInt8](repeating: 0, count: 32 << 10)
+    private var interest: Readiness = .readable
+    private var isOpen = false
+    private var isClosed = false
+
+    /// Takes a connected socket over and shakes hands.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - tls: A new session.
+    ///   - number: Which connection.
+    ///   - loop: The loop of the calling thread.
+    ///   - owner: Hears what happens; not retained.
+    /// - Throws: Any error of TLS or the loop.
+    init(
+        _ socket: consuming Socket, tls: TLSSession, number: Int, loop: EventLoop, owner: any FramedConnectionOwner
+    ) throws {
+        self.socket = socket
+        self.tls = tls
+        self.number = number
+        self.loop = loop
+        self.owner = owner
+        try loop.watch(self.socket.fileDescriptor, for: [.readable, .writable], handler: self)
+        interest = [.readable, .writable]
+        _ = loop.schedule(at: .now().adding(nanoseconds: Self.handshakeLimit * 1_000_000)) { [weak self] _ in
+            guard let self, !self.isOpen else { return }
+            self.close(reason: "the TLS handshake took too long")
+        }
+    }
+
+    /// The subject of the peer's certificate; nil where it showed none.
+    var peerSubject: String? { tls.peerCertificateSubject }
+
+    /// Sends a frame; nothing happens where the connection is over.
+    ///
+    /// - Parameter frame: The frame.
+    func send(_ frame: DeviceFrame) {
+        guard isOpen, !isClosed else { return }
+        do {
+            let bytes = frame.wire
+            try tls.write(bytes.span)
+            try flush()
+            if tls.pendingCiphertext > Self.unsentLimit { close(reason: "the peer does not read") }
+        } catch {
+            close(reason: "\(error)")
+        }
+    }
+
+    /// Ends the connection.
+    ///
+    /// - Parameters:
+    ///   - reason: Why, for a person.
+    ///   - isRefused: Whether the peer refused.
+    func close(reason: String, isRefused: Bool = false) {
+        guard !isClosed else { return }
+        isClosed = true
+        tls.closeNotify()
+        // What TLS wants to say last is worth one try.
+        _ = try? drain()
+        loop.unwatch(socket.fileDescriptor)
+        SocketOptions.shutdown(socket.fileDescriptor)
+        owner?.closed(self, reason: reason, isRefused: isRefused)
+    }
+
+    /// Reads and writes what the socket allows.
+    ///
+    /// - Parameters:
+    ///   - readiness: What the socket is ready for.
+    ///   - now: Not looked at.
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
+        guard !isClosed else { return }
+        do {
+            if !isOpen { try handshake() }
+            if readiness != .writable { try read() }
+            if !isClosed { try flush() }
+        } catch {
+            _ = try? drain()
+            close(reason: "\(error)", isRefused: (error as? TLSError)?.code == .peerAlert)
+        }
+    }
+
+    private func handshake() throws {
+        guard !isOpen, try tls.handshake() else { return }
+        isOpen = true
+        owner?.opened(self)
+    }
+
+    private func read() throws {
+        for _ in 0..<Self.readsPerTurn where !isClosed {
+            switch try socket.read(into: &buffer) {
+            case .wouldBlock: return
+            case .closed: return close(reason: "the peer closed the connection")
+            case .bytes(let count):
+                tls.receive(buffer.span.extracting(0..<count))
+                try handshake()
+                if isOpen { try decrypt() }
+            }
+        }
+    }
+
+    private func decrypt() throws {
+        while !isClosed {
+            switch try tls.read(into: &buffer) {
+            case .needsInput: return
+            case .closed: return close(reason: "the peer closed the connection")
+            case .bytes(let count):
+                reader.append(buffer[..<count])
+                while !isClosed, let bytes = try reader.next() {
+                    owner?.received(try DeviceFrame(bytes: bytes), on: self)
+                }
+            }
+        }
+    }
+
+    private func flush() throws {
+        let isBlocked = try !drain()
+        let wanted: Readiness = isBlocked ? [.readable, .writable] : .readable
+        guard wanted != interest else { return }
+        try loop.change(socket.fileDescriptor, to: wanted)
+        interest = wanted
+    }
+
+    /// Writes what is encrypted; tells whether the socket took all of it.
+    private func drain() throws -> Bool {
+        while tls.pendingCiphertext > 0 {
+            var isBlocked = false
+            try tls.withPendingCiphertext { bytes in
+                let taken = try socket.write(bytes)
+                isBlocked = taken < bytes.count
+                return taken
+            }
+            if isBlocked { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,109 @@
+package import TLS
+
+/// What a provider's certificate is to say.
+package struct ProviderCertificateRequest: Equatable, Sendable {
+    /// The topics; the first is the subject's, and several are listed in an extension.
+    package var topics: [String]
+    /// The environments; both where empty.
+    package var environments: Set<ServiceEnvironment>
+    /// How many days it is good for.
+    package var days: Int
+    /// When its validity starts, in seconds from now; negative for the past.
+    package var startsIn: Int
+
+    /// The largest number of days a certificate can be good for.
+    package static let dayLimit = 3650
+
+    /// Describes a certificate.
+    ///
+    /// - Parameters:
+    ///   - topics: The topics, the main one first.
+    ///   - environments: The environments; both where empty.
+    ///   - days: How many days it is good for.
+    ///   - startsIn: When its validity starts, in seconds from now.
+    package init(
+        topics: [String], environments: Set<ServiceEnvironment> = [], days: Int = 365, startsIn: Int = 0
+    ) {
+        self.topics = topics
+        self.environments = environments
+        self.days = days
+        self.startsIn = startsIn
+    }
+}
+
+/// A provider's certificate with its key.
+package struct ProviderCertificate: Sendable {
+    /// The certificate in PEM.
+    package var certificatePEM: [UInt8]
+    /// Its private key in PEM: a secret.
+    package var keyPEM: [UInt8]
+    /// Its serial number in hexadecimal digits, by which it is revoked.
+    package var serialNumber: String
+}
+
+/// Issues the certificates that providers show the simulator, in the form of Apple's.
+package enum ProviderCertificates {
+    /// The longest common name of X.509, in characters.
+    private static let commonNameLimit = 64
+
+    /// Issues a certificate.
+    ///
+    /// - Parameters:
+    ///   - request: What it is to say.
+    ///   - stateDirectory: Where the simulator keeps its authorities; they are made where they are missing.
+    /// - Returns: The certificate and its key.
+    /// - Throws: ``SimulatorError`` where the request or the directory cannot be used.
+    package static func issue(
+        _ request: ProviderCertificateRequest, stateDirectory: String
+    ) throws(SimulatorError) -> ProviderCertificate {
+        try issue(request, by: try CertificateStore.providerAuthority(directory: stateDirectory))
+    }
+
+    /// Issues a certificate.
+    ///
+    /// - Parameters:
+    ///   - request: What it is to say.
+    ///   - authority: Who signs it.
+    /// - Returns: The certificate and its key.
+    /// - Throws: ``SimulatorError`` where the request cannot be met.
+    package static func issue(
+        _ request: ProviderCertificateRequest, by authority: CertificateAuthority
+    ) throws(SimulatorError) -> ProviderCertificate {
+        guard let main = request.topics.first, request.topics.count <= PushCertificateExtension.topicLimit,
+            request.topics.allSatisfy({ PushRules.isTopic($0.utf8) })
+        else {
+            throw SimulatorError(
+                .configuration,
+                "a certificate has 1 to \(PushCertificateExtension.topicLimit) topics, each up to "
+                    + "\(PushRules.topicLimit) letters, digits, dots, hyphens and underscores")
+        }
+        guard (0...ProviderCertificateRequest.dayLimit).contains(request.days) else {
+            throw SimulatorError(
+                .configuration, "a certificate is good for 0 to \(ProviderCertificateRequest.dayLimit) days")
+        }
+        let environments = request.environments.isEmpty ? Set(ServiceEnvironment.allCases) : request.environments
+        let nothing: [UInt8] = [0x05, 0x00]
+        var extensions: [CertificateExtension] = []
+        if environments.contains(.development) {
+            extensions.append(CertificateExtension(PushCertificateExtension.development, content: nothing))
+        }
+        if environments.contains(.production) {
+            extensions.append(CertificateExtension(PushCertificateExtension.production, content: nothing))
+        }
+        if request.topics.count > 1 {
+            let content = PushCertificateExtension.content(topics: request.topics)
+            extensions.append(CertificateExtension(PushCertificateExtension.topics, content: content))
+        }
+        do {
+            let issued = try authority.issue(
+                commonName: String("Apple Push Services: \(main)".prefix(commonNameLimit)), names: [],
+                days: request.days, client: true, notBeforeOffset: request.startsIn, userID: main,
+                extensions: extensions)
+            let serial = try PeerCertificate(pem: issued.certificatePEM).serialNumber
+            return ProviderCertificate(
+                certificatePEM: issued.certificatePEM, keyPEM: issued.keyPEM, serialNumber: serial)
+        } catch {
+            throw SimulatorError(.credential, "cannot issue a provider certificate: \(error)")
+        }
+    }
+}

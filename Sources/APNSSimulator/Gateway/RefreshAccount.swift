@@ -1,0 +1,65 @@
+/// The account of provider token updates: one token must be used for a while before the next one.
+///
+/// A value without clock: times go in. Apple: "use a new token no more than once every 20 minutes".
+/// See <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>.
+struct RefreshAccount: Equatable {
+    /// A token as far as the account tells tokens apart: two tokens of one key and second are the same to it.
+    struct Token: Hashable {
+        /// `kid`.
+        var keyID: String
+        /// `iat`.
+        var issuedAt: Int64
+
+        /// Identifies a token.
+        ///
+        /// - Parameter facts: What the token says.
+        init(_ facts: ProviderTokenFacts) {
+            keyID = facts.keyID
+            issuedAt = facts.issuedAt
+        }
+    }
+
+    private var latest: Token?
+    private var previous: Token?
+    private var changedAt: Int64 = 0
+    private var refusedAt: Int64?
+    private var isExcused = false
+
+    /// Starts without a token.
+    init() {}
+
+    /// Whether the latest use of a token was of this one, so that nothing need be asked.
+    ///
+    /// - Parameter token: A token.
+    func isLatest(_ token: Token) -> Bool { latest == token }
+
+    /// Uses a token. The one before the latest stays good: requests with it may still be on their way.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - now: Milliseconds since 1970.
+    ///   - interval: How long a token must be used before the next one, in milliseconds.
+    /// - Returns: Whether it may be used.
+    mutating func admit(_ token: Token, now: Int64, interval: Int64) -> Bool {
+        if token == latest || token == previous { return true }
+        if latest != nil, !isExcused, now - changedAt < interval {
+            refusedAt = now
+            return false
+        }
+        previous = latest
+        latest = token
+        changedAt = now
+        isExcused = false
+        return true
+    }
+
+    /// Whether the account is overdrawn: a change came too early, and the interval is not over yet.
+    ///
+    /// - Parameters:
+    ///   - now: Milliseconds since 1970.
+    ///   - interval: How long a token must be used before the next one, in milliseconds.
+    func isOverdrawn(now: Int64, interval: Int64) -> Bool { refusedAt != nil && now - changedAt < interval }
+
+    /// Lets the next change pass at any time, as the latest token was answered `ExpiredProviderToken`.
+    mutating func excuse() { isExcused = true }
+}

@@ -1,0 +1,150 @@
+/// How many streams a connection is allowed, and when the gateway has had enough of it.
+///
+/// A value without clock or sockets: what became of each push goes in, what to do about it comes out. APNs starts token
+/// connections at one stream, allows many once a push was good, slows senders of errors down and disconnects them in the
+/// end; 410 is no error. See Apple, "Handling notification responses from APNs":
+/// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
+struct StreamAllowance {
+    /// What became of a push.
+    enum Outcome: Equatable {
+        /// 200.
+        case accepted
+        /// No fault of the sender: 410, a failure of the server, no answer.
+        case neutral
+        /// A fault of the sender.
+        case error(Refusal)
+
+        /// Sorts an answer.
+        ///
+        /// - Parameter refusal: What was answered; nil for 200.
+        init(_ refusal: Refusal?) {
+            guard let refusal else {
+                self = .accepted
+                return
+            }
+            self = refusal.status == 410 || refusal.status >= 500 ? .neutral : .error(refusal)
+        }
+    }
+
+    /// What to do.
+    enum Step: Equatable {
+        /// Nothing.
+        case none
+        /// Announce this many concurrent streams.
+        case announce(UInt32)
+        /// Say goodbye for this reason.
+        case disconnect(Refusal)
+    }
+
+    private let streams: SimulatorConfiguration.Streams
+    private let limits: GatewayLimits
+    /// How many streams are announced.
+    private(set) var current: UInt32
+    private var excess = 0
+    private var weightedExcess = 0
+
+    /// Starts at the initial number of streams.
+    ///
+    /// - Parameters:
+    ///   - streams: The numbers of streams.
+    ///   - limits: How much is tolerated.
+    init(streams: SimulatorConfiguration.Streams, limits: GatewayLimits) {
+        self.streams = streams
+        self.limits = limits
+        current = streams.initial
+    }
+
+    /// Takes what became of a push.
+    ///
+    /// - Parameter outcome: What became of it.
+    /// - Returns: What to do about it.
+    mutating func note(_ outcome: Outcome) -> Step {
+        switch outcome {
+        case .accepted:
+            excess = max(0, excess - 1)
+            weightedExcess = max(0, weightedExcess - 1)
+            return announcing(streams.full)
+        case .neutral:
+            return excess < limits.errorsUntilShrink || limits.errorsUntilShrink == 0 ? announcing(streams.full) : .none
+        case .error(let refusal):
+            excess += 1
+            weightedExcess += refusal.reason == Refusal.badDeviceToken.reason ? limits.badDeviceTokenWeight : 1
+            if limits.errorsUntilDisconnect > 0, weightedExcess >= limits.errorsUntilDisconnect {
+                return .disconnect(refusal)
+            }
+            // The smaller number is one stream, whatever a connection starts with; a fixed number never changes.
+            guard limits.errorsUntilShrink > 0, excess >= limits.errorsUntilShrink, streams.initial != streams.full
+            else { return .none }
+            return announcing(1)
+        }
+    }
+
+    /// Takes a number that a script announced.
+    ///
+    /// - Parameter count: How many streams.
+    mutating func announced(_ count: UInt32) { current = count }
+
+    private mutating func announcing(_ count: UInt32) -> Step {
+        guard current != count else { return .none }
+        current = count
+        return .announce(count)
+    }
+}
+
+/// How many connections each address opened lately: who opens too many is not served for a while.
+struct ConnectionGate {
+    /// How many addresses are remembered; beyond it all start anew.
+    static let addressLimit = 4096
+    /// The span of time that is looked at, in milliseconds.
+    static let window: Int64 = 60_000
+
+    private var counts: [String: (start: Int64, count: Int)] = [:]
+
+    /// Starts with nobody known.
+    init() {}
+
+    /// Counts a new connection.
+    ///
+    /// - Parameters:
+    ///   - address: Who opened it.
+    ///   - now: Milliseconds since 1970.
+    ///   - limit: How many an address may open in the span of time; 0 for any number.
+    /// - Returns: Whether it is served.
+    mutating func admits(_ address: String, now: Int64, limit: Int) -> Bool {
+        guard limit > 0 else { return true }
+        if counts.count >= Self.addressLimit, counts[address] == nil { counts.removeAll() }
+        var (start, count) = counts[address] ?? (now, 0)
+        if now - start >= Self.window || now < start { (start, count) = (now, 0) }
+        count += 1
+        counts[address] = (start, count)
+        return count <= limit
+    }
+}
+
+/// How many pushes each device token got lately.
+struct DeviceThrottle {
+    /// How many devices are remembered; beyond it all start anew.
+    static let deviceLimit = 1_000_000
+
+    private var counts: [UInt64: (start: Int64, count: Int)] = [:]
+
+    /// Starts with no device known.
+    init() {}
+
+    /// Counts a push.
+    ///
+    /// - Parameters:
+    ///   - token: The device token's digits.
+    ///   - now: Milliseconds since 1970.
+    ///   - rate: How many pushes a device may get in which span of time.
+    /// - Returns: Whether the push is within the rate.
+    mutating func admits(_ token: [UInt8], now: Int64, rate: GatewayLimits.Rate) -> Bool {
+        let device = Fingerprint.of(token)
+        if counts.count >= Self.deviceLimit, counts[device] == nil { counts.removeAll() }
+        var (start, count) = counts[device] ?? (now, 0)
+        if now - start >= rate.period || now < start { (start, count) = (now, 0) }
+        count += 1
+        counts[device] = (start, count)
+        return count <= rate.pushes
+    }
+}

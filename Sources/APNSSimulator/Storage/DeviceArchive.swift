@@ -1,0 +1,94 @@
+import FoundationEssentials
+
+/// Devices with what waits for them, and channels, as files: one per device, so that a change costs little.
+struct DeviceArchive: Sendable {
+    /// The largest file that is read, in bytes: a device whose storage is full of the longest payloads fits.
+    static let fileLimit = 16 << 20
+
+    /// What one file holds.
+    struct DeviceFile: Codable, Equatable {
+        /// The device.
+        var device: DeviceRegistry.Device
+        /// What waits for it.
+        var waiting: [StoredNotification]
+    }
+
+    private let devices: StateDirectory
+    private let root: StateDirectory
+
+    /// Opens the archive.
+    ///
+    /// - Parameter root: The simulator's state directory.
+    /// - Throws: ``SimulatorError`` where the directory cannot be made.
+    init(in root: StateDirectory) throws(SimulatorError) {
+        self.root = root
+        devices = try StateDirectory(root.file("devices"))
+    }
+
+    /// Reads all devices.
+    ///
+    /// - Returns: The devices, at most as many as a registry holds.
+    /// - Throws: ``SimulatorError`` naming the file that cannot be understood.
+    func load() throws(SimulatorError) -> [DeviceFile] {
+        var files: [DeviceFile] = []
+        for name in devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
+            if let file = try read(DeviceFile.self, name, from: devices) { files.append(file) }
+        }
+        return files
+    }
+
+    /// Writes a device.
+    ///
+    /// - Parameter file: The device and what belongs to it.
+    /// - Throws: ``SimulatorError`` where it cannot be written.
+    func save(_ file: DeviceFile) throws(SimulatorError) {
+        try write(file, to: "\(file.device.id).json", in: devices)
+    }
+
+    /// Removes a device.
+    ///
+    /// - Parameter device: The device.
+    func remove(_ device: DeviceID) { devices.remove("\(device).json") }
+
+    /// Reads the channels.
+    ///
+    /// - Returns: The channels; none where nothing was kept.
+    /// - Throws: ``SimulatorError`` where the file cannot be understood.
+    func loadChannels() throws(SimulatorError) -> [ChannelRegistry.Channel] {
+        try read([ChannelRegistry.Channel].self, "channels.json", from: root) ?? []
+    }
+
+    /// Writes the channels.
+    ///
+    /// - Parameter channels: All of them.
+    /// - Throws: ``SimulatorError`` where they cannot be written.
+    func save(_ channels: [ChannelRegistry.Channel]) throws(SimulatorError) {
+        try write(channels, to: "channels.json", in: root)
+    }
+
+    private func read<Value: Decodable>(
+        _ type: Value.Type, _ name: String, from directory: StateDirectory
+    ) throws(SimulatorError) -> Value? {
+        guard let bytes = try directory.read(name, limit: Self.fileLimit) else { return nil }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw SimulatorError(
+                .file, "\(directory.file(name)) is damaged; move it away to start without it: \(error)")
+        }
+    }
+
+    private func write(
+        _ value: some Encodable, to name: String, in directory: StateDirectory
+    ) throws(SimulatorError) {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            try directory.write([UInt8](try encoder.encode(value)), to: name, isSecret: true)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError(.file, "cannot write \(directory.file(name)): \(error)")
+        }
+    }
+}

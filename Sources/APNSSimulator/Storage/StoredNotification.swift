@@ -1,0 +1,84 @@
+package import FoundationEssentials
+
+/// A push on its way to a device.
+package struct StoredNotification: Codable, Equatable, Sendable {
+    /// The identifier answered to the provider.
+    package var id: MessageID
+    /// The key of the delivery log.
+    package var uniqueID: MessageID
+    /// The bundle identifier.
+    package var app: String
+    /// The topic, or for a broadcast the bundle identifier.
+    package var topic: String
+    /// The channel of a broadcast.
+    package var channel: String?
+    /// The push type.
+    package var type: String
+    /// 10, 5 or 1.
+    package var priority: Int
+    /// Notifications with the same identifier replace each other.
+    package var collapseID: String?
+    /// Milliseconds since 1970 at which the push was accepted.
+    package var acceptedAt: Int64
+    /// Milliseconds since 1970 until which delivery is tried; the time of acceptance for one attempt only.
+    package var deadline: Int64
+    /// The payload as sent.
+    package var payload: Data
+
+    /// What storage is counted by: the app, or a channel of it, whose most recent message has a place of its own.
+    var slot: ChannelAddress { ChannelAddress(app: app, channel: channel ?? "") }
+
+    /// How long APNs keeps what names no expiration, and the most it keeps anything, in milliseconds: 30 days.
+    ///
+    /// See Apple, "Viewing the status of push notifications using Metrics and APNs".
+    static let longestStorage: Int64 = 30 * 86_400_000
+
+    /// Until when delivery is tried.
+    ///
+    /// - Parameters:
+    ///   - expiration: The value of `apns-expiration` in seconds since 1970; nil without one.
+    ///   - now: Milliseconds since 1970.
+    ///   - longest: The longest storage in milliseconds.
+    /// - Returns: Milliseconds since 1970; `now` itself for 0 and for dates that are over, which allow one attempt.
+    static func deadline(expiration: Int64?, now: Int64, longest: Int64 = longestStorage) -> Int64 {
+        guard let expiration else { return now + longest }
+        let date = expiration > Int64.max / 1000 ? Int64.max : expiration * 1000
+        return min(max(date, now), now + longest)
+    }
+}
+
+/// What a device allows at present.
+package enum PowerState: String, Codable, Sendable, CaseIterable {
+    /// Everything arrives at once.
+    case normal
+    /// Priority 5 arrives in groups, priority 1 waits until the device is normal again.
+    case low
+}
+
+/// What happened to a notification, in the words of Apple's delivery log.
+///
+/// See Apple, "Testing notifications using the Push Notification Console".
+package enum DeliveryState: String, Codable, Sendable, CaseIterable {
+    /// Accepted from the provider.
+    case received
+    /// Sent to the device.
+    case sent
+    /// The device acknowledged it.
+    case delivered
+    /// Kept, as the device is offline.
+    case storedOffline = "stored: device offline"
+    /// Kept, as the device saves power.
+    case storedPower = "stored: device power considerations"
+    /// Kept, as the device has not acknowledged earlier ones.
+    case storedBusy = "stored: device busy"
+    /// A newer one for the same app took its place in storage.
+    case overwritten = "overwritten in storage"
+    /// A newer one with the same `apns-collapse-id` took its place.
+    case coalesced
+    /// Not delivered before its expiration.
+    case expired = "discarded: expired"
+    /// The device token died first.
+    case tokenInactive = "discarded: token inactive"
+    /// The owner has switched the app's notifications off.
+    case disabled = "discarded: disabled"
+}

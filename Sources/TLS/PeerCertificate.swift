@@ -1,0 +1,126 @@
+internal import COpenSSL
+
+/// A certificate extension that OpenSSL knows no name for, such as those of Apple's push certificates.
+package struct CertificateExtension: Hashable, Sendable {
+    /// The object identifier in dotted form.
+    package var identifier: String
+    /// The DER bytes inside.
+    package var content: [UInt8]
+
+    /// Describes an extension.
+    ///
+    /// - Parameters:
+    ///   - identifier: the object identifier in dotted form.
+    ///   - content: the DER bytes inside.
+    package init(_ identifier: String, content: [UInt8]) {
+        self.identifier = identifier
+        self.content = content
+    }
+}
+
+/// What the certificate of the other side says about it. Safe on any thread.
+package struct PeerCertificate: Sendable {
+    /// The longest user identifier that is read, in bytes.
+    private static let userIDLimit = 256
+
+    /// The subject, RFC 2253 form (`CN=…,UID=…`).
+    package let subject: String
+    /// The subject's user identifier (0.9.2342.19200300.100.1.1), nil for none.
+    package let userID: String?
+    /// The serial number in lower-case hexadecimal digits.
+    package let serialNumber: String
+    /// The end of its validity, in seconds since 1970.
+    package let notAfter: Int64
+    /// Why its chain is not believed, in OpenSSL's words; nil where it is.
+    package let distrust: String?
+
+    private let certificate: Certificate
+
+    /// Reads the first certificate of a text; nothing is verified.
+    ///
+    /// - Parameter pem: one PEM certificate or more.
+    /// - Throws: `TLSError` when there is none or one is damaged.
+    package init(pem: [UInt8]) throws(TLSError) {
+        self.init(try PEM.certificates(in: pem, from: "the certificate text")[0], distrust: nil)
+    }
+
+    /// Looks into a certificate.
+    ///
+    /// - Parameters:
+    ///   - certificate: the certificate.
+    ///   - distrust: what its verification found wrong.
+    init(_ certificate: Certificate, distrust: String?) {
+        self.certificate = certificate
+        self.distrust = distrust
+        subject = certificate.subject
+        notAfter = certificate.notAfter
+        userID = Self.userID(of: certificate)
+        serialNumber = Self.serialNumber(of: certificate)
+    }
+
+    /// The content of an extension.
+    ///
+    /// - Parameter identifier: the object identifier in dotted form.
+    /// - Returns: its DER bytes, nil where the certificate has no such extension.
+    package func content(ofExtension identifier: String) -> [UInt8]? {
+        guard let object = OBJ_txt2obj(identifier, 1) else { return nil }
+        defer { ASN1_OBJECT_free(object) }
+        let place = X509_get_ext_by_OBJ(certificate.pointer, object, -1)
+        guard place >= 0, let data = X509_EXTENSION_get_data(X509_get_ext(certificate.pointer, place)) else {
+            return nil
+        }
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(data), count: Int(ASN1_STRING_length(data))))
+    }
+
+    private static func userID(of certificate: Certificate) -> String? {
+        let name = X509_get_subject_name(certificate.pointer)
+        let place = X509_NAME_get_index_by_NID(name, NID_userId, -1)
+        guard place >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, place)) else { return nil }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = Int(ASN1_STRING_to_UTF8(&bytes, data))
+        defer { CRYPTO_free(bytes, nil, 0) }
+        guard count > 0, count <= userIDLimit else { return nil }
+        return String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    private static func serialNumber(of certificate: Certificate) -> String {
+        guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate.pointer), nil) else { return "" }
+        defer { BN_free(number) }
+        guard let text = BN_bn2hex(number) else { return "" }
+        defer { CRYPTO_free(text, nil, 0) }
+        return String(cString: text).lowercased()
+    }
+}
+
+extension TLSSession {
+    /// The certificate the peer showed and what its verification found, nil when it showed none.
+    package var peerCertificate: PeerCertificate? {
+        guard let pointer = SSL_get1_peer_certificate(session) else { return nil }
+        let result = SSL_get_verify_result(session)
+        let distrust = result == Int(X509_V_OK) ? nil : String(cString: X509_verify_cert_error_string(result))
+        return PeerCertificate(Certificate(takingOwnership: pointer), distrust: distrust)
+    }
+}
+
+extension TLSContext {
+    /// Makes the context of connections we accept and whose clients we answer even when their certificate is bad.
+    ///
+    /// The certificate is verified all the same: `PeerCertificate.distrust` says what was found, and the server must
+    /// serve nobody whom it distrusts.
+    ///
+    /// - Parameters:
+    ///   - identity: who we are.
+    ///   - applicationProtocols: what we speak (ALPN), the most welcome first.
+    ///   - trust: authorities of client certificates.
+    /// - Returns: the context.
+    /// - Throws: `TLSError` when a trust file or the identity cannot be used.
+    package static func server(
+        identity: CertificateIdentity, applicationProtocols: [String], judgingClientsBy trust: TrustRoots
+    ) throws(TLSError) -> TLSContext {
+        let context = try server(
+            identity: identity, applicationProtocols: applicationProtocols, clientTrust: trust)
+        // The verdict stays with the session (SSL_get_verify_result(3)) although the handshake goes on.
+        SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, { _, _ in 1 })
+        return context
+    }
+}

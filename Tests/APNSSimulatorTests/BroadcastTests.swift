@@ -1,0 +1,381 @@
+import EventLoop
+import HTTP2
+import TLS
+import Testing
+
+@testable import APNSSimulator
+
+@Suite("Rules for broadcast and channels", .timeLimit(.minutes(1)))
+struct BroadcastRulesTests {
+    static let channel = "dHN0LXNyY2gtY2hubA=="
+
+    static func call(_ headers: [(String, String)], _ body: String = "") -> BroadcastCall {
+        BroadcastCall(
+            HTTP2Request(
+                streamID: 1, headers: headers.map { (name: Array($0.0.utf8), value: Array($0.1.utf8)) },
+                body: Array(body.utf8)))
+    }
+
+    static func publish(
+        _ changes: [String: String?] = [:], _ body: String = #"{"aps":{}}"#
+    ) -> BroadcastCall {
+        var headers: [(String, String)] = [
+            (":method", "POST"), (":path", "/4/broadcasts/apps/com.example.app"), ("apns-channel-id", channel),
+            ("apns-push-type", "liveactivity"), ("apns-priority", "10"), ("apns-expiration", "0"),
+        ]
+        for (name, value) in changes {
+            headers.removeAll { $0.0 == name }
+            if let value { headers.append((name, value)) }
+        }
+        return call(headers, body)
+    }
+
+    @Test(
+        "Method and path",
+        arguments: [
+            ("POST", "/4/broadcasts/apps/com.example.app", true, nil),
+            ("GET", "/4/broadcasts/apps/com.example.app", true, "MethodNotAllowed"),
+            ("POST", "/4/broadcasts/apps/", true, "BadPath"), ("POST", "/4/broadcasts/apps/a/b", true, "BadPath"),
+            ("POST", "/4/broadcasts/apps/com.example.app", false, "BadPath"),
+            ("POST", "/4/broadcasts/apps/com.example.app.push-type.liveactivity", true, "TopicDisallowed"),
+            ("POST", "/1/apps/com.example.app/channels", false, nil),
+            ("GET", "/1/apps/com.example.app/channels", false, nil),
+            ("DELETE", "/1/apps/com.example.app/channels", false, nil),
+            ("PUT", "/1/apps/com.example.app/channels", false, "MethodNotAllowed"),
+            ("GET", "/1/apps/com.example.app/all-channels", false, nil),
+            ("POST", "/1/apps/com.example.app/all-channels", false, "MethodNotAllowed"),
+            ("GET", "/1/apps/com.example.app/all-channels", true, "BadPath"),
+            ("GET", "/1/apps//channels", false, "BadPath"), ("GET", "/1/apps/com example/channels", false, "BadPath"),
+            ("GET", "/1/apps/com.other/channels", false, "FeatureNotEnabled"), ("GET", "", false, "BadPath"),
+        ] as [(String, String, Bool, String?)])
+    func paths(_ method: String, _ path: String, _ publishes: Bool, _ reason: String?) {
+        let rules = BroadcastRules(apps: ["com.example.app", "a"])
+        let refusal = rules.check(Self.call([(":method", method), (":path", path)]), servesPublishing: publishes)
+        #expect(refusal?.reason == reason)
+    }
+
+    @Test(
+        "Messages",
+        arguments: [
+            ([:], true, nil), (["apns-push-type": nil], true, "MissingPushType"),
+            (["apns-push-type": "alert"], true, "InvalidPushType"), (["apns-push-type": "LiveActivity"], true, nil),
+            (["apns-priority": nil], true, "BadPriority"), (["apns-priority": "1"], true, "BadPriority"),
+            (["apns-priority": "5"], true, nil), (["apns-expiration": nil], true, "BadExpirationDate"),
+            (["apns-expiration": "-1"], true, "BadExpirationDate"),
+            (["apns-expiration": "soon"], true, "BadExpirationDate"),
+            (["apns-expiration": "1900000000"], true, nil),
+            (["apns-expiration": "1900000000"], false, "BadExpirationDate"), (["apns-expiration": "0"], false, nil),
+        ] as [([String: String?], Bool, String?)])
+    func messages(_ changes: [String: String?], _ isStoring: Bool, _ reason: String?) {
+        let result = BroadcastRules().message(of: Self.publish(changes), isStoring: isStoring)
+        #expect(Self.reason(of: result) == reason)
+    }
+
+    @Test(
+        "Bodies of messages have at most 5120 bytes and are JSON objects",
+        arguments: [
+            (payload(bytes: 5120), nil), (payload(bytes: 5121), "PayloadTooLarge"), ("", "PayloadEmpty"),
+            ("[]", "BadRequestPayload"), ("{", "BadRequestPayload"),
+        ] as [(String, String?)])
+    func bodies(_ body: String, _ reason: String?) {
+        #expect(Self.reason(of: BroadcastRules().message(of: Self.publish([:], body), isStoring: true)) == reason)
+    }
+
+    @Test(
+        "Channel identifiers",
+        arguments: [
+            (channel, nil), (nil, "MissingChannelId"), ("", "MissingChannelId"), ("not base64!", "BadChannelId"),
+            (String(repeating: "QUJD", count: 17), "BadChannelId"),
+        ] as [(String?, String?)])
+    func identifiers(_ identifier: String?, _ reason: String?) {
+        #expect(Self.reason(of: BroadcastRules().channel(of: Self.publish(["apns-channel-id": identifier]))) == reason)
+    }
+
+    @Test(
+        "Requests that create channels",
+        arguments: [
+            (#"{"message-storage-policy":0,"push-type":"LiveActivity"}"#, nil),
+            (#"{"message-storage-policy":1,"push-type":"liveactivity"}"#, nil), ("", "PayloadEmpty"),
+            ("no JSON", "BadRequestPayload"), (#"{"push-type":"LiveActivity"}"#, "MissingChannelQueueSize"),
+            (#"{"message-storage-policy":2,"push-type":"LiveActivity"}"#, "MissingChannelQueueSize"),
+            (#"{"message-storage-policy":"1","push-type":"LiveActivity"}"#, "MissingChannelQueueSize"),
+            (#"{"message-storage-policy":1}"#, "MissingPushType"),
+            (#"{"message-storage-policy":1,"push-type":"alert"}"#, "InvalidPushType"),
+            (#"{"message-storage-policy":1,"push-type":"LiveActivity","more":1}"#, "BadRequestParams"),
+        ] as [(String, String?)])
+    func policies(_ body: String, _ reason: String?) {
+        #expect(Self.reason(of: BroadcastRules().storagePolicy(of: Self.call([], body))) == reason)
+    }
+
+    @Test("Identifiers are never given twice, and an app has at most ten thousand channels")
+    func registry() {
+        var registry = ChannelRegistry(environment: .development)
+        var random = SplitMix64(seed: 1)
+        var identifiers: Set<String> = []
+        for _ in 0..<ChannelRegistry.channelLimit {
+            if let made = registry.create(app: "a", isStoring: false, random: &random, now: 0) {
+                identifiers.insert(made)
+            }
+        }
+        #expect(identifiers.count == ChannelRegistry.channelLimit)
+        let beyond = registry.create(app: "a", isStoring: false, random: &random, now: 0)
+        #expect(beyond == nil)
+        #expect(registry.identifiers(of: "a") == identifiers.sorted())
+        let kept = ChannelRegistry(environment: .production, channels: registry.all)
+        #expect(kept.identifiers(of: "a") == [])
+        #expect(kept.all.count == registry.all.count)
+        let same = ChannelRegistry(environment: .development, channels: kept.all)
+        #expect(same.identifiers(of: "a") == identifiers.sorted())
+    }
+
+    private static func reason<Value>(of result: Result<Value, BroadcastRefusal>) -> String? {
+        if case .failure(let failure) = result { failure.refusal.reason } else { nil }
+    }
+}
+
+@Suite("Broadcast on the wire", .timeLimit(.minutes(1)))
+struct BroadcastTests {
+    let maker: TokenMaker
+
+    init() throws { maker = try TokenMaker() }
+
+    private func with(
+        _ change: (inout SimulatorConfiguration) -> Void = { _ in }, _ body: (RunningSimulator) async throws -> Void
+    ) async throws {
+        try await SimulatorBench.with(
+            {
+                $0.devices.port = 0
+                $0.devices.managementPort = 0
+                change(&$0)
+            }, body)
+    }
+
+    private func request(_ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: String = "")
+        throws -> RequestBuilder
+    {
+        var request = RequestBuilder()
+        let bearer = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000)
+        request.headers =
+            [
+                (":method", method), (":scheme", "https"), (":path", path), ("host", "localhost"),
+                ("authorization", bearer),
+            ]
+            + headers
+        return request.payload(body)
+    }
+
+    private func publish(_ channel: String, _ body: String, expiration: String = "0") throws -> RequestBuilder {
+        try request(
+            "POST", "/4/broadcasts/apps/com.example.app",
+            [
+                ("apns-channel-id", channel), ("apns-push-type", "liveactivity"), ("apns-priority", "10"),
+                ("apns-expiration", expiration),
+            ], body)
+    }
+
+    private func create(_ manager: RawClient, storing: Bool) throws -> String {
+        let body = "{\"message-storage-policy\":\(storing ? 1 : 0),\"push-type\":\"LiveActivity\"}"
+        let made = try manager.exchange(request("POST", "/1/apps/com.example.app/channels", [], body))
+        guard made.status == 201, let channel = made.headers["apns-channel-id"] else {
+            throw RawClient.Failure(message: "no channel: \(made)")
+        }
+        return channel
+    }
+
+    @Test("A channel is created, read, listed and deleted on the management port")
+    func lifeCycle() async throws {
+        try await with { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let path = "/1/apps/com.example.app/channels"
+            let id = "0193C0DE-7A5B-7C3D-9E10-2F6B1A7C8D90"
+            let made = try manager.exchange(
+                request(
+                    "POST", path, [("apns-request-id", id)],
+                    #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#))
+            #expect(made.status == 201)
+            #expect(made.headers["apns-request-id"] == id)
+            #expect(made.body == "")
+            let channel = try #require(made.headers["apns-channel-id"])
+            let other = try create(manager, storing: false)
+            let read = try manager.exchange(request("GET", path, [("apns-channel-id", channel)]))
+            #expect(read.status == 200)
+            #expect(read.body == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
+            let list = try manager.exchange(request("GET", "/1/apps/com.example.app/all-channels"))
+            let names = [channel, other].sorted().map { "\"\($0)\"" }.joined(separator: ",")
+            #expect(list.body == "{\"channels\":[\(names)]}")
+            #expect(try manager.exchange(request("GET", "/1/apps/com.other/all-channels")).body == #"{"channels":[]}"#)
+            let gone = try manager.exchange(request("DELETE", path, [("apns-channel-id", channel)]))
+            #expect(gone.status == 204)
+            #expect(gone.body == "")
+            for method in ["GET", "DELETE"] {
+                let missing = try manager.exchange(request(method, path, [("apns-channel-id", channel)]))
+                #expect(missing.status == 400)
+                #expect(missing.reason == "ChannelNotRegistered")
+                #expect(missing.headers["apns-request-id"] != nil)
+                #expect(missing.headers["apns-id"] == nil)
+            }
+        }
+    }
+
+    @Test("A message reaches every device that listens, and no other")
+    func fanOut() async throws {
+        try await with { simulator in
+            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            var devices: [TestDevice] = []
+            for index in 0..<3 {
+                let device = try TestDevice(simulator)
+                _ = try await device.token()
+                if index < 2 {
+                    device.tell(.subscribe(app: "com.example.app", channel: channel))
+                    try await device.done("subscribed \(channel)")
+                }
+                devices.append(device)
+            }
+            let gateway = try RawClient(simulator)
+            let answer = try gateway.exchange(publish(channel, #"{"aps":{"event":"update"}}"#))
+            #expect(answer.status == 200)
+            #expect(answer.headers["apns-request-id"] != nil)
+            #expect(answer.headers["apns-id"] == nil)
+            for device in devices.prefix(2) {
+                let frame = try await device.notification()
+                #expect(frame.channel == channel)
+                #expect(frame.app == "com.example.app")
+                #expect(frame.pushType == "liveactivity")
+                #expect(frame.payload == #"{"aps":{"event":"update"}}"#)
+            }
+            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            try await waitFor {
+                let states = simulator.devices?.delivery(uniqueID)?.events.map(\.state) ?? []
+                return states.count { $0 == "delivered" } == 2
+            }
+            #expect(simulator.devices?.delivery(uniqueID)?.events.count { $0.state == "received" } == 2)
+            devices[0].tell(.unsubscribe(app: "com.example.app", channel: channel))
+            try await devices[0].done("unsubscribed \(channel)")
+            #expect(try gateway.exchange(publish(channel, #"{"n":2}"#)).status == 200)
+            #expect(try await devices[1].notification().payload == #"{"n":2}"#)
+            for device in devices { await device.quit() }
+        }
+    }
+
+    @Test("A storing channel keeps its most recent message for those who come later; another keeps none")
+    func storage() async throws {
+        try await with { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let storing = try create(manager, storing: true)
+            let fleeting = try create(manager, storing: false)
+            let device = try TestDevice(simulator)
+            _ = try await device.token()
+            for channel in [storing, fleeting] {
+                device.tell(.subscribe(app: "com.example.app", channel: channel))
+                try await device.done("subscribed \(channel)")
+            }
+            device.tell(.offline)
+            try await device.offline()
+            try await waitFor { simulator.devices?.views(limit: 1).first?.isOnline == false }
+            let gateway = try RawClient(simulator)
+            let later = String(WallClock.milliseconds() / 1000 + 600)
+            for number in 1...2 {
+                #expect(try gateway.exchange(publish(storing, "{\"n\":\(number)}", expiration: later)).status == 200)
+                #expect(try gateway.exchange(publish(fleeting, "{\"f\":\(number)}")).status == 200)
+            }
+            #expect(try gateway.exchange(publish(fleeting, "{}", expiration: later)).reason == "BadExpirationDate")
+            device.tell(.online)
+            #expect(try await device.notification().payload == #"{"n":2}"#)
+            let newcomer = try TestDevice(simulator)
+            _ = try await newcomer.token()
+            newcomer.tell(.subscribe(app: "com.example.app", channel: storing))
+            #expect(try await newcomer.notification().payload == #"{"n":2}"#)
+            await newcomer.quit()
+            await device.quit()
+        }
+    }
+
+    @Test("Credentials are judged as those of pushes, and the topic against the key")
+    func credentials() async throws {
+        try await with({
+            $0.acceptsAnyKey = false
+            $0.keys = [
+                ProviderKey(
+                    keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey,
+                    topics: ["com.example.app"])
+            ]
+        }) { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let good = try request("GET", "/1/apps/com.example.app/all-channels")
+            #expect(try manager.exchange(good).status == 200)
+            #expect(try manager.exchange(good.with("authorization", nil)).reason == "MissingProviderToken")
+            #expect(try manager.exchange(good.with("authorization", "bearer x")).reason == "InvalidProviderToken")
+            let old = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000 - 3700)
+            #expect(try manager.exchange(good.with("authorization", old)).reason == "ExpiredProviderToken")
+            let foreign = try manager.exchange(request("GET", "/1/apps/com.other/all-channels"))
+            #expect(foreign.status == 403)
+            #expect(foreign.reason == "TopicMismatch")
+            #expect(try manager.exchange(good.with("apns-request-id", "x")).reason == "BadMessageId")
+        }
+    }
+
+    @Test("Every documented reason can be asked for by a scenario", arguments: Refusal.documentedForBroadcast.indices)
+    func scripted(_ index: Int) async throws {
+        let refusal = Refusal.documentedForBroadcast[index]
+        let rule = Scenario.Rule(topic: "com.example.app", sequence: VerdictSequence(Verdict(.refuse(refusal))))
+        try await with({ $0.scenario = Scenario(rules: [rule]) }) { simulator in
+            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let answer = try RawClient(simulator).exchange(publish(channel, "{}"))
+            #expect(answer.status == refusal.status)
+            #expect(answer.reason == refusal.reason)
+            #expect(answer.headers["apns-request-id"] != nil)
+            #expect(
+                simulator.ledger.counts.contains(LedgerCount(status: refusal.status, label: refusal.reason, count: 1)))
+        }
+    }
+
+    @Test("Publishing can have a port of its own, and the gateway then knows no such path")
+    func ownPort() async throws {
+        try await with({ $0.devices.broadcastPort = 0 }) { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let channel = try create(manager, storing: false)
+            let publisher = try RawClient(simulator, port: simulator.broadcastPort)
+            #expect(try publisher.exchange(publish(channel, "{}")).status == 200)
+            #expect(try RawClient(simulator).exchange(publish(channel, "{}")).reason == "BadPath")
+            #expect(try manager.exchange(publish(channel, "{}")).reason == "BadPath")
+            #expect(try publisher.exchange(request("GET", "/1/apps/com.example.app/all-channels")).reason == "BadPath")
+        }
+    }
+
+    @Test("A provider certificate manages and publishes for its own topics only, and no longer once it is revoked")
+    func certificates() async throws {
+        try await with { simulator in
+            let issued = try simulator.control.issue(ProviderCertificateRequest(topics: ["com.example.app"]))
+            let manager = try RawClient(simulator, certificate: issued, port: simulator.managementPort)
+            let channel = try create(manager, storing: false)
+            let bare = try request("GET", "/1/apps/com.example.app/all-channels").with("authorization", nil)
+            #expect(try manager.exchange(bare).status == 200)
+            let foreign = try request("GET", "/1/apps/com.other/all-channels").with("authorization", nil)
+            #expect(try manager.exchange(foreign).reason == "TopicMismatch")
+            let publisher = try RawClient(simulator, certificate: issued)
+            let message = try publish(channel, "{}").with("authorization", nil)
+            #expect(try publisher.exchange(message).status == 200)
+            simulator.control.setCertificate(issued.serialNumber, isRevoked: true)
+            #expect(try manager.exchange(bare).reason == "BadCertificate")
+            #expect(try publisher.exchange(message).reason == "BadCertificate")
+        }
+    }
+
+    @Test("Channels survive a restart, with what they store")
+    func restart() async throws {
+        try await with { first in
+            let directory = String(first.authorityFile.dropLast("/ca.pem".count))
+            let channel = try create(try RawClient(first, port: first.managementPort), storing: true)
+            let later = String(WallClock.milliseconds() / 1000 + 600)
+            #expect(try RawClient(first).exchange(publish(channel, #"{"n":1}"#, expiration: later)).status == 200)
+            await first.stop()
+            try await with({ $0.stateDirectory = directory }) { second in
+                let device = try TestDevice(second)
+                _ = try await device.token()
+                device.tell(.subscribe(app: "com.example.app", channel: channel))
+                #expect(try await device.notification().payload == #"{"n":1}"#)
+                await device.quit()
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TLS
+import Testing
+
+@testable import APNSSimulator
+
+@Suite("The admin API changes a running simulator", .timeLimit(.minutes(1)))
+struct ControlTests {
+    let maker: TokenMaker
+
+    init() throws { maker = try TokenMaker() }
+
+    private func ask(_ simulator: RunningSimulator, _ method: String, _ path: String, _ body: String = "") async throws
+        -> (status: Int, body: String)
+    {
+        let port = try #require(simulator.adminPort)
+        let result = try await SimulatorBench.run(
+            Program.curl,
+            [
+                "--silent", "--request", method, "--data-binary", body, "--write-out", "\n%{http_code}",
+                "http://127.0.0.1:\(port)\(path)",
+            ])
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
+    }
+
+    private func withAdmin(
+        _ change: (inout SimulatorConfiguration) -> Void = { _ in }, _ body: (RunningSimulator) async throws -> Void
+    ) async throws {
+        try await SimulatorBench.with(
+            {
+                $0.adminPort = 0
+                change(&$0)
+            }, body)
+    }
+
+    @Test("The clock goes forward, so that a token expires in a moment")
+    func clock() async throws {
+        try await withAdmin { simulator in
+            let client = try RawClient(simulator)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+            #expect(
+                try await ask(simulator, "POST", "/clock", #"{"advance":"61m"}"#).body.contains(#""advance":3660000"#))
+            #expect(try client.exchange(try SimulatorBench.push(maker)).reason == "ExpiredProviderToken")
+            #expect(try await ask(simulator, "GET", "/clock").body.contains(#""advance":3660000"#))
+            for bad in [#"{"advance":"soon"}"#, "{}", "", #"{"advance":"-1s"}"#] {
+                #expect(try await ask(simulator, "POST", "/clock", bad).status == 400)
+            }
+        }
+    }
+
+    @Test("Keys and certificates are revoked and restored")
+    func revocation() async throws {
+        try await withAdmin { simulator in
+            let client = try RawClient(simulator)
+            #expect(try await ask(simulator, "POST", "/keys/ABC1234567/revoke").status == 200)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).reason == "InvalidProviderToken")
+            #expect(try await ask(simulator, "POST", "/keys/ABC1234567/restore").status == 200)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+            #expect(try await ask(simulator, "POST", "/certificates/xyz/revoke").status == 400)
+        }
+        let keys = [ProviderKey(keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey)]
+        try await withAdmin({ $0.keys = keys }) { simulator in
+            let answer = try await ask(simulator, "POST", "/keys/UNKNOWN000/revoke")
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test("A certificate is issued, serves, and is revoked by its serial number")
+    func certificates() async throws {
+        try await withAdmin { simulator in
+            let answer = try await ask(
+                simulator, "POST", "/certificates",
+                #"{"topics":["com.example.app"],"environments":["development"],"days":3}"#)
+            #expect(answer.status == 201)
+            let fields = try JSONDecoder().decode([String: String].self, from: Data(answer.body.utf8))
+            let issued = ProviderCertificate(
+                certificatePEM: Array(try #require(fields["certificate"]).utf8),
+                keyPEM: Array(try #require(fields["key"]).utf8), serialNumber: try #require(fields["serial"]))
+            let client = try RawClient(simulator, certificate: issued)
+            let push = RequestBuilder().with("authorization", nil).with("apns-topic", nil)
+            #expect(try client.exchange(push).status == 200)
+            #expect(try await ask(simulator, "POST", "/certificates/\(issued.serialNumber)/revoke").status == 200)
+            #expect(try client.exchange(push).reason == "BadCertificate")
+            for bad in [
+                #"{"topics":[]}"#, #"{"topics":["a b"]}"#, #"{"topics":["a.b"],"environments":["moon"]}"#,
+                #"{"topics":["a.b"],"starts_in":"x"}"#, #"{"topics":["a.b"],"days":-1}"#, "[]",
+            ] {
+                #expect(try await ask(simulator, "POST", "/certificates", bad).status == 400, "\(bad)")
+            }
+        }
+    }
+
+    @Test("Server certificate, scenario and shutdown are switched")
+    func switches() async throws {
+        try await withAdmin { simulator in
+            let client = try RawClient(simulator)
+            #expect(try await ask(simulator, "POST", "/server-certificate", #"{"kind":"expired"}"#).status == 200)
+            #expect(throws: TLSError.self) { _ = try RawClient(simulator) }
+            #expect(try await ask(simulator, "POST", "/server-certificate", #"{"kind":"good"}"#).status == 200)
+            #expect(try await ask(simulator, "POST", "/server-certificate", #"{"kind":"odd"}"#).status == 400)
+            let scenario = "rules: [{ verdict: { reason: Unregistered } }]"
+            #expect(try await ask(simulator, "POST", "/scenario", scenario).status == 200)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).status == 410)
+            let mistake = try await ask(simulator, "POST", "/scenario", "speed: 1")
+            #expect(mistake.status == 400 && mistake.body.contains("scenario:1:1: unknown key speed"))
+            #expect(try await ask(simulator, "POST", "/shutdown").status == 200)
+            try client.waitForEnd()
+            #expect(client.goAways.count == 1)
+            #expect(try await ask(simulator, "DELETE", "/shutdown").status == 200)
+            #expect(try RawClient(simulator).exchange(try SimulatorBench.push(maker)).status == 410)
+        }
+    }
+}
