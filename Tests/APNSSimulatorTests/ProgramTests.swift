@@ -46,6 +46,24 @@ struct ProgramTests {
         }
     }
 
+    @Test("curl pushes with a provider certificate, without a token and without a topic")
+    func curlCertificate() async throws {
+        try await SimulatorBench.with({ $0.acceptsAnyKey = false }) { simulator in
+            let issued = try simulator.control.issue(ProviderCertificateRequest(topics: ["com.example.app"]))
+            let file = String(simulator.authorityFile.dropLast("ca.pem".count)) + "push.pem"
+            try Data(issued.certificatePEM + issued.keyPEM).write(to: URL(filePath: file))
+            let answer = try await SimulatorBench.run(
+                Program.curl,
+                [
+                    "--http2", "--silent", "--cacert", simulator.authorityFile, "--cert", file, "--include", "--data",
+                    #"{"aps":{"alert":"hello"}}"#,
+                    "https://localhost:\(simulator.port)/3/device/\(RequestBuilder.token)",
+                ])
+            #expect(answer.output.hasPrefix("HTTP/2 200"))
+            #expect(simulator.ledger.records().map(\.topic) == ["com.example.app"])
+        }
+    }
+
     @Test("curl refuses a server it is not told to trust")
     func untrusted() async throws {
         try await SimulatorBench.with { simulator in
