@@ -82,7 +82,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
             path: "Tests/TestSupport", swiftSettings: dialect),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("TLSTests", ["TLS", "EventLoop"]),
+        tests("TLSTests", ["TLS", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
