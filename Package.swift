@@ -86,9 +86,12 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
-        tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
+        tests(
+            "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
-        tests("PushWorkerTests", ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", logging]),
+        tests(
+            "PushWorkerTests",
+            ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "TLS", "LocalStack", logging, lifecycle]),
         tests("CommandTests", ["martlet", "PushModel", "LocalStack", histogram]),
         tests(
             "BrokerTests",

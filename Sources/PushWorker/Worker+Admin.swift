@@ -44,6 +44,9 @@ extension Worker: AdminSource {
             instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes)
     }
 
+    /// How each credential is doing.
+    package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }
+
     /// Everything counted so far, a snapshot per lane.
     package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }
 }

@@ -66,7 +66,7 @@ enum PKCS12 {
         // From here on these objects free what was parsed, whatever comes next.
         let ownedKey = key.map { Key(takingOwnership: $0) }
         var owned = certificate.map { [Certificate(takingOwnership: $0)] } ?? []
-        owned += take(others)
+        owned += Certificate.take(others)
         guard isParsed else { throw failure(source, library) }
         guard let ownedKey else { throw TLSError(.invalidKey, "\(source) holds no private key") }
         guard certificate != nil else {
@@ -89,15 +89,6 @@ enum PKCS12 {
         let count = ASN1_INTEGER_get(rounds)
         guard (1...roundLimit).contains(count) else {
             throw TLSError(.invalidCertificate, "\(source) asks for \(count) rounds of its password function")
-        }
-    }
-
-    /// Takes all certificates out of a C list and frees the list.
-    private static func take(_ list: OpaquePointer?) -> [Certificate] {
-        guard let list else { return [] }
-        defer { OPENSSL_sk_free(list) }
-        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
-            OPENSSL_sk_value(list, index).map { Certificate(takingOwnership: OpaquePointer($0)) }
         }
     }
 
@@ -176,6 +167,18 @@ private struct OldAlgorithms: ~Copyable {
 }
 
 extension Certificate {
+    /// Takes all certificates out of a C list and frees the list.
+    ///
+    /// - Parameter list: a STACK_OF(X509) that owns its elements; nil for none.
+    /// - Returns: the certificates.
+    static func take(_ list: OpaquePointer?) -> [Certificate] {
+        guard let list else { return [] }
+        defer { OPENSSL_sk_free(list) }
+        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
+            OPENSSL_sk_value(list, index).map { Certificate(takingOwnership: OpaquePointer($0)) }
+        }
+    }
+
     /// Reads the binary form (RFC 5280, 4.1); nil when it is damaged, with the cause in OpenSSL's error queue.
     convenience init?(der: [UInt8]) {
         let certificate = der.withUnsafeBufferPointer { buffer in

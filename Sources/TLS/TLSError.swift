@@ -59,6 +59,15 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         self.isRetriable = isRetriable
     }
 
+    /// Makes an error about a file that somebody else could not read.
+    ///
+    /// - Parameters:
+    ///   - file: the file's path.
+    ///   - reason: why, in the system's words.
+    package init(unreadable file: String, because reason: String) {
+        self.init(.fileUnreadable, "cannot read \(file): \(reason)")
+    }
+
     /// Makes an error from the calling thread's OpenSSL error queue, which is emptied.
     ///
     /// - Parameters:

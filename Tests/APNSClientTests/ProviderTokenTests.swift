@@ -28,17 +28,16 @@ struct ProviderTokenTests {
     }
 
     @Test(
-        "A refused token is replaced once for all who ask, and not before its time",
+        "An expired token is replaced once for all who ask, and not before its time",
         arguments: [
-            // (age in seconds, expired, generation that was refused, generation that follows)
-            (600, false, 1, 1), (1_199, false, 1, 1), (1_200, false, 1, 2), (1_200, false, 0, 1),
-            (59, true, 1, 1), (60, true, 1, 2), (60, true, 0, 1), (1_800, false, 0, 2),
-        ] as [(Int64, Bool, Int, Int)])
-    func refresh(age: Int64, isExpired: Bool, refused: Int, expected: Int) throws {
+            // (age in seconds, generation that was called expired, generation that follows)
+            (0, 1, 1), (59, 1, 1), (60, 1, 2), (60, 0, 1), (1_799, 0, 1), (1_799, 1, 2), (1_800, 0, 2),
+        ] as [(Int64, Int, Int)])
+    func refresh(age: Int64, refused: Int, expected: Int) throws {
         let source = try Tokens.source()
         _ = try source.current(wallSeconds: Self.start)
         for _ in 0..<3 {
-            let token = try source.refresh(after: refused, isExpired: isExpired, wallSeconds: Self.start + age)
+            let token = try source.refresh(after: refused, wallSeconds: Self.start + age)
             #expect(token.generation == expected)
         }
     }

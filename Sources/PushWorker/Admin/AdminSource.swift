@@ -8,11 +8,16 @@ package protocol AdminSource: Sendable {
     func readiness() -> WorkerReadiness
     /// What each lane counted, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
+    /// How each credential is doing, by name.
+    func credentialStatuses() -> [CredentialStatus]
     /// How many log lines found no room.
     func droppedLogLines() -> UInt64
 }
 
 extension AdminSource {
+    /// None.
+    package func credentialStatuses() -> [CredentialStatus] { [] }
+
     /// None.
     package func droppedLogLines() -> UInt64 { 0 }
 }

@@ -112,12 +112,14 @@ final class Lane {
         for route in working { acknowledge(route) }
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+            watchClocks()
             handle.publish(status(), snapshot())
         }
     }
 
     private func advance(_ route: Route) {
         route.breaker.tick(now: now.nanoseconds)
+        route.followCredential(now: now, wallClock: wallClock)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
@@ -234,6 +236,8 @@ extension Lane {
                 pool.connectFailed(error, for: request, now: now)
             }
             mark(routes[position])
+        case .credentialChanged(let credential): changed(credential)
+        case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2

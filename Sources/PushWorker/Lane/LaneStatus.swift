@@ -54,15 +54,12 @@ extension Lane {
     private func status(of route: Route) -> LaneStatus.Route {
         var troubles: [String] = []
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
-        switch route.breaker.state {
-        case .parked: troubles.append("parked: APNs refuses the credential")
-        case .probing: troubles.append("probing: APNs refused the credential")
-        case .working: break
-        }
+        troubles += route.credentialTroubles
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
         let isConnected = route.pool?.isConnected ?? true
         let state =
             switch route.breaker.state {
+            case _ where route.breaker.isHeld: "parked"
             case .parked: "parked"
             case .probing: "probing"
             case .working where !isConnected: "unreachable"
