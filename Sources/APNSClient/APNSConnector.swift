@@ -115,7 +115,7 @@ package final class APNSConnector: Sendable {
     ///   - timeout: how long this may take in all, without the lookup.
     ///   - credential: who we are; nil for nobody in particular.
     /// - Returns: a connection that is ready for HTTP/2.
-    /// - Throws: `APNSClientError`, the one of the address tried last.
+    /// - Throws: `APNSClientError`, the one of the address tried last, if none of the others needs mending.
     package func connect(
         avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {
@@ -130,7 +130,8 @@ package final class APNSConnector: Sendable {
                     address, context: credential?.context ?? trust,
                     deadline: .now().adding(min(left, Self.addressTimeout)))
             } catch {
-                failure = error
+                // A host with a dead address beside the one with the wrong certificate is reported for the latter.
+                if failure.isRetriable || !error.isRetriable { failure = error }
             }
         }
         throw failure

@@ -162,7 +162,9 @@ struct PoolCredentialTests {
         let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"), connections: 2)
         try ring.send(try Jobs.make(), count: 5)
         ring.pool.expire(now: .now())
-        try ring.turn { ring.server.connections.isEmpty && ring.pool.connections.isEmpty }
+        try ring.turn {
+            ring.server.connections.isEmpty && ring.pool.connections.isEmpty && ring.pool.status.connecting == 0
+        }
         ring.refuses(try Jobs.make(), tag: 1)
         #expect(ring.pool.status.connecting == 0)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalStack
 import PushModel
 import TLS
 import Testing
@@ -102,6 +103,40 @@ struct ProviderTokenTests {
         try openssl.run()
         openssl.waitUntilExit()
         #expect(openssl.terminationStatus == 0)
+    }
+
+    @Test("Three thousand tokens have raw signatures of 64 bytes, and Python's cryptography finds every one valid")
+    func manyTokens() throws {
+        let key = try ES256PrivateKey.generate()
+        let lines = try (0..<3_000).map { number in
+            // A source of its own for each: the same source would make a token every half an hour only.
+            let source = ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key)
+            let token = try source.current(wallSeconds: Self.start + Int64(number)).header
+            return String(decoding: token.dropFirst("bearer ".utf8.count), as: UTF8.self)
+        }
+        let script = """
+            import base64, json, sys
+            from cryptography.hazmat.primitives import hashes, serialization
+            from cryptography.hazmat.primitives.asymmetric import ec, utils
+            decode = lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            lines = sys.stdin.read().split("\\n\\n", 1)
+            key = serialization.load_pem_public_key(lines[0].encode() + b"\\n")
+            seen = set()
+            for number, token in enumerate(lines[1].split()):
+                head, claims, signature = token.split(".")
+                raw = decode(signature)
+                assert len(raw) == 64, number
+                assert json.loads(decode(head)) == {"alg": "ES256", "kid": "ABC123DEFG"}, number
+                assert json.loads(decode(claims)) == {"iss": "DEF123GHIJ", "iat": 1800000000 + number}, number
+                parts = [int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")]
+                key.verify(utils.encode_dss_signature(*parts), f"{head}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
+                seen.add(raw)
+            print(len(seen))
+            """
+        let input = Array(
+            "\(String(decoding: key.publicKey.pem, as: UTF8.self))\n\(lines.joined(separator: "\n"))".utf8)
+        let outcome = try ChildProcess.run("/usr/bin/python3", ["-c", script], input: input)
+        #expect(outcome.text == "3000\n", "\(outcome.errorText)")
     }
 
     private func json(_ part: String) throws -> [String: String] {

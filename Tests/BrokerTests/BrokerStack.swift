@@ -58,10 +58,12 @@ final class BrokerStack: Sendable {
     ///   - apps: The routes.
     ///   - tiers: The delays of the retry tiers, in milliseconds.
     ///   - apns: The `apns` section of the configuration; nil for the simulator.
+    ///   - credentials: More lines of `credentials`.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
-        tiers: [Int64] = [2_000, 4_000], apns: String? = nil, settings: String = ""
+        tiers: [Int64] = [2_000, 4_000], apns: String? = nil, credentials: String = "",
+        settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
         let key = try ES256PrivateKey.generate()
@@ -88,6 +90,7 @@ final class BrokerStack: Sendable {
             credentials:
               - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
               - { name: stranger, kind: token, key_file: "\(strangersFile)", key_id: STRANGER01, team_id: MARTLETDEV }
+            \(credentials)
             routes:
             \(routes.joined(separator: "\n"))
             retry: { tiers: [\(tiers.map { "\($0 / 1_000)s" }.joined(separator: ", "))] }

@@ -68,13 +68,23 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var reason: String?
         /// Usable APNs connections.
         package var connections: Int
+        /// The version of the credential that its connections use; nil for a route without one.
+        package var credentialVersion: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, state, reason, connections
+            case credentialVersion = "credential_version"
+        }
 
         /// Makes a route's state from its parts.
-        package init(name: String, state: String, reason: String? = nil, connections: Int) {
+        package init(
+            name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil
+        ) {
             self.name = name
             self.state = state
             self.reason = reason
             self.connections = connections
+            self.credentialVersion = credentialVersion
         }
     }
 

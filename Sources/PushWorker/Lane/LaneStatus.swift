@@ -13,6 +13,8 @@ struct LaneStatus: Sendable {
         var state: String
         /// Connections to APNs that can be used.
         var connections: Int
+        /// The version of its credential in use.
+        var credentialVersion: Int?
         /// Why it is not ready, in one line each.
         var troubles: [String]
     }
@@ -66,7 +68,8 @@ extension Lane {
             case .working: route.consumer.isServing ? "ready" : "starting"
             }
         return LaneStatus.Route(
-            name: route.name, state: state, connections: route.pool?.status.open ?? 0, troubles: troubles)
+            name: route.name, state: state, connections: route.pool?.status.open ?? 0,
+            credentialVersion: route.pool?.credential.version, troubles: troubles)
     }
 
     private static func word(for link: BrokerLink) -> String {
