@@ -265,6 +265,15 @@ struct PoolCredentialTests {
         #expect(ring.server.connections.contains { $0.number == 1 })
     }
 
+    @Test("The date of an answer tells how far this clock is ahead")
+    func clockSkew() throws {
+        let ring = try Ring()
+        ring.server.script = { _ in [.respond(200, headers: [("date", "Thu, 01 Jan 2026 00:00:00 GMT")])] }
+        try ring.send(try Jobs.make(), count: 1)
+        let skew = try #require(ring.pool.status.clockSkew)
+        #expect(abs(skew - (WallClock.milliseconds() / 1_000 - 1_767_225_600)) < 30)
+    }
+
     @Test("However busy, no more than two tokens of a key are in use at any moment", arguments: 0..<8)
     func twoTokens(seed: Int) {
         var random = Generator(seed: UInt64(seed))

@@ -238,6 +238,34 @@ struct CredentialDecisionTests {
             told == [nil, nil, nil, true, nil, nil, nil, nil, false, nil, true, nil, false, true])
     }
 
+    @Test("a route whose credential's time is over takes nothing, and probes with one job after the replacement")
+    func held() {
+        var breaker = RouteBreaker()
+        breaker.isHeld = true
+        #expect(breaker.intake == .none && !breaker.isParked)
+        breaker.credentialReplaced()
+        #expect(breaker.intake == .one)
+        breaker.credentialAccepted()
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a replaced credential is probed at once, however long the route was to be parked")
+    func replaced() {
+        var breaker = RouteBreaker()
+        breaker.credentialReplaced()
+        #expect(breaker.state == .working, "what works is left alone")
+        for _ in 0..<5 {
+            breaker.credentialRefused(now: 0)
+            breaker.tick(now: .max)
+        }
+        breaker.credentialRefused(now: 0)
+        #expect(breaker.isParked && breaker.probeDelay > RouteBreaker.firstProbeDelay)
+        breaker.credentialReplaced()
+        #expect(breaker.state == .probing && breaker.probeDelay == RouteBreaker.firstProbeDelay)
+        breaker.credentialRefused(now: 1)
+        #expect(breaker.isParked)
+    }
+
     @Test(
         "only refusals of the credential itself concern the other routes that share it",
         arguments: [

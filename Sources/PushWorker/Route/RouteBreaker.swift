@@ -76,6 +76,14 @@ package struct RouteBreaker {
         probeDelay = Self.firstProbeDelay
     }
 
+    /// A credential took the place of one that was refused or out of its time: learn at once whether it is accepted.
+    package mutating func credentialReplaced() {
+        guard isParked || isHeld else { return }
+        isHeld = false
+        state = .probing
+        probeDelay = Self.firstProbeDelay
+    }
+
     /// The pool gained its first usable connection, or lost its last.
     package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
         if isConnected {
