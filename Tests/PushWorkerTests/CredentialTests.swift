@@ -314,10 +314,16 @@ final class RecordedLog: LogHandler, @unchecked Sendable {
     var messages: [String] { condition.withLock { lines.map(\.message) } }
     var everything: [String] { condition.withLock { lines.map(\.all) } }
 
-    /// Waits until a message was logged; the test's time limit ends a wait in vain.
-    func wait(for message: String) {
+    /// Waits until a message was logged, for half a minute at most.
+    func wait(for message: String, _ location: SourceLocation = #_sourceLocation) {
+        let deadline = Date(timeIntervalSinceNow: 30)
         condition.withLock {
-            while !lines.contains(where: { $0.message == message }) { condition.wait() }
+            while !lines.contains(where: { $0.message == message }) {
+                guard condition.wait(until: deadline) else {
+                    Issue.record("not logged: \(message)", sourceLocation: location)
+                    return
+                }
+            }
         }
     }
 

@@ -89,7 +89,8 @@ struct WorkerTrustTests {
             try #require(Foundation.rename(new.certificateFile, old.certificateFile) == 0)
             await wait(route) { $0.connections == 1 }
             #expect(route().credentialVersion == 2)
-            #expect(route().state == "starting")
+            #expect(route().state == "probing")
+            #expect(route().reason == "probing: the next job shows whether APNs accepts the credential c")
         }
     }
 

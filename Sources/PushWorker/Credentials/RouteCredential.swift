@@ -70,6 +70,8 @@ extension Route {
         let reason = credential.refusal.map { ": \($0)" } ?? ""
         switch breaker.state {
         case .parked: troubles.append("parked: APNs refuses the credential \(credential.name)\(reason)")
+        case .probing where credential.refusal == nil:
+            troubles.append("probing: the next job shows whether APNs accepts the credential \(credential.name)")
         case .probing: troubles.append("probing: APNs refused the credential \(credential.name)\(reason)")
         case .working: break
         }
