@@ -89,15 +89,16 @@ let package = Package(
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("TLSTests", ["TLS", "EventLoop"]),
+        tests("TLSTests", ["TLS", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
-        tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
+        tests(
+            "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests(
             "PushWorkerTests",
-            ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "LocalStack", logging]),
+            ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "TLS", "LocalStack", logging, lifecycle]),
         tests(
             "CommandTests",
             ["martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", argumentParser, histogram]),

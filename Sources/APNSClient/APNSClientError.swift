@@ -11,6 +11,8 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
         package static let unreachable = Code(description: "unreachable")
         /// The server's certificate is not trusted, expired, or for another name.
         package static let untrusted = Code(description: "untrusted")
+        /// The server refuses our certificate or provider token.
+        package static let credentialRefused = Code(description: "credentialRefused")
         /// TLS failed for another reason.
         package static let tls = Code(description: "tls")
         /// The server does not speak HTTP/2, or broke its rules.
@@ -39,7 +41,9 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether trying again later may help without anybody mending anything.
-    package var isRetriable: Bool { code != .badAddress && code != .untrusted && code != .signing }
+    package var isRetriable: Bool {
+        code != .badAddress && code != .untrusted && code != .signing && code != .credentialRefused
+    }
 
     package var description: String { "\(message) (\(code))" }
 }

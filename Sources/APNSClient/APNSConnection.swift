@@ -35,6 +35,7 @@ final class APNSConnection: ReadinessHandler {
         var pingInterval: UInt64
         var pingTimeout: UInt64
         var streamLimit: Int
+        var omitsOnlyTopic = false
     }
 
     /// Plaintext of one TLS record.
@@ -50,6 +51,8 @@ final class APNSConnection: ReadinessHandler {
     let openedAt: MonotonicTime
     /// Decides what it admits.
     private(set) var machine: APNSConnectionStateMachine
+    /// Who we are on it, for as long as it lives.
+    let credential: APNSCredential
     /// The provider token it uses, nil with a certificate.
     private(set) var token: ProviderToken?
     /// Whether its pool counts on it; the pool's own note.
@@ -77,21 +80,25 @@ final class APNSConnection: ReadinessHandler {
 
     /// Takes over an established connection and says hello on it.
     ///
+    /// `isProof` keeps a connection to one request until its credential was accepted, with a certificate too.
+    ///
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
-        _ connection: EstablishedConnection, settings: Settings, token: ProviderToken?, loop: EventLoop,
-        buffers: ConnectionBuffers, owner: any APNSConnectionOwner, now: MonotonicTime
+        _ connection: EstablishedConnection, settings: Settings, credential: APNSCredential, token: ProviderToken?,
+        isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers, owner: any APNSConnectionOwner, now: MonotonicTime
     ) throws(APNSClientError) {
         address = connection.address
         openedAt = now
         lastHeard = now
         self.settings = settings
+        self.credential = credential
         self.token = token
         self.loop = loop
         self.buffers = buffers
         self.owner = owner
-        machine = APNSConnectionStateMachine(usesToken: token != nil, ownLimit: settings.streamLimit)
-        head = RequestHead(authority: settings.authority)
+        machine = APNSConnectionStateMachine(usesToken: token != nil || isProof, ownLimit: settings.streamLimit)
+        head = RequestHead(
+            authority: settings.authority, omittedTopic: settings.omitsOnlyTopic ? credential.onlyTopic : nil)
         tls = connection.session
         socket = connection.takeSocket()
         table.now = now
@@ -176,6 +183,8 @@ final class APNSConnection: ReadinessHandler {
 
     /// When `tick(now:)` has something to do, in nanoseconds.
     var nextDue: UInt64 {
+        // One that was retired while it had nothing to do is closed by the next tick.
+        if machine.isDrained { return lastHeard.nanoseconds }
         var due = min(table.nextDue ?? .max, machine.isAdmitting ? tokenDue : .max)
         if let pingSentAt {
             due = min(due, pingSentAt &+ settings.pingTimeout)
@@ -221,7 +230,7 @@ final class APNSConnection: ReadinessHandler {
             try write(now: now)
             if !isOpen { return end(lossError("\(address) closed the connection"), now: now) }
         } catch {
-            return end(lossError(Self.text(of: error)), now: now)
+            return end(lossError(Self.text(of: error), Self.code(of: error)), now: now)
         }
         settle(now: now)
         owner.connectionProgressed(self, now: now)
@@ -234,7 +243,7 @@ final class APNSConnection: ReadinessHandler {
         do {
             try write(now: now)
         } catch {
-            return end(lossError(Self.text(of: error)), now: now)
+            return end(lossError(Self.text(of: error), Self.code(of: error)), now: now)
         }
         settle(now: now)
     }
@@ -358,8 +367,10 @@ final class APNSConnection: ReadinessHandler {
         loop.unwatch(socket.fileDescriptor)
     }
 
-    private func lossError(_ text: String) -> APNSClientError {
-        farewell ?? APNSClientError(.connectionLost, text)
+    private func lossError(
+        _ text: String, _ code: APNSClientError.Code = .connectionLost
+    ) -> APNSClientError {
+        farewell ?? APNSClientError(code, text)
     }
 
     private static func text(of error: any Error) -> String {
@@ -369,6 +380,10 @@ final class APNSConnection: ReadinessHandler {
         case let error as HTTP2Error: error.message
         default: "\(error)"
         }
+    }
+
+    private static func code(of error: any Error) -> APNSClientError.Code {
+        (error as? TLSError)?.code == .certificateRefused ? .credentialRefused : .connectionLost
     }
 }
 
@@ -384,8 +399,11 @@ extension APNSConnection: StreamTableOwner {
 
     func goAwayReceived(_ goAway: HTTP2GoAway) {
         machine.goAwayReceived()
+        var data = goAway.debugData
+        let refuses = ErrorBody(reading: &data).reason?.refusesCredential == true
         farewell = APNSClientError(
-            .connectionLost, "\(address) is going away: \(GoAwayText.describe(goAway))")
+            refuses ? .credentialRefused : .connectionLost,
+            "\(address) is going away: \(GoAwayText.describe(goAway))")
     }
 
     func pingAcknowledged() { pingSentAt = nil }

@@ -10,13 +10,22 @@ package struct ConnectRequest: Hashable, Sendable {
     package let avoiding: Set<SocketAddress>
     /// How long the attempt may take in all.
     package let timeout: Duration
+    /// Who we are on the connection; nil for nobody in particular.
+    package let credential: APNSCredential?
 
     /// A request from its parts.
-    package init(id: Int, avoiding: Set<SocketAddress>, timeout: Duration) {
+    package init(id: Int, avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil) {
         self.id = id
         self.avoiding = avoiding
         self.timeout = timeout
+        self.credential = credential
     }
+
+    /// Whether both are the same request of one pool.
+    package static func == (left: ConnectRequest, right: ConnectRequest) -> Bool { left.id == right.id }
+
+    /// Adds the request's number to a hash.
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, nothing was requested.
@@ -76,7 +85,7 @@ package final class APNSConnector: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: where to.
-    ///   - trust: a client context that offers `h2`; its identity is the client certificate, where one is used.
+    ///   - trust: a client context that offers `h2`, for requests without a credential.
     ///   - limiter: shared by the whole process.
     ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
     package init(endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true) {
@@ -92,7 +101,8 @@ package final class APNSConnector: Sendable {
     /// - Returns: the connection, or why there is none.
     package func result(of request: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> {
         do throws(APNSClientError) {
-            return .success(try connect(avoiding: request.avoiding, timeout: request.timeout))
+            return .success(
+                try connect(avoiding: request.avoiding, timeout: request.timeout, credential: request.credential))
         } catch {
             return .failure(error)
         }
@@ -103,10 +113,11 @@ package final class APNSConnector: Sendable {
     /// - Parameters:
     ///   - avoiding: addresses to be used only where there are no others.
     ///   - timeout: how long this may take in all, without the lookup.
+    ///   - credential: who we are; nil for nobody in particular.
     /// - Returns: a connection that is ready for HTTP/2.
-    /// - Throws: `APNSClientError`, the one of the address tried last.
+    /// - Throws: `APNSClientError`, the one of the address tried last, if none of the others needs mending.
     package func connect(
-        avoiding: Set<SocketAddress>, timeout: Duration
+        avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {
         sleep(nanoseconds: limiter.delay(host: endpoint.host, now: .now()))
         let deadline = MonotonicTime.now().adding(timeout)
@@ -115,9 +126,12 @@ package final class APNSConnector: Sendable {
             let left = Duration.nanoseconds(Int64(clamping: deadline.nanoseconds(since: .now())))
             guard left > .zero else { break }
             do throws(APNSClientError) {
-                return try open(address, deadline: .now().adding(min(left, Self.addressTimeout)))
+                return try open(
+                    address, context: credential?.context ?? trust,
+                    deadline: .now().adding(min(left, Self.addressTimeout)))
             } catch {
-                failure = error
+                // A host with a dead address beside the one with the wrong certificate is reported for the latter.
+                if failure.isRetriable || !error.isRetriable { failure = error }
             }
         }
         throw failure
@@ -138,7 +152,7 @@ package final class APNSConnector: Sendable {
     }
 
     private func open(
-        _ address: SocketAddress, deadline: MonotonicTime
+        _ address: SocketAddress, context: TLSContext, deadline: MonotonicTime
     ) throws(APNSClientError) -> EstablishedConnection {
         let socket: Socket
         let session: TLSSession
@@ -150,7 +164,7 @@ package final class APNSConnector: Sendable {
         SocketOptions.setUserTimeout(socket.fileDescriptor, milliseconds: Self.userTimeout)
         SocketOptions.setKeepalive(socket.fileDescriptor, idle: 60, interval: 10, count: 3)
         do throws(TLSError) {
-            session = try TLSSession(client: trust, serverName: endpoint.host)
+            session = try TLSSession(client: context, serverName: endpoint.host)
         } catch {
             throw APNSClientError(.tls, error.message)
         }
@@ -193,12 +207,15 @@ package final class APNSConnector: Sendable {
         } catch let error as APNSClientError {
             throw error
         } catch let error as TLSError {
-            let isRefusal = Self.verificationFailures.contains(error.code)
-            throw APNSClientError(
-                isRefusal ? .untrusted : .tls, "\(endpoint) at \(address): \(error.message)")
+            throw APNSClientError(Self.code(of: error), "\(endpoint) at \(address): \(error.message)")
         } catch {
             throw APNSClientError(.tls, "TLS handshake with \(endpoint) at \(address): \(error)")
         }
+    }
+
+    private static func code(of error: TLSError) -> APNSClientError.Code {
+        if verificationFailures.contains(error.code) { return .untrusted }
+        return error.code == .certificateRefused ? .credentialRefused : .tls
     }
 
     /// Writes all that the handshake wants to send.

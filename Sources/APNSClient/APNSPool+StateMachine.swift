@@ -37,6 +37,8 @@ struct APNSPoolStateMachine: Sendable {
     private(set) var wanted: Int
     /// Whether nothing is opened any more.
     private(set) var isStopped = false
+    /// Whether nothing is opened for the time being.
+    var isSuspended = false
     /// When the next connect may begin.
     private var notBefore: UInt64 = 0
     private var saturatedSince: UInt64?
@@ -57,7 +59,7 @@ struct APNSPoolStateMachine: Sendable {
     /// When `wantsConnect` may say yes only because time passed; nil when something else must happen first.
     var nextDue: UInt64? { isMissing ? notBefore : nil }
 
-    private var isMissing: Bool { !isStopped && live + connecting < wanted }
+    private var isMissing: Bool { !isStopped && !isSuspended && live + connecting < wanted }
 
     /// Whether a connect shall begin now; if so, it has begun.
     mutating func wantsConnect(now: UInt64) -> Bool {
@@ -72,6 +74,12 @@ struct APNSPoolStateMachine: Sendable {
         connecting -= 1
         live += 1
     }
+
+    /// A connect succeeded or failed that nobody wants any more.
+    mutating func connectAbandoned() { connecting -= 1 }
+
+    /// A connection that was opened beside the others is one of them now.
+    mutating func joined() { live += 1 }
 
     /// A connect failed.
     mutating func connectFailed(now: UInt64, random: inout some RandomNumberGenerator) {

@@ -20,6 +20,14 @@ package protocol APNSPoolDelegate: AnyObject {
 
     /// `capacity` grew from nothing, or `isConnected` changed.
     func poolCapacityChanged(_ pool: APNSPool)
+
+    /// The credential was switched or refused; it must not flush, close or otherwise change the pool.
+    func pool(_ pool: APNSPool, credential event: CredentialEvent)
+}
+
+extension APNSPoolDelegate {
+    /// Does nothing.
+    package func pool(_ pool: APNSPool, credential event: CredentialEvent) {}
 }
 
 /// The connections to APNs of one route on one lane; used on the lane's thread only.
@@ -35,19 +43,27 @@ package final class APNSPool {
     /// could not be replaced. A planned replacement does not show.
     package private(set) var isConnected = false
 
+    /// The credential of all connections but the one that proves a newer version.
+    package internal(set) var credential: APNSCredential
+    /// Decides how the credential changes.
+    var rotation: CredentialRotationStateMachine
+    /// The version that is being proved.
+    var candidate: APNSCredential?
+    /// How far the proof has come.
+    var proof = CredentialProof()
+
     private let configuration: APNSPoolConfiguration
     private let settings: APNSConnection.Settings
     private let loop: EventLoop
-    private let tokens: ProviderTokenSource?
-    private weak var delegate: (any APNSPoolDelegate)?
+    private(set) weak var delegate: (any APNSPoolDelegate)?
     private let buffers = ConnectionBuffers()
-    private var machine: APNSPoolStateMachine
+    var machine: APNSPoolStateMachine
     private var random = SystemRandomNumberGenerator()
     /// Those that take requests, and those that finish theirs.
     private(set) var connections: [APNSConnection] = []
     /// Gets requests until it is full or the turn ends: requests of one turn share records and writes.
     private var preferred: APNSConnection?
-    private var requests: Set<Int> = []
+    var requests: Set<Int> = []
     private var lastRequest = 0
     private var silentAddresses: [SocketAddress: UInt64] = [:]
     private var timer: TimerID?
@@ -67,21 +83,22 @@ package final class APNSPool {
     ///   - configuration: how it behaves.
     ///   - loop: the lane's loop.
     ///   - endpoint: where its connections go, for the requests' `:authority`.
-    ///   - tokens: where provider tokens come from; nil where a client certificate identifies us.
+    ///   - credential: who we are.
     ///   - delegate: whom to tell; not retained.
     package init(
-        configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, tokens: ProviderTokenSource?,
+        configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, credential: APNSCredential,
         delegate: any APNSPoolDelegate
     ) {
         self.configuration = configuration
         self.loop = loop
-        self.tokens = tokens
+        self.credential = credential
+        rotation = CredentialRotationStateMachine(version: credential.version)
         self.delegate = delegate
         settings = APNSConnection.Settings(
             authority: endpoint.authority, requestTimeout: configuration.requestTimeout.wholeNanoseconds,
             pingInterval: configuration.pingInterval.wholeNanoseconds,
             pingTimeout: configuration.pingTimeout.wholeNanoseconds,
-            streamLimit: max(1, configuration.streamsPerConnection))
+            streamLimit: max(1, configuration.streamsPerConnection), omitsOnlyTopic: configuration.omitsOnlyTopic)
         machine = APNSPoolStateMachine(
             configuration.connections,
             timing: APNSPoolStateMachine.Timing(
@@ -134,6 +151,8 @@ package final class APNSPool {
     }
 
     private func connection(for bytes: Int) -> APNSConnection? {
+        // A new credential proves itself with the first notification that comes.
+        if let proving = proof.connection, proving.admits(bytes: bytes) { return proving }
         if let preferred, preferred.admits(bytes: bytes) { return preferred }
         preferred = nil
         for candidate in connections where candidate.admits(bytes: bytes) {
@@ -180,13 +199,22 @@ package final class APNSPool {
     ///   - now: the time.
     package func adopt(_ connection: EstablishedConnection, for request: ConnectRequest, now: MonotonicTime) {
         guard requests.contains(request.id), !machine.isStopped else { return }
+        let isProof = request.id == proof.request
+        guard isProof || isWanted(request) else { return abandon(request, now: now) }
         do throws(APNSClientError) {
-            let token = try tokens?.current(wallSeconds: Self.wallSeconds)
+            let identity = request.credential ?? credential
+            let token = try identity.tokens?.current(wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
-                connection, settings: settings, token: token, loop: loop, buffers: buffers, owner: self, now: now)
+                connection, settings: settings, credential: identity, token: token, isProof: isProof, loop: loop,
+                buffers: buffers, owner: self, now: now)
             if let token { adopted.use(token, until: tokenDue(token, now: now)) }
             requests.remove(request.id)
-            machine.connected()
+            if isProof {
+                adopted.isCounted = false
+                proof = CredentialProof(connection: adopted)
+            } else {
+                machine.connected()
+            }
             opened += 1
             connections.append(adopted)
             adopted.flush(now: now)
@@ -203,9 +231,29 @@ package final class APNSPool {
     ///   - request: what was asked for.
     ///   - now: the time.
     package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
+        let isProof = request.id == proof.request
+        guard isProof || !requests.contains(request.id) || isWanted(request) else { return abandon(request, now: now) }
         guard requests.remove(request.id) != nil else { return }
         lastError = error
-        machine.connectFailed(now: now.nanoseconds, random: &random)
+        if isProof {
+            proofLost(now: now)
+        } else {
+            machine.connectFailed(now: now.nanoseconds, random: &random)
+        }
+        if error.code == .credentialRefused {
+            refusedConnection(of: request.credential ?? credential, error, now: now)
+        }
+        advance(now: now)
+    }
+
+    /// Whether a connection that is being opened still has the right credential.
+    private func isWanted(_ request: ConnectRequest) -> Bool {
+        !machine.isSuspended && (request.credential == nil || request.credential === credential)
+    }
+
+    private func abandon(_ request: ConnectRequest, now: MonotonicTime) {
+        requests.remove(request.id)
+        machine.connectAbandoned()
         advance(now: now)
     }
 
@@ -260,7 +308,7 @@ package final class APNSPool {
     // MARK: Time
 
     /// Does what is due: looks at its connections' states, asks for connections, and sets the timer.
-    private func advance(now: MonotonicTime) {
+    func advance(now: MonotonicTime) {
         for connection in connections { review(connection, now: now) }
         while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
         updateConnectivity()
@@ -268,7 +316,7 @@ package final class APNSPool {
             isStarved = false
             delegate?.poolCapacityChanged(self)
         }
-        var due = machine.nextDue ?? .max
+        var due = min(machine.nextDue ?? .max, advanceProof(now: now) ?? .max)
         for connection in connections { due = min(due, connection.nextDue) }
         if due < timerDue { arm(at: due) }
     }
@@ -298,14 +346,21 @@ package final class APNSPool {
             now: now.nanoseconds, random: &random)
     }
 
-    private func askForConnection(now: MonotonicTime) {
+    private func askForConnection(now: MonotonicTime) { _ = ask(with: credential, now: now) }
+
+    /// Asks for a connection.
+    ///
+    /// - Returns: the request's number.
+    func ask(with credential: APNSCredential, now: MonotonicTime) -> Int {
         silentAddresses = silentAddresses.filter { $0.value > now.nanoseconds }
         lastRequest += 1
         requests.insert(lastRequest)
         let avoided = Set(connections.map(\.address)).union(silentAddresses.keys)
         delegate?.poolNeedsConnection(
             self,
-            request: ConnectRequest(id: lastRequest, avoiding: avoided, timeout: configuration.connectTimeout))
+            request: ConnectRequest(
+                id: lastRequest, avoiding: avoided, timeout: configuration.connectTimeout, credential: credential))
+        return lastRequest
     }
 
     private func updateConnectivity() {
@@ -345,7 +400,8 @@ package final class APNSPool {
     private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
         let held = connection.token
         do throws(APNSClientError) {
-            guard let token = try tokens?.current(wallSeconds: Self.wallSeconds), token != held else {
+            guard let token = try connection.credential.tokens?.current(wallSeconds: Self.wallSeconds), token != held
+            else {
                 if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
                 return
             }
@@ -357,15 +413,27 @@ package final class APNSPool {
     }
 }
 
+extension APNSPool {
+    /// Gets a new token made, once however many answers call the old one expired; new connections take it.
+    private func replaceToken(of connection: APNSConnection) {
+        guard let tokens = connection.credential.tokens, let refused = connection.token else { return }
+        // Where signing fails the next connection fails in `adopt`, and says so.
+        let token = try? tokens.refresh(after: refused.generation, wallSeconds: Self.wallSeconds)
+        guard let token, token.generation > refused.generation else { return }
+        retireTokens(of: connection.credential, upTo: refused.generation)
+    }
+}
+
 extension APNSPool: APNSConnectionOwner {
     func connection(
         _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime
     ) {
         switch answer {
-        case .response(let response) where response.reason == .expiredProviderToken:
-            guard let tokens, let token = connection.token else { break }
-            // The replacement takes the new token. Without one it fails in `adopt`, and says so.
-            _ = try? tokens.refresh(after: token.generation, isExpired: true, wallSeconds: Self.wallSeconds)
+        case .response(let response):
+            if response.reason == .expiredProviderToken { replaceToken(of: connection) }
+            guard judge(response, on: connection, now: now) else { break }
+            delegate?.pool(self, tag: tag, answered: .unprocessed, now: now)
+            return
         case .unanswered(.deadline): timeouts += 1
         default: break
         }
@@ -382,6 +450,10 @@ extension APNSPool: APNSConnectionOwner {
         }
         if preferred === connection { preferred = nil }
         connections.removeAll { $0 === connection }
+        if proof.connection === connection { proofLost(now: now) }
+        if let error, error.code == .credentialRefused {
+            refusedConnection(of: connection.credential, error, now: now)
+        }
         if !machine.isStopped { advance(now: now) }
     }
 }

@@ -18,6 +18,8 @@ package struct APNSPoolConfiguration: Sendable {
     package var openInterval: Duration = .milliseconds(500)
     /// How long all connections must be saturated before an automatic pool opens another.
     package var growthDelay: Duration = .milliseconds(200)
+    /// Whether the only topic of a certificate is left out of requests.
+    package var omitsOnlyTopic = false
     /// The most connections of an automatic pool.
     package static let automaticMaximum = 8
 

@@ -7,8 +7,6 @@
 struct ProviderTokenSchedule: Sendable {
     /// The age at which a token is followed by the next, in seconds.
     static let lifetime: Int64 = 30 * 60
-    /// The least age at which a refused token is replaced, in seconds: Apple's limit.
-    static let refusedLifetime: Int64 = 20 * 60
     /// The least age at which a token is replaced that APNs calls expired; a younger one means that a clock is wrong,
     /// which no new token mends.
     static let expiredLifetime: Int64 = 60
@@ -19,8 +17,6 @@ struct ProviderTokenSchedule: Sendable {
     enum Request: Sendable {
         /// A connection opens, or its token grew old.
         case current
-        /// APNs refused the token of this generation.
-        case refused(generation: Int)
         /// APNs called the token of this generation expired.
         case expired(generation: Int)
     }
@@ -39,7 +35,6 @@ struct ProviderTokenSchedule: Sendable {
         if age >= Self.lifetime || age < -Self.clockTolerance { return true }
         switch request {
         case .current: return false
-        case .refused(let refused): return refused >= generation && age >= Self.refusedLifetime
         case .expired(let expired): return expired >= generation && age >= Self.expiredLifetime
         }
     }

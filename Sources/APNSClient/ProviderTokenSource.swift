@@ -49,21 +49,20 @@ package final class ProviderTokenSource: Sendable {
         try token(for: .current, wallSeconds: wallSeconds)
     }
 
-    /// The token to use after APNs refused one; a new one is made once for all who ask, and not too often.
+    /// The token to use after APNs called one expired; a new one is made once for all who ask, and not too often.
+    ///
+    /// No other answer gets a new token made, `TooManyProviderTokenUpdates` least of all.
     ///
     /// - Parameters:
-    ///   - generation: the number of the refused token.
-    ///   - isExpired: whether APNs said `ExpiredProviderToken`; otherwise the present token is kept for 20 minutes.
+    ///   - generation: the number of the expired token.
     ///   - wallSeconds: seconds since 1970.
     /// - Returns: the newest token, which may be the refused one.
     /// - Throws: `APNSClientError` when signing fails.
     @discardableResult
     package func refresh(
-        after generation: Int, isExpired: Bool, wallSeconds: Int64
+        after generation: Int, wallSeconds: Int64
     ) throws(APNSClientError) -> ProviderToken {
-        try token(
-            for: isExpired ? .expired(generation: generation) : .refused(generation: generation),
-            wallSeconds: wallSeconds)
+        try token(for: .expired(generation: generation), wallSeconds: wallSeconds)
     }
 
     private func token(

@@ -11,6 +11,8 @@ struct RequestHead {
     private(set) var block = HeaderBlock()
 
     private let prefix: HeaderBlock.Mark
+    /// The topic that need not be said, because it is the only one of the certificate; nil for none.
+    private let omittedTopic: [UInt8]?
     private var scratch: [UInt8] = []
     /// Headers with ever changing values are indexed with the first of them, for the sake of their names.
     private var hasIndexedID = false
@@ -19,8 +21,11 @@ struct RequestHead {
 
     /// A head for requests to one server.
     ///
-    /// - Parameter authority: the value of `:authority`.
-    init(authority: String) {
+    /// - Parameters:
+    ///   - authority: the value of `:authority`.
+    ///   - omittedTopic: the topic without an `apns-topic` header; nil for none.
+    init(authority: String, omittedTopic: [UInt8]? = nil) {
+        self.omittedTopic = omittedTopic
         block.append(":method", "POST")
         block.append(":scheme", "https")
         block.append(":authority", Array(authority.utf8).span)
@@ -42,7 +47,7 @@ struct RequestHead {
         block.appendPiece(bytes.extracting(job.deviceToken(index)))
         block.endValue()
         if let authorization { block.append("authorization", authorization.header.span) }
-        block.append("apns-topic", bytes.extracting(job.topic))
+        if !isOmitted(bytes.extracting(job.topic)) { block.append("apns-topic", bytes.extracting(job.topic)) }
         if case .other(let range) = job.pushType {
             block.append("apns-push-type", bytes.extracting(range))
         } else {
@@ -71,6 +76,12 @@ struct RequestHead {
             apnsID.append(to: &text)
             block.append("apns-id", text.span, isFirstID ? .indexed : .notIndexed)
         }
+    }
+
+    private func isOmitted(_ topic: Span<UInt8>) -> Bool {
+        guard let omittedTopic, omittedTopic.count == topic.count else { return false }
+        for index in omittedTopic.indices where omittedTopic[index] != topic[index] { return false }
+        return true
     }
 
     private mutating func appendNumber(_ name: StaticString, _ value: Int64, _ indexing: HeaderBlock.Indexing) {

@@ -15,6 +15,9 @@ enum AnswerMeaning: Equatable {
 }
 
 extension Answer {
+    /// Whether the answer refuses the credential, or how it is used, and not the notification.
+    package var refusesCredential: Bool { meaning == .credential }
+
     /// What the answer means: by its reason where that is a listed one, else by its status class.
     var meaning: AnswerMeaning {
         if status == 200 { return .accepted }

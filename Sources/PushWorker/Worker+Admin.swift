@@ -32,7 +32,8 @@ extension Worker: AdminSource {
                     detail: status.troubles.isEmpty ? nil : status.troubles.joined(separator: "; ")))
             routes += status.routes.map { route in
                 WorkerReadiness.Route(
-                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections)
+                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
+                    credentialVersion: route.credentialVersion)
             }
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
@@ -43,6 +44,9 @@ extension Worker: AdminSource {
         return WorkerReadiness(
             instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes)
     }
+
+    /// How each credential is doing.
+    package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }
 
     /// Everything counted so far, a snapshot per lane.
     package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }

@@ -24,20 +24,46 @@ package final class Worker: Sendable {
     let instance: String
     /// When the worker was put together.
     let startedAt = MonotonicTime.now()
+    /// The credentials of all routes.
+    let credentials: CredentialStore
+    private let watcher: CredentialWatcher
     private let grace: Duration
     private let logger: Logger
 
     /// Puts a worker together; nothing is started or connected yet.
     ///
+    /// - Parameters:
+    ///   - configuration: what it shall do.
+    ///   - version: the program's version.
+    ///   - logger: where it says what happens.
+    ///   - credentialInterval: how often the files of credentials are looked at; nil for the usual time.
+    ///
     /// - Throws: `WorkerError` for a key or certificate that cannot be used, or a broker URI that cannot be read.
     package init(
-        configuration: WorkerConfiguration, version: String, logger: Logger
+        configuration: WorkerConfiguration, version: String, logger: Logger, credentialInterval: Duration? = nil
     ) throws(WorkerError) {
         self.logger = logger
         instance = configuration.instance
         grace = configuration.shutdownGrace
-        lanes = try WorkerBuilder(configuration: configuration, version: version).lanes().map { ($0, LaneHandle()) }
+        credentials = try CredentialStore(configuration.credentials, trust: WorkerBuilder.trust(configuration))
+        let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
+        let handles = built.map { _ in LaneHandle() }
+        let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
+        lanes = zip(built, handles).map { settings, handle in
+            var settings = settings
+            settings.announce = announce
+            return (settings, handle)
+        }
+        watcher = CredentialWatcher(
+            store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
+            announce: announce)
     }
+
+    /// Reads all credentials again; what changed is proved before it is used, and said in the log.
+    ///
+    /// - Parameter credentials: how they are configured now; nil for no change. Only the routes of the start use them:
+    ///   new names change nothing.
+    package func reload(credentials: [CredentialConfiguration]? = nil) { watcher.reload(credentials) }
 
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
     /// is asked for.
@@ -53,6 +79,16 @@ package final class Worker: Sendable {
                 }
             }
         }
+        let (watcher, logger) = (watcher, logger)
+        _ = try LoopThread.start(name: "martlet-files") {
+            do throws(EventLoopError) {
+                try watcher.run()
+            } catch {
+                logger.error("credential files are not watched", metadata: ["error": "\(error.message)"])
+            }
+        }
+        // Not waited for: it may be reading from a file system that hangs.
+        defer { watcher.stop() }
         await withGracefulShutdownHandler {
             for lane in lanes { await lane.handle.waitUntilEnded() }
         } onGracefulShutdown: {

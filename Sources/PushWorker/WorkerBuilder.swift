@@ -7,11 +7,18 @@ internal import TLS
 struct WorkerBuilder {
     private let configuration: WorkerConfiguration
     private let version: String
+    private let credentials: CredentialStore
 
     /// Takes the configuration; `lanes()` does the work.
-    init(configuration: WorkerConfiguration, version: String) {
+    init(configuration: WorkerConfiguration, version: String, credentials: CredentialStore) {
         self.configuration = configuration
         self.version = version
+        self.credentials = credentials
+    }
+
+    /// Who may vouch for APNs.
+    static func trust(_ configuration: WorkerConfiguration) -> TrustRoots {
+        TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
     }
 
     /// The settings of all lanes: routes are spread by a hash of their names, the same in every worker.
@@ -46,8 +53,8 @@ struct WorkerBuilder {
             throw WorkerError(message: "replies.allow: \(error.message)")
         }
         return LaneSettings(
-            index: 0, routes: [], routeCount: configuration.routes.count, instance: configuration.instance,
-            endpoints: try endpoints(),
+            index: 0, routes: [], routeCount: configuration.routes.count, credentials: credentials,
+            instance: configuration.instance, endpoints: try endpoints(),
             policy: RetryPolicy(
                 tiers: retry.tiers.map(\.wholeMilliseconds), maxAttempts: retry.maxAttempts,
                 maxAge: retry.maxAge.wholeMilliseconds),
@@ -83,7 +90,6 @@ struct WorkerBuilder {
             routes: configuration.routes.map {
                 TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
             })
-        let sources = try tokenSources()
         let context = try trust()
         let limiter = ConnectRateLimiter()
         var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
@@ -100,30 +106,16 @@ struct WorkerBuilder {
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter),
-                    tokens: sources[route.credential], connections: route.connections.fixedValue, rate: route.rate))
+                    credential: route.credential, omitsTopic: route.omitTopic,
+                    connections: route.connections.fixedValue, rate: route.rate))
         }
         return routes
     }
 
-    private func tokenSources() throws(WorkerError) -> [String: ProviderTokenSource] {
-        var sources: [String: ProviderTokenSource] = [:]
-        for case .token(let credential) in configuration.credentials {
-            do throws(TLSError) {
-                let key = try ES256PrivateKey(file: credential.keyFile)
-                sources[credential.name] = ProviderTokenSource(
-                    keyID: credential.keyID, teamID: credential.teamID, key: key)
-            } catch {
-                throw WorkerError(message: "credential \(credential.name): \(error.message)")
-            }
-        }
-        return sources
-    }
-
     private func trust() throws(WorkerError) -> TLSContext {
-        let files = configuration.apns.trustFile.map { [$0] } ?? []
         do throws(TLSError) {
             return try TLSContext.client(
-                trust: TrustRoots(systemRoots: true, files: files), identity: nil, applicationProtocols: ["h2"])
+                trust: Self.trust(configuration), identity: nil, applicationProtocols: ["h2"])
         } catch {
             throw WorkerError(message: "apns.trust_file: \(error.message)")
         }

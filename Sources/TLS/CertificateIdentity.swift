@@ -46,13 +46,16 @@ package struct TrustRoots: Sendable {
 
 /// A certificate with the chain above it and its private key: what a server is, or what a client shows.
 package struct CertificateIdentity: Sendable {
-    private let chain: [Certificate]
+    /// The certificate, and those above it.
+    let chain: [Certificate]
     private let key: Key
 
     /// The certificate's subject, RFC 2253 form (`CN=…,O=…`).
     package let subject: String
     /// The end of the certificate's validity, in seconds since 1970.
     package let notAfter: Int64
+    /// The subjects of the certificate and of those above it that go along with it.
+    package var chainSubjects: [String] { chain.map(\.subject) }
 
     /// Reads an identity from PEM files; both may be the same file.
     ///
@@ -76,11 +79,39 @@ package struct CertificateIdentity: Sendable {
         try self.init(certificatePEM, "the certificate text", keyPEM, "the key text")
     }
 
+    /// Reads an identity from a PKCS#12 file (`.p12`, `.pfx`), old exports with RC2-40 or 3DES included.
+    ///
+    /// - Parameters:
+    ///   - file: the file's path.
+    ///   - password: what protects it; nil for none.
+    /// - Throws: `TLSError` when the file cannot be read, the password is wrong, or key or certificate is missing.
+    package init(pkcs12File file: String, password: [UInt8]?) throws(TLSError) {
+        try self.init(pkcs12: try PEM.contents(ofFile: file), password: password, source: file)
+    }
+
+    /// Reads an identity from the bytes of a PKCS#12 file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's content.
+    ///   - password: what protects it; nil for none.
+    ///   - source: what to call it in an error.
+    /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
+    package init(pkcs12 bytes: [UInt8], password: [UInt8]?, source: String = "the PKCS#12 text") throws(TLSError) {
+        let content = try PKCS12.read(bytes, password: password, from: source)
+        try self.init(content.chain, content.key, keySource: source)
+    }
+
     private init(
         _ certificate: [UInt8], _ certificateSource: String, _ key: [UInt8], _ keySource: String
     ) throws(TLSError) {
-        chain = try PEM.certificates(in: certificate, from: certificateSource)
-        self.key = try PEM.privateKey(in: key, from: keySource)
+        try self.init(
+            try PEM.certificates(in: certificate, from: certificateSource),
+            try PEM.privateKey(in: key, from: keySource), keySource: keySource)
+    }
+
+    private init(_ chain: [Certificate], _ key: Key, keySource: String) throws(TLSError) {
+        self.chain = chain
+        self.key = key
         subject = chain[0].subject
         notAfter = chain[0].notAfter
         guard X509_check_private_key(chain[0].pointer, self.key.pointer) == 1 else {

@@ -25,7 +25,9 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         package static let protocolVersion = Code(description: "protocolVersion")
         /// Both sides have no application protocol (ALPN) in common.
         package static let applicationProtocol = Code(description: "applicationProtocol")
-        /// The peer ended the connection with an alert.
+        /// The peer refused the certificate we showed, or that we showed none.
+        package static let certificateRefused = Code(description: "certificateRefused")
+        /// The peer ended the connection with another alert.
         package static let peerAlert = Code(description: "peerAlert")
         /// The peer broke the rules of the protocol, or the bytes are not TLS.
         package static let protocolViolation = Code(description: "protocolViolation")
@@ -55,6 +57,15 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
         self.isRetriable = isRetriable
+    }
+
+    /// Makes an error about a file that somebody else could not read.
+    ///
+    /// - Parameters:
+    ///   - file: the file's path.
+    ///   - reason: why, in the system's words.
+    package init(unreadable file: String, because reason: String) {
+        self.init(.fileUnreadable, "cannot read \(file): \(reason)")
     }
 
     /// Makes an error from the calling thread's OpenSSL error queue, which is emptied.
@@ -89,6 +100,8 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
             return TLSError(.protocolVersion, "no TLS version in common with the peer: \(reason(of: number))")
         case SSL_R_NO_APPLICATION_PROTOCOL, SSL_AD_REASON_OFFSET + SSL_AD_NO_APPLICATION_PROTOCOL:
             return TLSError(.applicationProtocol, "no application protocol in common with the peer")
+        case _ where certificateAlerts.contains(reasonCode - SSL_AD_REASON_OFFSET):
+            return TLSError(.certificateRefused, "the peer refused our certificate: \(reason(of: number))")
         case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256):
             let isRetriable = reasonCode == SSL_AD_REASON_OFFSET + SSL_AD_INTERNAL_ERROR
             return TLSError(.peerAlert, "the peer refused: \(reason(of: number))", isRetriable: isRetriable)
@@ -96,6 +109,12 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
             return TLSError(.protocolViolation, "TLS: \(reason(of: number))", isRetriable: true)
         }
     }
+
+    /// The alerts that are about the receiver's certificate (RFC 8446, 6.2).
+    private static let certificateAlerts: Set<Int32> = [
+        SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
+        SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED, SSL_AD_CERTIFICATE_REQUIRED,
+    ]
 
     private static func ofVerification(_ result: Int) -> TLSError {
         let text = "the peer's certificate is refused: " + String(cString: X509_verify_cert_error_string(result))
@@ -116,4 +135,14 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
 package enum TLSLibrary {
     /// Its name and version as it states them at run time, for example `OpenSSL 3.0.17 1 Jul 2025`.
     package static var version: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
+
+    /// Whether the process's own library context knows a cipher.
+    ///
+    /// - Parameter name: OpenSSL's name for it, for example `AES-128-GCM`.
+    package static func knowsCipher(_ name: String) -> Bool {
+        let cipher = EVP_CIPHER_fetch(nil, name, nil)
+        EVP_CIPHER_free(cipher)
+        ERR_clear_error()
+        return cipher != nil
+    }
 }

@@ -39,8 +39,8 @@ struct BenchSendingCommand: ParsableCommand {
         let tokens = ProviderTokenSource(
             keyID: "ABC1234567", teamID: "DEF7654321", key: try ES256PrivateKey(file: key))
         let pool = APNSPool(
-            configuration: APNSPoolConfiguration(connections: 1), loop: loop, endpoint: endpoint, tokens: tokens,
-            delegate: driver)
+            configuration: APNSPoolConfiguration(connections: 1), loop: loop, endpoint: endpoint,
+            credential: APNSCredential(name: "bench", context: context, tokens: tokens), delegate: driver)
         while driver.answered < count {
             let now = try loop.turn(waitingAtMost: .seconds(5))
             driver.advance(pool, now: now)

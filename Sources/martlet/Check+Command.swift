@@ -30,6 +30,7 @@ struct CheckCommand: ParsableCommand {
             let routes = configuration.routes.count
             report.good("configuration", "\(routes) \(routes == 1 ? "route" : "routes")")
             checkCredentials(configuration, &report)
+            checkRoots(configuration, &report)
             if !offline {
                 checkBroker(configuration, &report)
                 checkAPNS(configuration, &report)
@@ -64,10 +65,35 @@ struct CheckCommand: ParsableCommand {
                         name, "\(token.keyFile): \(error)",
                         remedy: "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
                 }
+            case .certificate(let certificate): check(certificate, name, &report)
             }
             if !configuration.routes.contains(where: { $0.credential == credential.name }) {
                 report.warn(name, "no route uses it")
             }
+        }
+    }
+
+    /// Reads a certificate with its key, and says how long it lasts.
+    private func check(
+        _ certificate: CertificateCredentialConfiguration, _ name: String, _ report: inout CheckReport
+    ) {
+        do throws(TLSError) {
+            let facts = try certificate.identity().facts()
+            let left = facts.notAfter - WallClock.milliseconds() / 1_000
+            let topics = facts.topics.map(\.name).joined(separator: ", ")
+            let detail = "certificate \(facts.serialNumber) for \(topics), valid until \(facts.lastMoment)"
+            let remedy = "Renew it in Apple's developer portal and replace the file; the worker needs no restart."
+            if left <= 0 {
+                report.fail(name, "\(detail): expired", remedy: remedy, .configuration)
+            } else if left <= 30 * 86_400 {
+                report.warn(name, "\(detail): \(left / 86_400) days left", remedy: remedy)
+            } else {
+                report.good(name, detail)
+            }
+        } catch {
+            report.fail(
+                name, error.message, remedy: "Export the certificate with its key again, or correct the password file.",
+                .configuration)
         }
     }
 
@@ -97,6 +123,29 @@ struct CheckCommand: ParsableCommand {
             } catch {
                 report.fail(
                     "queue \(queue)", error.message, remedy: "Create it with: martlet topology apply", error.status)
+            }
+        }
+    }
+
+    /// Looks for both of the roots that Apple names, where a route goes to Apple.
+    private func checkRoots(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let addresses = configuration.routes.map { configuration.apns.address(of: $0.environment) }
+        guard addresses.contains(where: { APNSProbe.split($0).host.hasSuffix(".push.apple.com") }) else { return }
+        let trust = TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
+        for root in WellKnownRoot.apns {
+            let name = "root \(root.commonName)"
+            do throws(TLSError) {
+                if try trust.contains(root) {
+                    report.good(name, "trusted")
+                    continue
+                }
+                report.warn(
+                    name, "not trusted; Apple asks for both of its roots, for connections may end at either",
+                    remedy: "Update ca-certificates, or name a file with the root in apns.trust_file; Apple links to "
+                        + "it under “Setting up a remote notification server”.")
+            } catch {
+                report.fail("apns.trust_file", error.message, remedy: "Check path and content.", .configuration)
+                return
             }
         }
     }

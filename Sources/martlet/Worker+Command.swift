@@ -25,6 +25,10 @@ struct WorkerCommand: AsyncParsableCommand {
             SIGTERM (or control-C) takes no more jobs, finishes what is in flight within shutdown.grace, and hands the \
             rest back to the broker. A second signal leaves at once; the broker then delivers again what was in flight.
 
+            The files of credentials are watched; SIGHUP reads them again at once, together with the credentials \
+            section of the configuration. A new key or certificate is proved on a connection of its own before the \
+            others follow. Everything else in the configuration needs a restart.
+
             Exit codes: 0 stopped by a signal, 70 a fault of Martlet's own, 75 left before everything was finished, \
             78 wrong configuration.
             """)
@@ -74,7 +78,11 @@ struct WorkerCommand: AsyncParsableCommand {
                 logger: Self.quiet(logger)))
         let signals = Task {
             var count = 0
-            for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+            for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+                if signal == .sighup {
+                    reloadCredentials(of: worker, logger)
+                    continue
+                }
                 count += 1
                 if count == 1 {
                     await group.triggerGracefulShutdown()
@@ -88,6 +96,19 @@ struct WorkerCommand: AsyncParsableCommand {
         try await group.run()
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// Reads the configuration's credentials again; a configuration that is wrong now changes nothing.
+    private func reloadCredentials(of worker: Worker, _ logger: Logger) {
+        do throws(CommandFailure) {
+            let credentials = try configurationOptions.load().credentials
+            logger.notice("SIGHUP: reading all credentials again")
+            worker.reload(credentials: credentials)
+        } catch {
+            logger.error(
+                "SIGHUP: the configuration has errors now, the present credentials stay in use",
+                metadata: ["error": "\(error.message)"])
+        }
     }
 
     /// The same logger for warnings only: what services start and stop is no news for operators.

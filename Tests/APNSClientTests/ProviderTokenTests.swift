@@ -1,4 +1,5 @@
 import Foundation
+import LocalStack
 import PushModel
 import TLS
 import Testing
@@ -28,17 +29,16 @@ struct ProviderTokenTests {
     }
 
     @Test(
-        "A refused token is replaced once for all who ask, and not before its time",
+        "An expired token is replaced once for all who ask, and not before its time",
         arguments: [
-            // (age in seconds, expired, generation that was refused, generation that follows)
-            (600, false, 1, 1), (1_199, false, 1, 1), (1_200, false, 1, 2), (1_200, false, 0, 1),
-            (59, true, 1, 1), (60, true, 1, 2), (60, true, 0, 1), (1_800, false, 0, 2),
-        ] as [(Int64, Bool, Int, Int)])
-    func refresh(age: Int64, isExpired: Bool, refused: Int, expected: Int) throws {
+            // (age in seconds, generation that was called expired, generation that follows)
+            (0, 1, 1), (59, 1, 1), (60, 1, 2), (60, 0, 1), (1_799, 0, 1), (1_799, 1, 2), (1_800, 0, 2),
+        ] as [(Int64, Int, Int)])
+    func refresh(age: Int64, refused: Int, expected: Int) throws {
         let source = try Tokens.source()
         _ = try source.current(wallSeconds: Self.start)
         for _ in 0..<3 {
-            let token = try source.refresh(after: refused, isExpired: isExpired, wallSeconds: Self.start + age)
+            let token = try source.refresh(after: refused, wallSeconds: Self.start + age)
             #expect(token.generation == expected)
         }
     }
@@ -103,6 +103,40 @@ struct ProviderTokenTests {
         try openssl.run()
         openssl.waitUntilExit()
         #expect(openssl.terminationStatus == 0)
+    }
+
+    @Test("Three thousand tokens have raw signatures of 64 bytes, and Python's cryptography finds every one valid")
+    func manyTokens() throws {
+        let key = try ES256PrivateKey.generate()
+        let lines = try (0..<3_000).map { number in
+            // A source of its own for each: the same source would make a token every half an hour only.
+            let source = ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key)
+            let token = try source.current(wallSeconds: Self.start + Int64(number)).header
+            return String(decoding: token.dropFirst("bearer ".utf8.count), as: UTF8.self)
+        }
+        let script = """
+            import base64, json, sys
+            from cryptography.hazmat.primitives import hashes, serialization
+            from cryptography.hazmat.primitives.asymmetric import ec, utils
+            decode = lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            lines = sys.stdin.read().split("\\n\\n", 1)
+            key = serialization.load_pem_public_key(lines[0].encode() + b"\\n")
+            seen = set()
+            for number, token in enumerate(lines[1].split()):
+                head, claims, signature = token.split(".")
+                raw = decode(signature)
+                assert len(raw) == 64, number
+                assert json.loads(decode(head)) == {"alg": "ES256", "kid": "ABC123DEFG"}, number
+                assert json.loads(decode(claims)) == {"iss": "DEF123GHIJ", "iat": 1800000000 + number}, number
+                parts = [int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")]
+                key.verify(utils.encode_dss_signature(*parts), f"{head}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
+                seen.add(raw)
+            print(len(seen))
+            """
+        let input = Array(
+            "\(String(decoding: key.publicKey.pem, as: UTF8.self))\n\(lines.joined(separator: "\n"))".utf8)
+        let outcome = try ChildProcess.run("/usr/bin/python3", ["-c", script], input: input)
+        #expect(outcome.text == "3000\n", "\(outcome.errorText)")
     }
 
     private func json(_ part: String) throws -> [String: String] {

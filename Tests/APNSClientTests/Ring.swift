@@ -25,25 +25,30 @@ class PoolDriver: APNSPoolDelegate {
     private(set) var answers: [(tag: Int, answer: PushAnswer)] = []
     private(set) var connectErrors: [APNSClientError] = []
     private(set) var capacityChanges = 0
+    /// What became of the credential, in the order of arrival.
+    private(set) var events: [CredentialEvent] = []
     /// Called inside the answer.
     var onAnswer: ((Int, PushAnswer) -> Void)?
 
     init(
-        loop: EventLoop, port: Int, trust: TrustRoots, tokens: ProviderTokenSource?, closesAtEnd: Bool = true,
+        loop: EventLoop, port: Int, trust: TrustRoots, tokens: ProviderTokenSource? = nil,
+        credential: APNSCredential? = nil, closesAtEnd: Bool = true,
         _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
     ) throws {
         self.loop = loop
         self.closesAtEnd = closesAtEnd
         let endpoint = APNSEndpoint(host: "127.0.0.1", port: port)
+        let context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: ["h2"])
+        let credential = credential ?? APNSCredential(name: "test", context: context, tokens: tokens)
         connector = APNSConnector(
-            endpoint: endpoint, trust: try .client(trust: trust, identity: nil, applicationProtocols: ["h2"]),
+            endpoint: endpoint, trust: context,
             limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
         mailbox = Mailbox(waking: loop.wakeup)
         var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
         configuration.openInterval = .milliseconds(1)
         change(&configuration)
         pool = APNSPool(
-            configuration: configuration, loop: loop, endpoint: endpoint, tokens: tokens, delegate: self)
+            configuration: configuration, loop: loop, endpoint: endpoint, credential: credential, delegate: self)
     }
 
     deinit {
@@ -63,6 +68,8 @@ class PoolDriver: APNSPoolDelegate {
     }
 
     func poolCapacityChanged(_ pool: APNSPool) { capacityChanges += 1 }
+
+    func pool(_ pool: APNSPool, credential event: CredentialEvent) { events.append(event) }
 
     /// Turns the loop, as a lane does, until something is so.
     func turn(
@@ -137,13 +144,16 @@ final class Ring: PoolDriver {
 
     init(
         settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1_000), tokens: ProviderTokenSource? = nil,
-        trust: TrustRoots? = nil, _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
+        credential: APNSCredential? = nil, trust: TrustRoots? = nil, context: TLSContext? = nil,
+        _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
     ) throws {
         let loop = try EventLoop()
         let certificates = try ThrowawayCertificates()
-        server = try ScriptedServer(loop: loop, context: try certificates.serverContext(), settings: settings)
+        server = try ScriptedServer(
+            loop: loop, context: try context ?? certificates.serverContext(), settings: settings)
         try super.init(
-            loop: loop, port: server.port, trust: trust ?? certificates.trust, tokens: tokens, change)
+            loop: loop, port: server.port, trust: trust ?? certificates.trust, tokens: tokens, credential: credential,
+            change)
     }
 
     deinit { server.close() }
@@ -155,13 +165,16 @@ enum Jobs {
 
     /// A job as the queue would bring it.
     static func make(
-        token: String = token, payload: String = #"{"aps":{"alert":"hello"}}"#, _ fields: String = ""
+        token: String = token, payload: String = #"{"aps":{"alert":"hello"}}"#, topic: String = "com.example.app",
+        _ fields: String = ""
     ) throws -> Job {
         let text = #"{"device_token":"\#(token)","payload":\#(payload)\#(fields.isEmpty ? "" : "," + fields)}"#
-        var bytes = Array("production.normal.com.example.appapplication/json".utf8)
+        let key = "production.normal.\(topic)".utf8
+        var bytes = Array(key) + Array("application/json".utf8)
         let body = bytes.count..<(bytes.count + text.utf8.count)
         bytes += Array(text.utf8)
-        let message = JobMessage(bytes: bytes, routingKey: 0..<33, contentType: 33..<49, body: body)
+        let type = key.count..<(key.count + 16)
+        let message = JobMessage(bytes: bytes, routingKey: 0..<key.count, contentType: type, body: body)
         return try JobDecoder().decode(message, now: 1_763_712_800_100, random: { 0x1234_5678_9ABC_DEF0 }).get()
     }
 

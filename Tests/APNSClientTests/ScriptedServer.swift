@@ -89,6 +89,8 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private var requestCount = 0
     private var isClosed = false
+    /// Whether anything was read beneath TLS.
+    private(set) var hasPlaintext = false
     private var pending: [(Int32, [Reaction])] = []
 
     init(_ socket: consuming Socket, number: Int, server: ScriptedServer, context: TLSContext) throws {
@@ -111,6 +113,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
                 }
                 var plaintext = [UInt8](repeating: 0, count: 16_384)
                 while case .bytes(let count) = try tls.read(into: &plaintext) {
+                    hasPlaintext = true
                     try http2?.receive(plaintext.span.extracting(0..<count))
                 }
             }
@@ -124,6 +127,9 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
             close()
         }
     }
+
+    /// The subject of the client's certificate; nil where it showed none.
+    var peerSubject: String? { tls.peerCertificateSubject }
 
     func perform(_ reactions: [Reaction], on streamID: Int32) {
         for reaction in reactions {

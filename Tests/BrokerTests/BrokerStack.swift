@@ -60,12 +60,13 @@ final class BrokerStack: Sendable {
     ///   - apns: The `apns` section of the configuration; nil for the simulator.
     ///   - production: Where production is, where that is not the simulator.
     ///   - requestTimeout: How long an answer of APNs is awaited.
+    ///   - credentials: More lines of `credentials`.
     ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
-        requestTimeout: String = "1s", ownBroker: PrivateBroker? = nil, settings: String = ""
+        requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil, settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
         let key = try ES256PrivateKey.generate()
@@ -92,6 +93,7 @@ final class BrokerStack: Sendable {
             credentials:
               - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
               - { name: stranger, kind: token, key_file: "\(strangersFile)", key_id: STRANGER01, team_id: MARTLETDEV }
+            \(credentials)
             routes:
             \(routes.joined(separator: "\n"))
             retry: { tiers: [\(tiers.map { "\($0 / 1_000)s" }.joined(separator: ", "))] }

@@ -1,4 +1,5 @@
 import LocalStack
+import TestSupport
 import Testing
 
 @testable import martlet
@@ -76,6 +77,37 @@ struct CheckCommandTests {
         let offline = try Executable.run(["check", "-c", file, "--offline"])
         #expect(offline.status == 0)
         #expect(offline.text.split(separator: "\n").count == 2)
+    }
+
+    @Test(
+        "A certificate is shown with its topics and its end, one that runs out with a remedy; Apple's roots are looked for"
+    )
+    func certificate() throws {
+        let apple = try AppleStyleCertificates()
+        try apple.issue("long")
+        var content = AppleStyleCertificates.Content()
+        content.notBefore = "20240101000000Z"
+        content.notAfter = "20250101000000Z"
+        try apple.issue("old", content)
+        let file = try apple.directory.write(
+            """
+            credentials:
+              - { name: long, kind: certificate, cert_file: long.pem, key_file: long.key }
+              - { name: old, kind: certificate, cert_file: old.pem, key_file: old.key }
+            routes:
+              - { name: shop, environment: production, topics: [com.example.app], credential: long }
+              - { name: test, environment: development, topics: [com.example.app], credential: old }
+            """, to: "martlet.yaml")
+        let outcome = try Executable.run(["check", "-c", file, "--offline"])
+        let lines = outcome.text.split(separator: "\n")
+        #expect(outcome.status == 78, "\(outcome.text)\(outcome.errorText)")
+        #expect(
+            lines.contains { $0.hasPrefix("ok") && $0.contains("com.example.app.voip") && $0.contains("valid until") })
+        #expect(lines.contains { $0.hasPrefix("failed") && $0.contains("2025-01-01 00:00:00 UTC: expired") })
+        #expect(outcome.text.contains("→ Renew it in Apple's developer portal"))
+        for root in ["USERTrust RSA Certification Authority", "AAA Certificate Services"] {
+            #expect(lines.filter { $0.contains("root \(root)") }.count == 1)
+        }
     }
 
     @Test("Every fault of the configuration is a step of its own")

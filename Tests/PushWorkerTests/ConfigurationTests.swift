@@ -279,7 +279,7 @@ struct ConfigurationTests {
                 "martlet.yaml:3:5: credentials[1].team_id: is required",
                 "martlet.yaml:3:13: credentials[1].name: the credential name \"k\" is already used at martlet.yaml:2:13",
                 "martlet.yaml:3:39: credentials[1].key_file: cannot read gone.p8: No such file or directory",
-                "martlet.yaml:4:22: credentials[2].kind: certificate credentials are not supported yet",
+                "martlet.yaml:4:41: credentials[2].file: cannot read push.p12: No such file or directory",
                 "martlet.yaml:5:22: credentials[3].kind: \"tokn\" is not one of token, certificate. Did you mean \"token\"?",
                 "martlet.yaml:6:39: credentials[4].key_file: this is not a path but the content of a file: give the path",
                 "martlet.yaml:6:117: credentials[4].file: belongs to kind certificate, not token",

@@ -76,7 +76,7 @@ struct HandshakeTests {
         #expect(throws: TLSError.self) { try pair.client.write([1].span) }
         TLSPair.move(from: pair.client, to: pair.server)
         let alert = #expect(throws: TLSError.self) { _ = try pair.server.handshake() }
-        #expect(alert?.code == .peerAlert)
+        #expect(alert?.code == .certificateRefused)
         #expect(alert?.message.contains("unknown ca") == true)
     }
 

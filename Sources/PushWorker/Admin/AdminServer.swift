@@ -69,7 +69,9 @@ package struct AdminServer: Service {
         router.get("livez") { _, _ in Self.liveness(source.progress(), patience: patience) }
         router.get("readyz") { _, _ in try Self.readiness(source.readiness()) }
         router.get("metrics") { _, _ in
-            let text = metrics.text(source.laneSnapshots(), droppedLogLines: source.droppedLogLines())
+            let text = metrics.text(
+                source.laneSnapshots(), credentials: source.credentialStatuses(),
+                droppedLogLines: source.droppedLogLines())
             return Self.response(.ok, MetricsText.contentType, text)
         }
         return router

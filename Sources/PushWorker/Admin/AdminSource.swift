@@ -8,11 +8,16 @@ package protocol AdminSource: Sendable {
     func readiness() -> WorkerReadiness
     /// What each lane counted, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
+    /// How each credential is doing, by name.
+    func credentialStatuses() -> [CredentialStatus]
     /// How many log lines found no room.
     func droppedLogLines() -> UInt64
 }
 
 extension AdminSource {
+    /// None.
+    package func credentialStatuses() -> [CredentialStatus] { [] }
+
     /// None.
     package func droppedLogLines() -> UInt64 { 0 }
 }
@@ -63,13 +68,23 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var reason: String?
         /// Usable APNs connections.
         package var connections: Int
+        /// The version of the credential that its connections use; nil for a route without one.
+        package var credentialVersion: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, state, reason, connections
+            case credentialVersion = "credential_version"
+        }
 
         /// Makes a route's state from its parts.
-        package init(name: String, state: String, reason: String? = nil, connections: Int) {
+        package init(
+            name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil
+        ) {
             self.name = name
             self.state = state
             self.reason = reason
             self.connections = connections
+            self.credentialVersion = credentialVersion
         }
     }
 

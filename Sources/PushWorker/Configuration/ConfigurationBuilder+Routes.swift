@@ -1,4 +1,5 @@
 internal import PushModel
+internal import TLS
 
 /// A credential and where it was written, for the checks that compare entries.
 struct PlacedCredential {
@@ -6,6 +7,8 @@ struct PlacedCredential {
     let value: CredentialConfiguration
     /// Where its name stands.
     let origin: ConfigurationOrigin
+    /// What its certificate says; nil for a key, and for a certificate that cannot be read.
+    var facts: CertificateFacts?
 }
 
 /// Credentials and routes, which refer to each other by name.
@@ -27,11 +30,10 @@ extension ConfigurationBuilder {
             let name = entry.required("name", nameRule)
             if let name { refuseRepeated(name, in: &names, what: "credential", entry) }
             guard let kind = entry.required("kind", SettingParsers.choice(CredentialKind.self)) else { continue }
-            guard kind.value == .token else {
-                entry.reject(kind.origin, "\(entry.name(of: "kind")): certificate credentials are not supported yet")
-                continue
+            switch kind.value {
+            case .token: if let credential = token(entry, name: name) { credentials.append(credential) }
+            case .certificate: if let credential = certificate(entry, name: name) { credentials.append(credential) }
             }
-            if let credential = token(entry, name: name) { credentials.append(credential) }
         }
         return credentials
     }
@@ -66,12 +68,13 @@ extension ConfigurationBuilder {
         var names: [String: ConfigurationOrigin] = [:]
         var claims: [TopicClaim] = []
         return entries.compactMap { entry in
-            route(entry, known: known, names: &names, claims: &claims)
+            route(entry, known: known, credentials: credentials, names: &names, claims: &claims)
         }
     }
 
     private func route(
-        _ entry: SettingReader, known: [String], names: inout [String: ConfigurationOrigin], claims: inout [TopicClaim]
+        _ entry: SettingReader, known: [String], credentials: [PlacedCredential],
+        names: inout [String: ConfigurationOrigin], claims: inout [TopicClaim]
     ) -> RouteConfiguration? {
         let name = entry.required("name", Self.routeName)
         if let name { refuseRepeated(name, in: &names, what: "route", entry) }
@@ -97,10 +100,14 @@ extension ConfigurationBuilder {
         let connections = entry.value("connections", default: .automatic, SettingParsers.automatic(1...64))
         let highLane = entry.value("high_lane", default: false, SettingParsers.boolean)
         let rate = entry.optional("rate", SettingParsers.rate)?.value
+        let omitTopic = entry.optional("omit_topic", SettingParsers.boolean)
+        if let placed = credentials.first(where: { $0.value.name == credential?.value }) {
+            check(entry, topics: topics, environment: environment, omitTopic: omitTopic, against: placed)
+        }
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(
             name: name.value, environment: environment.value, topics: topics.map(\.value), credential: credential.value,
-            connections: connections, highLane: highLane, rate: rate)
+            connections: connections, highLane: highLane, rate: rate, omitTopic: omitTopic?.value ?? false)
     }
 
     private func topics(_ entry: SettingReader) -> [SettingReader.Setting<String>] {

@@ -70,7 +70,7 @@ enum ConfigurationSchema {
             .records([
                 ConfigurationKey("name"), ConfigurationKey("environment"), ConfigurationKey("topics", .values),
                 ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("high_lane"),
-                ConfigurationKey("rate"),
+                ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
             ])),
         ConfigurationKey("lanes"),
         ConfigurationKey("prefetch"),

@@ -87,13 +87,47 @@ package struct APNSConfiguration: Sendable, Equatable {
 package enum CredentialConfiguration: Sendable, Equatable {
     /// A provider token key.
     case token(TokenCredentialConfiguration)
+    /// A client certificate.
+    case certificate(CertificateCredentialConfiguration)
 
     /// The name that routes use.
     package var name: String {
         switch self {
         case .token(let credential): credential.name
+        case .certificate(let credential): credential.name
         }
     }
+
+    /// The files it is read from.
+    var files: [String] {
+        switch self {
+        case .token(let credential): [credential.keyFile]
+        case .certificate(let credential):
+            switch credential.source {
+            case .pkcs12(let file, let passwordFile): [file] + (passwordFile.map { [$0] } ?? [])
+            case .pem(let certificateFile, let keyFile): [certificateFile, keyFile]
+            }
+        }
+    }
+}
+
+/// A client certificate with its key.
+///
+/// See Apple, "Establishing a certificate-based connection":
+/// <https://developer.apple.com/documentation/usernotifications/establishing-a-certificate-based-connection-to-apns>
+package struct CertificateCredentialConfiguration: Sendable, Equatable {
+    /// Where certificate and key are; the paths are readable at start.
+    package enum Source: Sendable, Equatable {
+        /// A PKCS#12 file, and the file with its password; nil for none.
+        case pkcs12(file: String, passwordFile: String?)
+        /// Two PEM files, which may be the same.
+        case pem(certificateFile: String, keyFile: String)
+    }
+
+    /// The name that routes use.
+    package var name: String
+    /// Where certificate and key are.
+    package var source: Source
 }
 
 /// A provider token key (`.p8`) and whose it is.
@@ -127,6 +161,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var highLane: Bool
     /// The most notifications per second that one worker may send; nil for no limit.
     package var rate: Double?
+    /// Whether requests leave out the topic, which the certificate names already.
+    package var omitTopic = false
 }
 
 /// The `retry` section.

@@ -60,12 +60,17 @@ extension Lane {
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
                 credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), rate: route.rate,
                 surroundings: surroundings)
-            if let connector = route.connector {
+            if let connector = route.connector, let name = route.credential,
+                let credential = settings.credentials.current(name)
+            {
                 let events = PoolEvents(lane: self, route: made, connector: connector)
+                var configuration = APNSPoolConfiguration(
+                    requestTimeout: settings.requestTimeout, connections: route.connections)
+                configuration.omitsOnlyTopic = route.omitsTopic
                 made.pool = APNSPool(
-                    configuration: APNSPoolConfiguration(
-                        requestTimeout: settings.requestTimeout, connections: route.connections),
-                    loop: loop, endpoint: connector.endpoint, tokens: route.tokens, delegate: events)
+                    configuration: configuration, loop: loop, endpoint: connector.endpoint, credential: credential,
+                    delegate: events)
+                made.credential = RouteCredential(name: name)
                 made.poolEvents = events
                 made.breaker = RouteBreaker(isConnected: false)
             }

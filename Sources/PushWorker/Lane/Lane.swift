@@ -112,6 +112,7 @@ final class Lane {
         for route in working { acknowledge(route) }
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+            watchClocks()
             handle.publish(status(), snapshot())
         }
     }
@@ -119,6 +120,7 @@ final class Lane {
     private func advance(_ route: Route) {
         route.breaker.tick(now: now.nanoseconds)
         route.memory.forgetIfDue(now: now.nanoseconds)
+        route.followCredential(now: now, wallClock: wallClock)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
@@ -235,6 +237,8 @@ extension Lane {
                 pool.connectFailed(error, for: request, now: now)
             }
             mark(routes[position])
+        case .credentialChanged(let credential): changed(credential)
+        case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2

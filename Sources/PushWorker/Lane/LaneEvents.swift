@@ -183,6 +183,8 @@ final class PoolEvents: APNSPoolDelegate {
         }
     }
 
+    func pool(_ pool: APNSPool, credential event: CredentialEvent) { lane.credentialEvent(event, of: route) }
+
     func poolCapacityChanged(_ pool: APNSPool) {
         route.breaker.connectivityChanged(isConnected: pool.isConnected, now: lane.now.nanoseconds)
         lane.mark(route)

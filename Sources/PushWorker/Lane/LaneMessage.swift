@@ -8,6 +8,10 @@ enum LaneMessage: Sendable {
     case brokerConnected(BrokerRole, Transfer<Result<AMQPConnection, AMQPError>>)
     /// A helper thread finished an APNs connect for the route at this position.
     case apnsConnected(route: Int, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
+    /// A credential's files hold a new version.
+    case credentialChanged(APNSCredential)
+    /// APNs refused a version of a credential on some route.
+    case credentialRefused(name: String, version: Int)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

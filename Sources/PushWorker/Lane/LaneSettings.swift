@@ -14,8 +14,10 @@ struct LaneSettings: Sendable {
         var claim: RouteClaim?
         /// Opens connections to its APNs; nil together with `claim`.
         var connector: APNSConnector?
-        /// Mints its provider tokens; shared by all routes with the credential.
-        var tokens: ProviderTokenSource?
+        /// The name of its credential; nil together with `claim`.
+        var credential: String?
+        /// Whether requests leave out the only topic of a certificate.
+        var omitsTopic = false
         /// How many connections, or nil to follow the load.
         var connections: Int?
         /// Notifications per second, where limited.
@@ -28,6 +30,10 @@ struct LaneSettings: Sendable {
     var routes: [RouteSettings]
     /// How many routes are configured, on whatever lane.
     var routeCount: Int
+    /// The credentials that routes name.
+    var credentials: CredentialStore
+    /// Tells all lanes of the worker, this one included.
+    var announce: @Sendable (LaneMessage) -> Void = { _ in }
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
     /// Brokers, tried in random order at each connect.

@@ -13,6 +13,8 @@ struct LaneStatus: Sendable {
         var state: String
         /// Connections to APNs that can be used.
         var connections: Int
+        /// The version of its credential in use.
+        var credentialVersion: Int?
         /// Why it is not ready, in one line each.
         var troubles: [String]
     }
@@ -54,22 +56,20 @@ extension Lane {
     private func status(of route: Route) -> LaneStatus.Route {
         var troubles: [String] = []
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
-        switch route.breaker.state {
-        case .parked: troubles.append("parked: APNs refuses the credential")
-        case .probing: troubles.append("probing: APNs refused the credential")
-        case .working: break
-        }
+        troubles += route.credentialTroubles
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
         let isConnected = route.pool?.isConnected ?? true
         let state =
             switch route.breaker.state {
+            case _ where route.breaker.isHeld: "parked"
             case .parked: "parked"
             case .probing: "probing"
             case .working where !isConnected: "unreachable"
             case .working: route.consumer.isServing ? "ready" : "starting"
             }
         return LaneStatus.Route(
-            name: route.name, state: state, connections: route.connectionCount, troubles: troubles)
+            name: route.name, state: state, connections: route.connectionCount,
+            credentialVersion: route.pool?.credential.version, troubles: troubles)
     }
 
     private static func word(for link: BrokerLink) -> String {

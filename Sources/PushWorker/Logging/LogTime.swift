@@ -12,6 +12,9 @@ struct LogTime {
         return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))T\(clock)Z"
     }
 
+    /// `2026-11-21 12:00:00 UTC`, for sentences.
+    var toTheSecond: String { "\(full.prefix(10)) \(clock.prefix(8)) UTC" }
+
     /// `12:00:00.123`.
     var clock: String {
         let inDay = Int(milliseconds - milliseconds.flooredQuotient(by: 86_400_000) * 86_400_000)

@@ -103,6 +103,13 @@ struct LaneMetricsWriter {
         for (route, counters) in routes {
             text.sample("martlet_route_parked", [("route", route)], counters.isParked ? 1 : 0)
         }
+        text.family(
+            "martlet_apns_clock_skew_seconds", .gauge, "How far this clock is ahead of APNs', where APNs told its time."
+        )
+        for (route, counters) in routes {
+            guard let skew = counters.clockSkew else { continue }
+            text.sample("martlet_apns_clock_skew_seconds", [("route", route)], skew)
+        }
         writeHistograms(routes, to: &text)
     }
 

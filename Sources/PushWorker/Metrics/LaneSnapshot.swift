@@ -45,6 +45,8 @@ package struct RouteCounters: Sendable {
     package var streamLimit = 0
     /// Whether the route is parked now.
     package var isParked = false
+    /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
+    package var clockSkew: Int?
 
     /// Makes counters at zero.
     ///
@@ -62,6 +64,7 @@ package struct RouteCounters: Sendable {
         queueAge.add(other.queueAge)
         jobDuration.add(other.jobDuration)
         isParked = isParked || other.isParked
+        if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
     }
 }
 

@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// The text of all metrics of a worker: build, process, lanes, and whatever was counted through swift-metrics.
 package struct WorkerMetrics: Sendable {
     private let registry: MetricsRegistry
@@ -21,17 +23,38 @@ package struct WorkerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - snapshots: What each lane counted, in the order of the lanes.
+    ///   - credentials: How each credential is doing.
+    ///   - now: Seconds since 1970.
     ///   - droppedLogLines: How many log lines found no room.
     /// - Returns: Prometheus' text format.
-    package func text(_ snapshots: [LaneSnapshot], droppedLogLines: UInt64 = 0) -> [UInt8] {
+    package func text(
+        _ snapshots: [LaneSnapshot], credentials: [CredentialStatus] = [],
+        now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0
+    ) -> [UInt8] {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
         text.sample("martlet_build_info", build, 1)
         text.family("martlet_log_lines_dropped_total", .counter, "Log lines dropped because nobody read them in time.")
         text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
+        Self.write(credentials, now: now, to: &text)
         lanes.write(snapshots, to: &text)
         registry.write(to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
+    }
+
+    private static func write(_ credentials: [CredentialStatus], now: Int64, to text: inout MetricsText) {
+        text.family(
+            "martlet_credential_expiry_seconds", .gauge,
+            "Time until a certificate expires, negative once it has; keys do not expire.")
+        for one in credentials {
+            guard let end = one.notAfter else { continue }
+            text.sample("martlet_credential_expiry_seconds", [("credential", one.name)], Int(clamping: end - now))
+        }
+        text.family(
+            "martlet_credential_version", .gauge, "How many different contents of a credential's files were read.")
+        for one in credentials {
+            text.sample("martlet_credential_version", [("credential", one.name)], one.version)
+        }
     }
 }

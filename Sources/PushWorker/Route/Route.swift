@@ -43,6 +43,8 @@ final class Route {
     var pool: APNSPool?
     /// Passes the pool's events on; the pool does not keep it alive.
     var poolEvents: PoolEvents?
+    /// What is known about its credential; nil for the route that answers `NoRoute`.
+    var credential: RouteCredential?
     /// Why the last connect to APNs failed; nil after a success.
     var connectTrouble: String?
 

@@ -36,9 +36,15 @@ package struct RouteBreaker {
     /// - Parameter isConnected: Whether there is a connection already, or none is needed.
     package init(isConnected: Bool = true) { isReachable = isConnected }
 
+    /// Whether the route does nothing because its credential's time is over, or has not come.
+    package var isHeld = false
+
+    /// Whether the credential was refused, and no probe is due.
+    package var isParked: Bool { if case .parked = state { true } else { false } }
+
     /// Whether jobs may be taken from the queue, and how many at a time.
     package var intake: Intake {
-        guard isReachable else { return .none }
+        guard isReachable, !isHeld else { return .none }
         switch state {
         case .working: return .full
         case .probing: return .one
@@ -67,6 +73,14 @@ package struct RouteBreaker {
     package mutating func credentialAccepted() {
         guard case .probing = state else { return }
         state = .working
+        probeDelay = Self.firstProbeDelay
+    }
+
+    /// A credential took the place of one that was refused or out of its time: learn at once whether it is accepted.
+    package mutating func credentialReplaced() {
+        guard isParked || isHeld else { return }
+        isHeld = false
+        state = .probing
         probeDelay = Self.firstProbeDelay
     }
 

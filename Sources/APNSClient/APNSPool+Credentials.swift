@@ -1,0 +1,173 @@
+package import EventLoop
+import PushModel
+
+/// The connection on which a new version of a credential proves itself.
+struct CredentialProof {
+    /// The connect that was asked for it, while it is under way.
+    var request: Int?
+    /// The connection, once it is there.
+    var connection: APNSConnection?
+    /// When it may be tried again, in nanoseconds; nil unless it could not be tried.
+    var retryAt: UInt64?
+}
+
+// How a pool changes its credential. What to do is decided by `CredentialRotationStateMachine`; here it is carried out.
+extension APNSPool {
+    /// The wait after a new version could not be tried, in nanoseconds.
+    static let proofRetry: UInt64 = 30_000_000_000
+    /// The same after APNs said that the provider token changes too often: Apple's limit.
+    static let tokenUpdateRetry: UInt64 = 20 * 60 * 1_000_000_000
+
+    /// Offers a version of the credential that was read just now; older ones than the present are ignored.
+    ///
+    /// It proves itself on a connection of its own: the first answer that does not refuse it lets all others follow, a
+    /// refusal changes nothing and costs no notification.
+    ///
+    /// - Parameters:
+    ///   - credential: the version.
+    ///   - now: the time.
+    package func offer(_ credential: APNSCredential, now: MonotonicTime) {
+        let actions = rotation.offered(credential.version)
+        guard !actions.isEmpty else { return }
+        candidate = credential
+        perform(actions, now: now)
+        advance(now: now)
+    }
+
+    /// The version that is being proved; nil for none.
+    package var provingVersion: Int? { rotation.candidate }
+
+    /// Closes all connections of the credential because its time is over; they finish what they have.
+    ///
+    /// - Parameter now: the time.
+    package func expire(now: MonotonicTime) {
+        let actions = rotation.expired()
+        guard !actions.isEmpty else { return }
+        perform(actions, now: now)
+        advance(now: now)
+    }
+
+    /// Opens connections again after the credential was refused or its time was over; nothing happens otherwise.
+    ///
+    /// - Parameter now: the time.
+    package func retryCredential(now: MonotonicTime) {
+        guard rotation.isRefused else { return }
+        rotation.retry()
+        machine.isSuspended = false
+        advance(now: now)
+    }
+
+    /// Learns from an answer what it says about the credential.
+    ///
+    /// - Returns: whether the answer says nothing about the notification, which may be sent again at once.
+    func judge(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
+        let isCandidate = connection.credential === candidate
+        // Nearly every answer ends here.
+        if response.status == 200, !isCandidate { return false }
+        if response.reason == .tooManyProviderTokenUpdates, isCandidate {
+            proof.retryAt = now.nanoseconds &+ Self.tokenUpdateRetry
+        }
+        let verdict = response.credentialVerdict
+        guard verdict == .refused || isCandidate else { return false }
+        apply(verdict, to: connection.credential, reason: response.reason?.rawValue ?? "status \(response.status)", now)
+        // Whatever a version that is still being tried is refused for, the present one may do better.
+        return isCandidate && (response.status == 403 || response.reason == .tooManyProviderTokenUpdates)
+    }
+
+    /// APNs refused the credential below HTTP: with a TLS alert, or with GOAWAY.
+    func refusedConnection(of credential: APNSCredential, _ error: APNSClientError, now: MonotonicTime) {
+        apply(.refused, to: credential, reason: error.message, now)
+    }
+
+    private func apply(
+        _ verdict: CredentialRotationStateMachine.Verdict, to judged: APNSCredential, reason: String,
+        _ now: MonotonicTime
+    ) {
+        let before = rotation.state
+        perform(rotation.judged(judged.version, verdict), now: now)
+        guard rotation.state != before else { return }
+        switch (verdict, before) {
+        case (.accepted, _): delegate?.pool(self, credential: .switched(version: judged.version))
+        case (_, .proving(_, let new)) where new == judged.version:
+            delegate?.pool(self, credential: .candidateRefused(version: judged.version, reason: reason))
+        default: delegate?.pool(self, credential: .refused(version: judged.version, reason: reason))
+        }
+    }
+
+    private func perform(_ actions: [CredentialRotationStateMachine.Action], now: MonotonicTime) {
+        for action in actions {
+            switch action {
+            case .openProof: askForProof(now: now)
+            case .dropProof:
+                proof.connection?.retire()
+                if let request = proof.request { requests.remove(request) }
+                proof = CredentialProof()
+            case .switchTo: switchToCandidate()
+            case .closeAll(let version):
+                for connection in connections where connection.credential.version == version { connection.retire() }
+                machine.isSuspended = rotation.isRefused
+            }
+        }
+        if rotation.candidate == nil { candidate = nil }
+    }
+
+    private func switchToCandidate() {
+        guard let candidate else { return }
+        credential = candidate
+        machine.isSuspended = false
+        if let proven = proof.connection, proven.machine.isAdmitting {
+            proven.isCounted = true
+            machine.joined()
+        }
+        // A proof that is still being opened is not waited for: the pool opens its connections itself.
+        if let request = proof.request { requests.remove(request) }
+        proof = CredentialProof()
+        for connection in connections where connection.credential !== credential { connection.retire() }
+    }
+
+    private func askForProof(now: MonotonicTime) {
+        guard let candidate, !machine.isStopped else { return }
+        proof = CredentialProof(request: ask(with: candidate, now: now))
+    }
+
+    /// The connection for the proof was not to be had.
+    func proofLost(now: MonotonicTime) {
+        guard let candidate else { return }
+        rotation.proofLost(candidate.version)
+        proof = CredentialProof(retryAt: max(proof.retryAt ?? 0, now.nanoseconds &+ Self.proofRetry))
+    }
+
+    /// Tries the proof again when its time has come.
+    ///
+    /// - Returns: when that is, in nanoseconds; nil for never.
+    func advanceProof(now: MonotonicTime) -> UInt64? {
+        guard rotation.lacksProof, let due = proof.retryAt else { return nil }
+        guard now.nanoseconds >= due else { return due }
+        perform(rotation.retryProof(), now: now)
+        return nil
+    }
+
+    /// Closes the connections whose provider token APNs has called expired on another one.
+    func retireTokens(of credential: APNSCredential, upTo generation: Int) {
+        for connection in connections where connection.credential === credential {
+            if let token = connection.token, token.generation <= generation { connection.retire() }
+        }
+    }
+}
+
+extension APNSResponse {
+    /// What the answer says about the credential it was asked with.
+    var credentialVerdict: CredentialRotationStateMachine.Verdict {
+        if reason == .tooManyProviderTokenUpdates { return .undecided }
+        if answer.refusesCredential { return .refused }
+        // A server in trouble may not have looked at the credential at all.
+        return status == 403 || status >= 500 ? .undecided : .accepted
+    }
+}
+
+extension Reason {
+    /// Whether a GOAWAY frame with this reason refuses the credential.
+    var refusesCredential: Bool {
+        self != .tooManyProviderTokenUpdates && Answer(status: 403, reason: self).refusesCredential
+    }
+}

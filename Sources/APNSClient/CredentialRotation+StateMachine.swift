@@ -1,0 +1,131 @@
+/// Decides how a pool goes from one version of its credential to the next. Pure: what happened goes in, what to do comes
+/// out.
+///
+/// A new version proves itself on a connection of its own before the others follow; one that APNs refuses costs no
+/// notification and changes nothing. Apple: close every connection of a revoked key or certificate, correct it, reopen
+/// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
+struct CredentialRotationStateMachine: Sendable, Equatable {
+    /// Where the pool stands.
+    enum State: Sendable, Equatable {
+        /// All connections use this version.
+        case settled(Int)
+        /// All connections use the old version; the new one waits for a connection, or for its first answer.
+        case proving(old: Int, new: Int)
+        /// APNs refuses this version, or its time is over: there are no connections until somebody asks again.
+        case refused(Int)
+    }
+
+    /// What to do.
+    enum Action: Sendable, Equatable {
+        /// Open one connection with this version beside the others.
+        case openProof(Int)
+        /// Close the connection of this version, and forget the version.
+        case dropProof(Int)
+        /// Use this version for all connections from now on; those of the version before finish what they have.
+        case switchTo(Int)
+        /// Let every connection of this version finish what it has, and open no other.
+        case closeAll(Int)
+    }
+
+    /// What an answer says about the credential it was sent with.
+    enum Verdict: Sendable, Equatable {
+        /// It is good.
+        case accepted
+        /// It is not.
+        case refused
+        /// Nothing, as far as the credential goes.
+        case undecided
+    }
+
+    /// Where the pool stands.
+    private(set) var state: State
+    /// Whether the connection that proves the new version must be asked for, once there is none.
+    private(set) var lacksProof = false
+
+    /// A pool whose connections are to use this version.
+    init(version: Int) { state = .settled(version) }
+
+    /// The version that new connections use, but for the one that proves.
+    var current: Int {
+        switch state {
+        case .settled(let version), .proving(let version, _), .refused(let version): version
+        }
+    }
+
+    /// The version that is being proved; nil for none.
+    var candidate: Int? { if case .proving(_, let new) = state { new } else { nil } }
+
+    /// Whether no connections are wanted.
+    var isRefused: Bool { if case .refused = state { true } else { false } }
+
+    /// A version was read from its files. Older ones than those known are no news.
+    mutating func offered(_ version: Int) -> [Action] {
+        guard version > max(current, candidate ?? 0) else { return [] }
+        switch state {
+        case .settled(let old):
+            state = .proving(old: old, new: version)
+            return ask(version)
+        case .proving(let old, let new):
+            state = .proving(old: old, new: version)
+            return [.dropProof(new)] + ask(version)
+        case .refused:
+            // Nothing good can be lost.
+            state = .settled(version)
+            return [.switchTo(version)]
+        }
+    }
+
+    /// APNs answered a request that was sent with a version, or refused its connection.
+    mutating func judged(_ version: Int, _ verdict: Verdict) -> [Action] {
+        switch (state, verdict) {
+        case (.settled(let current), .refused) where current == version:
+            state = .refused(version)
+            return [.closeAll(version)]
+        case (.proving(_, let new), .accepted) where new == version:
+            state = .settled(new)
+            return [.switchTo(new)]
+        case (.proving(let old, let new), .refused) where new == version:
+            state = .settled(old)
+            return [.dropProof(new)]
+        case (.proving(let old, let new), .refused) where old == version:
+            // The old one is gone: the new one, good or bad, is all there is.
+            state = .settled(new)
+            return [.closeAll(old), .switchTo(new)]
+        default: return []
+        }
+    }
+
+    /// The connection that was to prove a version could not be opened, or was lost before an answer.
+    mutating func proofLost(_ version: Int) {
+        if candidate == version { lacksProof = true }
+    }
+
+    /// Time has passed since `proofLost`: the proof may be tried again.
+    mutating func retryProof() -> [Action] {
+        guard lacksProof, let candidate else { return [] }
+        return ask(candidate)
+    }
+
+    /// The time of the version in use is over.
+    mutating func expired() -> [Action] {
+        switch state {
+        case .refused: return []
+        case .settled(let version):
+            state = .refused(version)
+            return [.closeAll(version)]
+        case .proving(let old, let new):
+            state = .settled(new)
+            return [.closeAll(old), .switchTo(new)]
+        }
+    }
+
+    /// The route wants to know whether a refused version is accepted again.
+    mutating func retry() {
+        if case .refused(let version) = state { state = .settled(version) }
+    }
+
+    private mutating func ask(_ version: Int) -> [Action] {
+        lacksProof = false
+        return [.openProof(version)]
+    }
+}

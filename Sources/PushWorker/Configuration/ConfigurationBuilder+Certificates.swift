@@ -1,0 +1,101 @@
+internal import PushModel
+internal import TLS
+
+/// Certificate credentials, and what a route may do with one.
+extension ConfigurationBuilder {
+    /// Reads a credential of kind `certificate`; the certificate itself is read too, for routes are checked against it.
+    func certificate(_ entry: SettingReader, name: SettingReader.Setting<String>?) -> PlacedCredential? {
+        for key in ["key_id", "team_id"] where entry.present(key) != nil {
+            entry.reject(entry.origin(of: key), "\(entry.name(of: key)): belongs to kind token, not certificate")
+        }
+        let source: CertificateCredentialConfiguration.Source?
+        let place: ConfigurationOrigin
+        if entry.present("file") != nil {
+            source = container(entry)
+            place = entry.origin(of: "file")
+        } else {
+            source = pair(entry)
+            place = entry.origin(of: "cert_file")
+        }
+        guard let name else { return nil }
+        // Even with a bad part the name counts, so that routes do not complain about it as well.
+        let configuration = CertificateCredentialConfiguration(
+            name: name.value, source: source ?? .pem(certificateFile: "", keyFile: ""))
+        var placed = PlacedCredential(value: .certificate(configuration), origin: name.origin)
+        guard source != nil else { return placed }
+        do throws(TLSError) {
+            let facts = try configuration.identity().facts()
+            placed.facts = facts
+            if facts.topics.isEmpty {
+                entry.reject(
+                    place,
+                    "\(entry.path): \(facts.subject) names no topic: this is no certificate for APNs")
+            }
+        } catch {
+            entry.reject(place, "\(entry.path): \(error.message)")
+        }
+        return placed
+    }
+
+    private func container(_ entry: SettingReader) -> CertificateCredentialConfiguration.Source? {
+        for key in ["cert_file", "key_file"] where entry.present(key) != nil {
+            entry.reject(
+                entry.origin(of: key), "\(entry.name(of: key)): give either file, or cert_file and key_file, not both")
+        }
+        let password = entry.present("password_file") != nil
+        let passwordFile = file("password_file", of: entry)
+        guard let path = file("file", of: entry), !password || passwordFile != nil else { return nil }
+        return .pkcs12(file: path, passwordFile: passwordFile)
+    }
+
+    private func pair(_ entry: SettingReader) -> CertificateCredentialConfiguration.Source? {
+        if entry.present("password_file") != nil {
+            entry.reject(
+                entry.origin(of: "password_file"), "\(entry.name(of: "password_file")): belongs to file, a PKCS#12 file"
+            )
+        }
+        let isEmpty = entry.present("cert_file") == nil && entry.present("key_file") == nil
+        if isEmpty {
+            entry.reject(entry.origin(of: "file"), "\(entry.path): needs file, or cert_file and key_file")
+            return nil
+        }
+        for key in ["cert_file", "key_file"] where entry.present(key) == nil {
+            entry.reject(entry.origin(of: key), "\(entry.name(of: key)): is required")
+        }
+        let (certificateFile, keyFile) = (file("cert_file", of: entry), file("key_file", of: entry))
+        guard let certificateFile, let keyFile else { return nil }
+        return .pem(certificateFile: certificateFile, keyFile: keyFile)
+    }
+
+    /// Checks what a route wants against what its credential is for.
+    func check(
+        _ entry: SettingReader, topics: [SettingReader.Setting<String>],
+        environment: SettingReader.Setting<APNSEnvironment>?, omitTopic: SettingReader.Setting<Bool>?,
+        against placed: PlacedCredential
+    ) {
+        if omitTopic?.value == true, case .token = placed.value, let origin = omitTopic?.origin {
+            entry.reject(
+                origin, "\(entry.name(of: "omit_topic")): needs a certificate: with a token each push names its topic")
+        }
+        guard let facts = placed.facts, !facts.topics.isEmpty else { return }
+        let listed = facts.topics.map(\.name).joined(separator: ", ")
+        for topic in topics where !facts.covers(topic.value) {
+            entry.reject(
+                topic.origin,
+                "\(entry.name(of: "topics")): the certificate of \"\(placed.value.name)\" is not for "
+                    + "\"\(topic.value)\": it is for \(listed)")
+        }
+        if let environment, !facts.isFor(environment.value) {
+            let other = environment.value == .production ? "development" : "production"
+            entry.reject(
+                environment.origin,
+                "\(entry.name(of: "environment")): the certificate of \"\(placed.value.name)\" is for \(other) only")
+        }
+        if let omitTopic, omitTopic.value, facts.topics.count > 1 {
+            entry.reject(
+                omitTopic.origin,
+                "\(entry.name(of: "omit_topic")): the certificate of \"\(placed.value.name)\" has several topics "
+                    + "(\(listed)), so that each push must name its own")
+        }
+    }
+}

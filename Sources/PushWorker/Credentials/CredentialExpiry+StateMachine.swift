@@ -1,0 +1,47 @@
+/// Decides when somebody is told that a certificate is running out: once at 30, 14, 7 and 1 days, and when it is over.
+///
+/// Pure: times in seconds come in. A certificate found late is reported for the stage it has reached, not for those
+/// before.
+struct CredentialExpiryStateMachine: Sendable {
+    /// How near the end is.
+    enum Stage: Int, Comparable, CaseIterable, Sendable {
+        case far
+        case month
+        case fortnight
+        case week
+        case day
+        case over
+
+        /// The most time left in this stage, in seconds.
+        var limit: Int64 {
+            switch self {
+            case .far: .max
+            case .month: 30 * 86_400
+            case .fortnight: 14 * 86_400
+            case .week: 7 * 86_400
+            case .day: 86_400
+            case .over: 0
+            }
+        }
+
+        static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private var reached = Stage.far
+
+    /// A watch that has told nobody anything.
+    init() {}
+
+    /// Looks at the time that is left.
+    ///
+    /// - Parameters:
+    ///   - notAfter: the end, in seconds since 1970; a later one than before begins anew.
+    ///   - now: seconds since 1970.
+    /// - Returns: the stage, once when it is reached; nil otherwise.
+    mutating func advance(notAfter: Int64, now: Int64) -> Stage? {
+        let left = notAfter - now
+        let stage = Stage.allCases.last { left <= $0.limit } ?? .far
+        defer { reached = stage }
+        return stage > reached ? stage : nil
+    }
+}

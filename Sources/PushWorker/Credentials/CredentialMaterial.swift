@@ -1,0 +1,105 @@
+internal import APNSClient
+internal import PushModel
+package import TLS
+
+/// What the files of a credential hold at a moment.
+struct CredentialMaterial: Sendable {
+    private enum Content: Sendable {
+        case token(ES256PrivateKey, keyID: String, teamID: String)
+        case certificate(CertificateIdentity, CertificateFacts)
+    }
+
+    private let content: Content
+    /// The same for the same content, different for any other; no secret.
+    let fingerprint: String
+    /// What to call it in logs: identifiers and dates.
+    let label: String
+    /// What the certificate says; nil for a key.
+    var facts: CertificateFacts? {
+        if case .certificate(_, let facts) = content { return facts }
+        return nil
+    }
+
+    /// Reads the files of a credential.
+    ///
+    /// - Throws: `TLSError` when a file cannot be read or used; the message names it.
+    init(reading configuration: CredentialConfiguration) throws(TLSError) {
+        switch configuration {
+        case .token(let token):
+            let key = try ES256PrivateKey(file: token.keyFile)
+            content = .token(key, keyID: token.keyID, teamID: token.teamID)
+            let publicKey = String(decoding: key.publicKey.pem, as: UTF8.self)
+            fingerprint = "\(token.teamID) \(token.keyID) \(publicKey)"
+            label = "key \(token.keyID) of team \(token.teamID)"
+        case .certificate(let certificate):
+            let identity = try certificate.identity()
+            let facts = try identity.facts()
+            content = .certificate(identity, facts)
+            fingerprint = facts.fingerprint
+            label = "certificate \(facts.serialNumber), valid until \(facts.lastMoment)"
+        }
+    }
+
+    /// The material as a version of a credential, ready for connections.
+    ///
+    /// - Throws: `TLSError` when the identity cannot be used for TLS.
+    func credential(name: String, version: Int, trust: TrustRoots) throws(TLSError) -> APNSCredential {
+        let protocols = ["h2"]
+        switch content {
+        case .token(let key, let keyID, let teamID):
+            return APNSCredential(
+                name: name, version: version, label: label,
+                context: try .client(trust: trust, identity: nil, applicationProtocols: protocols),
+                tokens: ProviderTokenSource(keyID: keyID, teamID: teamID, key: key))
+        case .certificate(let identity, let facts):
+            return APNSCredential(
+                name: name, version: version, label: label,
+                context: try .client(trust: trust, identity: identity, applicationProtocols: protocols),
+                validity: facts.notBefore...max(facts.notBefore, facts.notAfter), onlyTopic: facts.onlyTopic)
+        }
+    }
+}
+
+extension CertificateCredentialConfiguration {
+    /// Reads the certificate with its key.
+    ///
+    /// - Returns: The identity.
+    /// - Throws: `TLSError` when a file cannot be read or used; the message names it.
+    package func identity() throws(TLSError) -> CertificateIdentity {
+        switch source {
+        case .pem(let certificateFile, let keyFile):
+            return try CertificateIdentity(certificateFile: certificateFile, keyFile: keyFile)
+        case .pkcs12(let file, let passwordFile):
+            return try CertificateIdentity(pkcs12File: file, password: try passwordFile.map(Self.password))
+        }
+    }
+
+    /// The first line of a password file: editors end lines, passwords have no line ends.
+    private static func password(_ file: String) throws(TLSError) -> [UInt8] {
+        do throws(TextFile.Failure) {
+            let bytes = try TextFile.bytes(at: file)
+            return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+        } catch {
+            throw TLSError(unreadable: file, because: error.reason)
+        }
+    }
+}
+
+extension CertificateFacts {
+    /// The only topic; nil where there are several or none.
+    package var onlyTopic: String? { topics.count == 1 ? topics[0].name : nil }
+
+    /// The end of its validity for people, in UTC.
+    package var lastMoment: String { LogTime(milliseconds: notAfter * 1_000).toTheSecond }
+
+    /// Whether pushes for a bundle identifier, with some suffix at least, are what it is for.
+    func covers(_ bundle: String) -> Bool {
+        topics.contains { topic in TopicSuffix.all.contains { topic.name == bundle + $0 } }
+    }
+
+    /// Whether it may be used in an environment, as far as it says.
+    func isFor(_ environment: APNSEnvironment) -> Bool {
+        guard namesEnvironment else { return true }
+        return environment == .production ? isForProduction : isForDevelopment
+    }
+}

@@ -1,0 +1,24 @@
+internal import Glibc
+
+/// What tells one content of a file from the next without reading it: who it is, how long, and when it was written.
+///
+/// Links are followed, so that a file which is a link into a directory that is swapped as a whole, as Kubernetes mounts
+/// secrets, changes with the swap; a file renamed into place is another inode.
+struct FileStamp: Equatable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let modified: [Int]
+    private let changed: [Int]
+
+    /// The stamp of a file; nil while there is none, or none that may be looked at.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+}

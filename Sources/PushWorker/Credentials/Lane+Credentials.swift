@@ -1,0 +1,85 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+internal import PushModel
+
+// What a lane does when a credential changes, is refused, or its clock turns out wrong.
+extension Lane {
+    /// A new version was read: each route proves it for itself.
+    func changed(_ credential: APNSCredential) {
+        for route in routes where route.credential?.name == credential.name {
+            route.credential?.candidateTrouble = nil
+            route.pool?.offer(credential, now: now)
+            // Where nothing good was lost the pool has switched already.
+            guard route.pool?.credential === credential else { continue }
+            route.credential?.refusal = nil
+            route.breaker.credentialReplaced()
+            mark(route)
+        }
+    }
+
+    /// APNs refused a version on another route: connections made with it are replaced, so that none of them outlives it.
+    func refusedElsewhere(_ name: String, version: Int) {
+        for route in routes where route.credential?.name == name && !route.breaker.isParked {
+            guard let pool = route.pool, pool.credential.version == version else { continue }
+            pool.refreshCredential(now: now)
+            mark(route)
+        }
+    }
+
+    /// A route's pool has news about its credential.
+    func credentialEvent(_ event: CredentialEvent, of route: Route) {
+        guard let name = route.credential?.name else { return }
+        let metadata: (Int, String?) -> Logger.Metadata = { version, reason in
+            var metadata = Logger.Metadata.with([
+                .route: "\(route.name)", .credential: "\(name)", .version: "\(version)",
+            ])
+            if let reason { metadata.merge(.with([.reason: "\(reason)"])) { _, new in new } }
+            return metadata
+        }
+        switch event {
+        case .switched(let version):
+            route.credential?.refusal = nil
+            route.credential?.candidateTrouble = nil
+            logger.notice("APNs accepts the new credential: it is used from now on", metadata: metadata(version, nil))
+        case .candidateRefused(let version, let reason):
+            route.credential?.candidateTrouble =
+                "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
+            logger.error(
+                "APNs refuses the new credential: the one before stays in use", metadata: metadata(version, reason))
+        case .refused(let version, let reason):
+            route.credential?.refusal = reason
+            route.breaker.credentialRefused(now: now.nanoseconds)
+            logger.error(
+                "APNs refuses the credential: the route is parked, and its connections are closed",
+                metadata: metadata(version, reason))
+            if Self.concernsEveryone(reason), settings.credentials.noteRefused(name, version: version) {
+                settings.announce(.credentialRefused(name: name, version: version))
+            }
+        }
+        mark(route)
+    }
+
+    /// Whether a refusal is about the credential itself, and not about what this route does with it.
+    static func concernsEveryone(_ reason: String) -> Bool {
+        reason != Reason.badCertificateEnvironment.rawValue && reason != Reason.forbidden.rawValue
+            && !reason.hasPrefix("BadEnvironmentKey") && reason != Reason.missingProviderToken.rawValue
+    }
+
+    /// Reports a clock that differs from APNs' by so much that provider tokens are in danger.
+    func watchClocks() {
+        for route in routes {
+            guard let skew = route.pool?.status.clockSkew else { continue }
+            route.counters.clockSkew = Int(clamping: skew)
+            guard let isWrong = route.credential?.clock.learned(skew) else { continue }
+            let metadata = Logger.Metadata.with([.route: "\(route.name)", .detail: "\(skew) s ahead of APNs"])
+            if isWrong {
+                logger.error(
+                    "this machine's clock is wrong: APNs refuses provider tokens that are an hour off",
+                    metadata: metadata)
+            } else {
+                logger.notice("this machine's clock agrees with APNs' again", metadata: metadata)
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+
+/// What a route knows about its credential, beside what its pool does with it.
+struct RouteCredential {
+    /// The credential's name in the configuration.
+    let name: String
+    /// Why APNs refused it, in APNs' words; nil while it does not.
+    var refusal: String?
+    /// Why its time is not now; nil while it is.
+    var untimely: String?
+    /// Why a newer version was not taken; nil after one was.
+    var candidateTrouble: String?
+    /// Watches the clock.
+    var clock = ClockSkewWatch()
+}
+
+/// Notices that this machine's clock and APNs' differ by so much that provider tokens are in danger. Pure.
+///
+/// APNs takes tokens that are up to an hour old; half a minute is what networks and coarse clocks explain.
+struct ClockSkewWatch: Sendable {
+    /// A difference in seconds that is reported.
+    static let alarming: Int64 = 60
+    /// A difference in seconds at which it is over.
+    static let harmless: Int64 = 30
+
+    /// Whether the clock was last reported as wrong.
+    private(set) var isAlarmed = false
+
+    /// A watch that has seen nothing.
+    init() {}
+
+    /// Learns a difference.
+    ///
+    /// - Parameter skew: seconds by which this clock is ahead.
+    /// - Returns: true when the clock is to be reported as wrong, false as right again, nil for no news.
+    mutating func learned(_ skew: Int64) -> Bool? {
+        if !isAlarmed, skew.magnitude >= UInt64(Self.alarming) {
+            isAlarmed = true
+            return true
+        }
+        if isAlarmed, skew.magnitude <= UInt64(Self.harmless) {
+            isAlarmed = false
+            return false
+        }
+        return nil
+    }
+}
+
+extension Route {
+    /// Lets the credential's time and the breaker decide whether there are connections.
+    func followCredential(now: MonotonicTime, wallClock: Int64) {
+        guard let pool, credential != nil else { return }
+        let untimely = pool.credential.untimely(at: wallClock / 1_000)
+        if credential?.untimely != untimely { credential?.untimely = untimely }
+        breaker.isHeld = untimely != nil
+        if untimely != nil {
+            pool.expire(now: now)
+        } else if !breaker.isParked {
+            pool.retryCredential(now: now)
+        }
+    }
+
+    /// What the credential keeps the route from, or what else is to be known about it, in one line each.
+    var credentialTroubles: [String] {
+        guard let credential else { return [] }
+        var troubles: [String] = []
+        if let untimely = credential.untimely { troubles.append("parked: \(untimely)") }
+        let reason = credential.refusal.map { ": \($0)" } ?? ""
+        switch breaker.state {
+        case .parked: troubles.append("parked: APNs refuses the credential \(credential.name)\(reason)")
+        case .probing where credential.refusal == nil:
+            troubles.append("probing: the next job shows whether APNs accepts the credential \(credential.name)")
+        case .probing: troubles.append("probing: APNs refused the credential \(credential.name)\(reason)")
+        case .working: break
+        }
+        if let trouble = credential.candidateTrouble { troubles.append(trouble) }
+        return troubles
+    }
+}
+
+extension APNSCredential {
+    /// Why its time is not now, with what to do; nil while it is.
+    ///
+    /// - Parameter seconds: seconds since 1970.
+    func untimely(at seconds: Int64) -> String? {
+        guard let validity, !validity.contains(seconds) else { return nil }
+        if seconds < validity.lowerBound {
+            let first = LogTime(milliseconds: validity.lowerBound * 1_000).toTheSecond
+            return "the certificate of \(name) is not valid before \(first): check this machine's clock"
+        }
+        let last = LogTime(milliseconds: validity.upperBound * 1_000).toTheSecond
+        return "the certificate of \(name) expired \(last): replace its file"
+    }
+}

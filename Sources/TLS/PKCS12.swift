@@ -1,0 +1,223 @@
+internal import COpenSSL
+
+/// Certificates and keys in the container that key chains export (PKCS#12, RFC 7292).
+enum PKCS12 {
+    /// No file with one key and its chain is larger.
+    private static let sizeLimit = 1 << 20
+    /// More rounds of the password function than any program writes: a damaged count must not stop us for hours.
+    private static let roundLimit = 10_000_000
+    /// Certificates looked at in one file; the chain of a push certificate has three.
+    private static let certificateLimit = 64
+
+    /// What a file held, read again by OpenSSL's ordinary means.
+    struct Content {
+        /// The certificate of the key, then its issuer, and so on as far as the file has them.
+        var chain: [Certificate]
+        /// The private key.
+        var key: Key
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: its content.
+    ///   - password: what protects it; nil for none.
+    ///   - source: what to call it in an error.
+    /// - Returns: the key and its certificates.
+    /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
+    static func read(_ bytes: [UInt8], password: [UInt8]?, from source: String) throws(TLSError) -> Content {
+        guard bytes.count <= sizeLimit else { throw TLSError(.invalidCertificate, "\(source) is too large") }
+        guard password?.contains(0) != true else {
+            throw TLSError(.invalidKey, "\(source): a password has no zero byte")
+        }
+        ERR_clear_error()
+        let library = try OldAlgorithms()
+        let raw: (certificates: [[UInt8]], key: [UInt8]) = try parse(bytes, password, source, library)
+        // Read again from their plain form, neither belongs to the library context that goes away now.
+        var certificates: [Certificate] = []
+        for der in raw.certificates {
+            guard let certificate = Certificate(der: der) else {
+                throw .fromQueue(.invalidCertificate, "reading a certificate of \(source)")
+            }
+            certificates.append(certificate)
+        }
+        guard let key = Key(privateDER: raw.key) else { throw .fromQueue(.invalidKey, "reading the key of \(source)") }
+        return Content(chain: chain(from: certificates), key: key)
+    }
+
+    /// Takes the container apart; its certificates and key come out as DER.
+    private static func parse(
+        _ bytes: [UInt8], _ password: [UInt8]?, _ source: String, _ library: borrowing OldAlgorithms
+    ) throws(TLSError) -> (certificates: [[UInt8]], key: [UInt8]) {
+        let container = library.use {
+            bytes.withUnsafeBufferPointer { buffer in
+                var next = buffer.baseAddress
+                return d2i_PKCS12(nil, &next, buffer.count)
+            }
+        }
+        guard let container else { throw .fromQueue(.invalidCertificate, "\(source) is no PKCS#12 file") }
+        defer { PKCS12_free(container) }
+        try checkIntegrityData(container, source)
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        let text = password.map { $0.map { CChar(bitPattern: $0) } + [0] }
+        let isParsed = library.use { PKCS12_parse(container, text, &key, &certificate, &others) == 1 }
+        // From here on these objects free what was parsed, whatever comes next.
+        let ownedKey = key.map { Key(takingOwnership: $0) }
+        var owned = certificate.map { [Certificate(takingOwnership: $0)] } ?? []
+        owned += Certificate.take(others)
+        guard isParsed else { throw failure(source, library) }
+        guard let ownedKey else { throw TLSError(.invalidKey, "\(source) holds no private key") }
+        guard certificate != nil else {
+            throw TLSError(.invalidCertificate, "\(source) holds no certificate for its private key")
+        }
+        var ders: [[UInt8]] = []
+        for one in owned.prefix(certificateLimit) { ders.append(try one.der) }
+        return (ders, try ownedKey.privateDER)
+    }
+
+    /// Refuses a container that anybody could have changed, and one whose integrity check would take hours.
+    private static func checkIntegrityData(_ container: OpaquePointer, _ source: String) throws(TLSError) {
+        guard PKCS12_mac_present(container) == 1 else {
+            throw TLSError(.invalidCertificate, "\(source) has no integrity check: export it with a password")
+        }
+        var rounds: UnsafePointer<ASN1_INTEGER>?
+        PKCS12_get0_mac(nil, nil, nil, &rounds, container)
+        // Absent means one round (RFC 7292, 4).
+        guard let rounds else { return }
+        let count = ASN1_INTEGER_get(rounds)
+        guard (1...roundLimit).contains(count) else {
+            throw TLSError(.invalidCertificate, "\(source) asks for \(count) rounds of its password function")
+        }
+    }
+
+    /// Why a container could not be taken apart, in words that say what to do.
+    private static func failure(_ source: String, _ library: borrowing OldAlgorithms) -> TLSError {
+        // The first entry that names PKCS#12 is the cause; ciphers complain before and after it.
+        var isWrongPassword = false
+        var isUnsupported = false
+        var last: UInt = 0
+        while case let number = ERR_get_error(), number != 0 {
+            last = number
+            let (module, reason) = (ERR_GET_LIB(number), ERR_GET_REASON(number))
+            if module == ERR_LIB_PKCS12, reason == PKCS12_R_MAC_VERIFY_FAILURE { isWrongPassword = true }
+            if module == ERR_LIB_EVP, reason == EVP_R_UNSUPPORTED_ALGORITHM { isUnsupported = true }
+        }
+        if isUnsupported, !library.hasOldCiphers {
+            return TLSError(
+                .library,
+                "\(source) is encrypted with an old cipher, and OpenSSL's legacy provider is not installed: install it, "
+                    + "or export the file again with a present-day cipher")
+        }
+        if isWrongPassword { return TLSError(.invalidKey, "\(source): the password is wrong") }
+        let text = ERR_reason_error_string(last).map { String(cString: $0) } ?? "it cannot be taken apart"
+        return TLSError(.invalidCertificate, "\(source): \(text)")
+    }
+
+    /// Puts the issuers of the first certificate in order; certificates that have nothing to do with it are left out.
+    private static func chain(from certificates: [Certificate]) -> [Certificate] {
+        var chain = [certificates[0]]
+        var others = Array(certificates.dropFirst())
+        while let index = others.firstIndex(where: {
+            X509_check_issued($0.pointer, chain[chain.count - 1].pointer) == X509_V_OK
+        }) {
+            chain.append(others.remove(at: index))
+        }
+        return chain
+    }
+}
+
+/// A library context of OpenSSL's that also knows ciphers long out of use, such as RC2-40; they are never offered to TLS.
+///
+/// Old key-chain exports need them (OSSL_PROVIDER-legacy(7)). The process's own context is left as it is.
+private struct OldAlgorithms: ~Copyable {
+    private let context: OpaquePointer
+    /// Whether the system has the provider with the old ciphers.
+    var hasOldCiphers: Bool { legacy != nil }
+    private let ordinary: OpaquePointer
+    private let legacy: OpaquePointer?
+
+    init() throws(TLSError) {
+        guard let context = OSSL_LIB_CTX_new() else { throw .fromQueue(.library, "making a library context") }
+        guard let ordinary = OSSL_PROVIDER_load(context, "default") else {
+            OSSL_LIB_CTX_free(context)
+            throw .fromQueue(.library, "loading OpenSSL's default provider")
+        }
+        self.context = context
+        self.ordinary = ordinary
+        legacy = OSSL_PROVIDER_load(context, "legacy")
+        // Its absence is no error before a file needs it.
+        ERR_clear_error()
+    }
+
+    /// Makes the context the calling thread's own for the time of a call: OpenSSL 3.0 forgets on the way which context a
+    /// container was made in, and asks the thread's.
+    func use<Result>(_ body: () -> Result) -> Result {
+        let before = OSSL_LIB_CTX_set0_default(context)
+        defer { OSSL_LIB_CTX_set0_default(before) }
+        return body()
+    }
+
+    deinit {
+        if let legacy { OSSL_PROVIDER_unload(legacy) }
+        OSSL_PROVIDER_unload(ordinary)
+        OSSL_LIB_CTX_free(context)
+    }
+}
+
+extension Certificate {
+    /// Takes all certificates out of a C list and frees the list.
+    ///
+    /// - Parameter list: a STACK_OF(X509) that owns its elements; nil for none.
+    /// - Returns: the certificates.
+    static func take(_ list: OpaquePointer?) -> [Certificate] {
+        guard let list else { return [] }
+        defer { OPENSSL_sk_free(list) }
+        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
+            OPENSSL_sk_value(list, index).map { Certificate(takingOwnership: OpaquePointer($0)) }
+        }
+    }
+
+    /// Reads the binary form (RFC 5280, 4.1); nil when it is damaged, with the cause in OpenSSL's error queue.
+    convenience init?(der: [UInt8]) {
+        let certificate = der.withUnsafeBufferPointer { buffer in
+            var next = buffer.baseAddress
+            return d2i_X509(nil, &next, buffer.count)
+        }
+        guard let certificate else { return nil }
+        self.init(takingOwnership: certificate)
+    }
+
+    /// The binary form (RFC 5280, 4.1).
+    var der: [UInt8] {
+        get throws(TLSError) {
+            guard let bio = MemoryBIO(), i2d_X509_bio(bio.pointer, pointer) == 1 else {
+                throw .fromQueue(.library, "writing a certificate")
+            }
+            return bio.contents
+        }
+    }
+}
+
+extension Key {
+    /// Reads an unencrypted private key in binary form; nil when it is damaged.
+    convenience init?(privateDER der: [UInt8]) {
+        let key = der.withUnsafeBufferPointer { buffer in
+            var next = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &next, buffer.count)
+        }
+        guard let key else { return nil }
+        self.init(takingOwnership: key)
+    }
+
+    /// The private key as unencrypted PKCS#8 in binary form: a secret.
+    var privateDER: [UInt8] {
+        get throws(TLSError) {
+            guard let bio = MemoryBIO(), i2d_PKCS8PrivateKeyInfo_bio(bio.pointer, pointer) == 1 else {
+                throw .fromQueue(.library, "writing a key")
+            }
+            return bio.contents
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import APNSClient
+
+@Suite("Credential rotation decisions", .timeLimit(.minutes(1)))
+struct CredentialRotationStateMachineTests {
+    typealias Machine = CredentialRotationStateMachine
+
+    enum Event: Sendable {
+        case offered(Int)
+        case judged(Int, Machine.Verdict)
+        case proofLost(Int)
+        case retryProof
+        case expired
+        case retry
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let events: [Event]
+        /// What the last event leads to.
+        let actions: [Machine.Action]
+        let state: Machine.State
+
+        var testDescription: String { name }
+
+        init(_ name: String, _ events: [Event], _ actions: [Machine.Action], _ state: Machine.State) {
+            self.name = name
+            self.events = events
+            self.actions = actions
+            self.state = state
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("a new version proves itself beside the old one", [.offered(2)], [.openProof(2)], .proving(old: 1, new: 2)),
+        Row("the same version is no news", [.offered(1)], [], .settled(1)),
+        Row("the candidate offered again is no news", [.offered(2), .offered(2)], [], .proving(old: 1, new: 2)),
+        Row(
+            "a newer candidate replaces one not proven", [.offered(2), .offered(3)], [.dropProof(2), .openProof(3)],
+            .proving(old: 1, new: 3)),
+        Row("the first good answer switches", [.offered(2), .judged(2, .accepted)], [.switchTo(2)], .settled(2)),
+        Row(
+            "good answers to the old one prove nothing", [.offered(2), .judged(1, .accepted)], [],
+            .proving(old: 1, new: 2)),
+        Row(
+            "an answer that says nothing decides nothing", [.offered(2), .judged(2, .undecided)], [],
+            .proving(old: 1, new: 2)),
+        Row("a refused candidate is dropped", [.offered(2), .judged(2, .refused)], [.dropProof(2)], .settled(1)),
+        Row(
+            "late answers about a dropped candidate change nothing",
+            [.offered(2), .judged(2, .refused), .judged(2, .refused)], [], .settled(1)),
+        Row(
+            "a refused candidate does not come back by itself", [.offered(2), .judged(2, .refused), .retryProof], [],
+            .settled(1)),
+        Row(
+            "after a refused candidate the next one is tried", [.offered(2), .judged(2, .refused), .offered(3)],
+            [.openProof(3)], .proving(old: 1, new: 3)),
+        Row("a revoked version loses all its connections", [.judged(1, .refused)], [.closeAll(1)], .refused(1)),
+        Row("it loses them once", [.judged(1, .refused), .judged(1, .refused)], [], .refused(1)),
+        Row("somebody asks again", [.judged(1, .refused), .retry], [], .settled(1)),
+        Row("asking again where nothing was refused is nothing", [.retry], [], .settled(1)),
+        Row("revoked again", [.judged(1, .refused), .retry, .judged(1, .refused)], [.closeAll(1)], .refused(1)),
+        Row(
+            "a revoked version is replaced without a proof", [.judged(1, .refused), .offered(2)], [.switchTo(2)],
+            .settled(2)),
+        Row(
+            "the old one revoked while the new one proves itself", [.offered(2), .judged(1, .refused)],
+            [.closeAll(1), .switchTo(2)], .settled(2)),
+        Row("expired", [.expired], [.closeAll(1)], .refused(1)),
+        Row("expired once", [.expired, .expired], [], .refused(1)),
+        Row(
+            "expired while the new one proves itself", [.offered(2), .expired], [.closeAll(1), .switchTo(2)],
+            .settled(2)),
+        Row(
+            "an answer to a version long gone", [.offered(2), .judged(2, .accepted), .judged(1, .refused)], [],
+            .settled(2)),
+        Row(
+            "a lost proof waits", [.offered(2), .proofLost(2)], [], .proving(old: 1, new: 2)),
+        Row(
+            "a lost proof is tried again", [.offered(2), .proofLost(2), .retryProof], [.openProof(2)],
+            .proving(old: 1, new: 2)),
+        Row(
+            "it is tried again once", [.offered(2), .proofLost(2), .retryProof, .retryProof], [],
+            .proving(old: 1, new: 2)),
+        Row("a proof under way is not tried again", [.offered(2), .retryProof], [], .proving(old: 1, new: 2)),
+        Row(
+            "another's proof lost is nothing", [.offered(2), .proofLost(1), .retryProof], [], .proving(old: 1, new: 2)),
+    ]
+
+    @Test("Every row of the table", arguments: rows)
+    func table(row: Row) {
+        var machine = Machine(version: 1)
+        var actions: [Machine.Action] = []
+        for event in row.events {
+            actions = []
+            switch event {
+            case .offered(let version): actions = machine.offered(version)
+            case .judged(let version, let verdict): actions = machine.judged(version, verdict)
+            case .proofLost(let version): machine.proofLost(version)
+            case .retryProof: actions = machine.retryProof()
+            case .expired: actions = machine.expired()
+            case .retry: machine.retry()
+            }
+        }
+        #expect(actions == row.actions)
+        #expect(machine.state == row.state)
+    }
+
+    @Test(
+        "Whatever happens, versions only grow and a switch follows acceptance or the end of the old", arguments: 0..<50)
+    func property(seed: Int) {
+        var random = Generator(seed: UInt64(seed))
+        var machine = Machine(version: 1)
+        var newest = 1
+        for _ in 0..<200 {
+            let before = machine.state
+            let known = [machine.current, machine.candidate ?? machine.current, max(1, machine.current - 1)]
+            let version = known.randomElement(using: &random) ?? 1
+            var actions: [Machine.Action] = []
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0:
+                newest += 1
+                actions = machine.offered(newest)
+            case 1: actions = machine.judged(version, .accepted)
+            case 2: actions = machine.judged(version, .refused)
+            case 3: actions = machine.judged(version, .undecided)
+            case 4: machine.proofLost(version)
+            case 5: actions = machine.expired()
+            default: machine.retry()
+            }
+            for case .switchTo(let target) in actions {
+                #expect(target == machine.current)
+                if case .settled = before { Issue.record("switched without a proof") }
+            }
+            if case .proving(let old, let new) = machine.state { #expect(old < new) }
+            #expect(machine.current <= newest)
+        }
+    }
+}

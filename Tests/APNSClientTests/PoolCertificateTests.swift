@@ -1,0 +1,218 @@
+import EventLoop
+import Foundation
+import HTTP2
+import LocalStack
+import PushModel
+import TLS
+import TestSupport
+import Testing
+
+@testable import APNSClient
+
+@Suite("A pool with a client certificate", .timeLimit(.minutes(1)))
+struct PoolCertificateTests {
+    private let server: ThrowawayCertificates
+    private let apple: AppleStyleCertificates
+
+    init() throws {
+        server = try ThrowawayCertificates()
+        apple = try AppleStyleCertificates()
+        try apple.issue("push")
+    }
+
+    /// A server that believes this authority's certificates, and refuses any other.
+    private func context() throws -> TLSContext {
+        try .server(
+            identity: try server.server(), applicationProtocols: ["h2"],
+            clientTrust: TrustRoots(systemRoots: false, files: [apple.authorityFile]))
+    }
+
+    private func credential(
+        _ identity: CertificateIdentity?, version: Int = 1, onlyTopic: String? = nil
+    ) throws -> APNSCredential {
+        APNSCredential(
+            name: "cert", version: version, context: try server.clientContext(identity: identity),
+            onlyTopic: onlyTopic)
+    }
+
+    private func identity(_ name: String) throws -> CertificateIdentity {
+        try CertificateIdentity(
+            certificateFile: apple.directory.file("\(name).pem"), keyFile: apple.directory.file("\(name).key"))
+    }
+
+    @Test("Pushes carry the certificate of the connection and no provider token, from the first one at full width")
+    func pushes() throws {
+        let ring = try Ring(credential: try credential(try identity("push")), context: try context())
+        try ring.connect()
+        #expect(ring.pool.capacity > 1)
+        try ring.send(try Jobs.make(), count: 200)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(ring.server.requests.allSatisfy { $0.headers["authorization"] == nil })
+        #expect(ring.server.requests.allSatisfy { $0.headers["apns-topic"] == "com.example.app" })
+        #expect(ring.server.connections.first?.peerSubject == "CN=Apple Push Services: push,UID=com.example.app")
+    }
+
+    @Test(
+        "The topic is left out only where the route asks, and only where it is the certificate's only one",
+        arguments: [
+            (true, "com.example.app", "com.example.app", nil),
+            (false, "com.example.app", "com.example.app", "com.example.app"),
+            (true, nil, "com.example.app", "com.example.app"),
+            (true, "com.example.app", "com.example.app.voip", "com.example.app.voip"),
+            (true, "com.example.app.voip", "com.example.app.voip", nil),
+        ] as [(Bool, String?, String, String?)])
+    func topic(omits: Bool, only: String?, topic: String, expected: String?) throws {
+        let credential = try credential(try identity("push"), onlyTopic: only)
+        let ring = try Ring(credential: credential, context: try context()) { $0.omitsOnlyTopic = omits }
+        try ring.send(try Jobs.make(topic: topic), count: 3)
+        #expect(ring.server.requests.count == 3)
+        #expect(ring.server.requests.allSatisfy { $0.headers["apns-topic"] == expected })
+    }
+
+    @Test("A certificate the server does not believe is refused with an alert: no push leaves, nothing is retried")
+    func refused() throws {
+        let stranger = try ThrowawayCertificates(name: "Stranger").client(userID: "com.example.app")
+        let ring = try Ring(credential: try credential(stranger), context: try context())
+        try ring.turn { !ring.events.isEmpty }
+        guard case .refused(version: 1, let reason)? = ring.events.first else { throw Ring.TimedOut() }
+        #expect(reason.contains("refused our certificate"))
+        try ring.turn { ring.pool.connections.isEmpty }
+        let accepted = ring.server.accepted
+        ring.refuses(try Jobs.make(), tag: 1)
+        #expect(ring.pool.status.connecting == 0)
+        #expect(ring.server.accepted == accepted)
+        #expect(ring.server.requests.isEmpty)
+        #expect(ring.pool.status.lastError?.isRetriable == false)
+    }
+
+    @Test("A new certificate proves itself with one push, then the others follow")
+    func rotation() throws {
+        try apple.issue("next")
+        let ring = try Ring(credential: try credential(try identity("push")), context: try context())
+        let job = try Jobs.make()
+        try ring.send(job, count: 20)
+        ring.pool.offer(try credential(try identity("next"), version: 2), now: .now())
+        try ring.turn { ring.pool.status.proving == 1 }
+        try ring.send(job, count: 20)
+        try ring.turn { ring.events == [.switched(version: 2)] && ring.server.connections.count == 1 }
+        try ring.send(job, count: 20)
+        #expect(ring.server.connections.first?.peerSubject == "CN=Apple Push Services: next,UID=com.example.app")
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+    }
+
+    @Test("A new certificate that the server refuses with an alert changes nothing")
+    func refusedCandidate() throws {
+        let ring = try Ring(credential: try credential(try identity("push")), context: try context())
+        let job = try Jobs.make()
+        try ring.send(job, count: 20)
+        let stranger = try ThrowawayCertificates(name: "Stranger").client(userID: "com.example.app")
+        ring.pool.offer(try credential(stranger, version: 2), now: .now())
+        try ring.turn { !ring.events.isEmpty }
+        guard case .candidateRefused(version: 2, let reason)? = ring.events.first else { throw Ring.TimedOut() }
+        #expect(reason.contains("refused our certificate"))
+        try ring.send(job, count: 20)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(ring.server.connections.count == 1)
+    }
+
+    @Test("GOAWAY with a credential's reason counts as its refusal")
+    func goAway() throws {
+        let ring = try Ring(credential: try credential(try identity("push")), context: try context())
+        ring.server.script = { _ in
+            [.goAway(last: 0, .noError, debug: #"{"reason":"BadCertificateEnvironment"}"#)]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        try ring.turn { !ring.events.isEmpty }
+        guard case .refused(version: 1, let reason)? = ring.events.first else { throw Ring.TimedOut() }
+        #expect(reason.contains("BadCertificateEnvironment"))
+        #expect(ring.answers.first?.answer.isUnprocessed == true)
+        #expect(ring.pool.status.connecting == 0)
+    }
+}
+
+@Suite("Trust in APNs", .timeLimit(.minutes(1)))
+struct TrustTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let code: APNSClientError.Code
+        let words: String
+        let context: @Sendable (ThrowawayCertificates) throws -> TLSContext
+
+        var testDescription: String { name }
+    }
+
+    private static func context(_ identity: CertificateIdentity) throws -> TLSContext {
+        try .server(identity: identity, applicationProtocols: ["h2"], clientTrust: nil)
+    }
+
+    @Test(
+        "A server that is not who it should be is refused before a byte of a push leaves, and the reason is kept",
+        arguments: [
+            Case(name: "another host", code: .untrusted, words: "IP address mismatch") {
+                try context(try $0.server(names: ["api.push.example"]))
+            },
+            Case(name: "expired", code: .untrusted, words: "certificate has expired") {
+                try context(try $0.server(days: 5, notBeforeOffset: -10 * 86_400))
+            },
+            Case(name: "not valid yet", code: .untrusted, words: "not yet valid") {
+                try context(try $0.server(days: 5, notBeforeOffset: 86_400))
+            },
+            Case(name: "unknown authority", code: .untrusted, words: "certificate") { _ in
+                try context(try ThrowawayCertificates(name: "Stranger").server())
+            },
+        ])
+    func untrusted(example: Case) throws {
+        let certificates = try ThrowawayCertificates()
+        let ring = try Ring(
+            tokens: try Tokens.source(), trust: certificates.trust, context: try example.context(certificates))
+        let job = try Jobs.make()
+        try ring.turn {
+            !ring.connectErrors.isEmpty
+        } everyTurn: {
+            ring.refuses(job, tag: 1)
+        }
+        let error = try #require(ring.connectErrors.first)
+        #expect(error.code == example.code)
+        #expect(error.message.contains(example.words), "\(error)")
+        #expect(!error.isRetriable)
+        #expect(ring.pool.status.lastError?.message == error.message)
+        #expect(ring.server.requests.isEmpty)
+        #expect(ring.server.connections.allSatisfy { !$0.hasPlaintext })
+        #expect(!ring.pool.isConnected)
+    }
+
+    @Test(
+        "A server of openssl(1) that is self-signed or speaks TLS 1.1 only gets no byte of a push",
+        arguments: [
+            (["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], APNSClientError.Code.tls, "no TLS version in common"),
+            ([], .untrusted, "self-signed certificate"),
+        ])
+    func foreign(options: [String], code: APNSClientError.Code, words: String) throws {
+        let directory = try TemporaryDirectory(prefix: "martlet-trust")
+        let (certificate, key) = (directory.file("self.pem"), directory.file("self.key"))
+        let made = try ChildProcess.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "5", "-subj",
+                "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ])
+        try #require(made.status == 0)
+        let port = try FreePort.next()
+        let said = directory.file("received")
+        let server = try ChildProcess.start(
+            "/usr/bin/openssl",
+            ["s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key, "-alpn", "h2", "-quiet"]
+                + options, output: .file(said))
+        defer { server.terminate(grace: .zero) }
+        while server.isRunning && !Probe.answers(port: port) {}
+        // Trusted, so that only the version is wrong; and not trusted, so that only the signer is.
+        let trust = TrustRoots(systemRoots: true, files: options.isEmpty ? [] : [certificate])
+        let driver = try PoolDriver(loop: try EventLoop(), port: port, trust: trust, tokens: try Tokens.source())
+        try driver.turn { !driver.connectErrors.isEmpty }
+        let error = try #require(driver.connectErrors.first)
+        #expect(error.code == code)
+        #expect(error.message.contains(words), "\(error)")
+        server.terminate(grace: .zero)
+        #expect(FileManager.default.contents(atPath: said)?.isEmpty ?? true)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LocalStack
+import PushWorker
+import TLS
+import TestSupport
+import Testing
+
+/// A worker with a push certificate, against an HTTP/2 server of somebody else's that demands one.
+@Suite("Pushing with a certificate", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct CertificateTests {
+    private static let topic = "com.example.app"
+
+    @Test("Jobs are pushed with the certificate and without a provider token; a new certificate needs no restart")
+    func pushes() async throws {
+        let apple = try AppleStyleCertificates()
+        for name in ["push", "next"] { try apple.issue(name) }
+        let file = try apple.pack("push", password: "geheim", ["-legacy"])
+        let password = try apple.directory.write("geheim\n", to: "password")
+        let certificates = try DemoCertificates(in: apple.directory)
+        let device = "\(apple.directory.path)/htdocs/3/device"
+        let token = String(decoding: Tokens.good, as: UTF8.self)
+        try FileManager.default.createDirectory(atPath: device, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: "\(device)/\(token)"))
+        let port = try FreePort.next()
+        let log = apple.directory.file("nghttpd.log")
+        let server = try ChildProcess.start(
+            "/usr/sbin/nghttpd",
+            [
+                "-v", "-a", "127.0.0.1", "-d", apple.directory.file("htdocs"), "--verify-client", "\(port)",
+                certificates.keyFile, certificates.certificateFile,
+            ], output: .file(log))
+        defer { server.terminate(grace: .zero) }
+        while server.isRunning && !Probe.answers(port: port) {}
+        let address = "https://localhost:\(port)"
+        let stack = try await BrokerStack.start(
+            "certificate",
+            apps: [BrokerStack.App(route: "app", topic: Self.topic, credential: "cert")],
+            apns: """
+                { production: "\(address)", development: "\(address)", trust_file: "\(certificates.authorityFile)" }
+                """,
+            credentials: """
+                  - { name: cert, kind: certificate, file: "\(file)", password_file: "\(password)" }
+                """)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        for number in 0..<20 {
+            try client.publishGoodJob(as: "first \(number)")
+            #expect(try client.result("first \(number)").result.outcome == "accepted")
+        }
+        let status = try #require(worker.worker.credentialStatuses().first { $0.name == "cert" })
+        #expect(status.version == 1 && (status.notAfter ?? 0) > 0)
+
+        _ = try apple.pack("next", password: "geheim")
+        try #require(Foundation.rename(apple.directory.file("next.p12"), file) == 0)
+        worker.worker.reload()
+        // Each answer is a chance for the new certificate to prove itself.
+        var number = 0
+        while worker.worker.readiness().routes.first(where: { $0.name == "app" })?.credentialVersion != 2 {
+            try client.publishGoodJob(as: "second \(number)")
+            #expect(try client.result("second \(number)").result.outcome == "accepted")
+            number += 1
+        }
+        try client.publishGoodJob(as: "last")
+        #expect(try client.result("last").result.outcome == "accepted")
+        try await worker.stop()
+        server.terminate()
+        let heard = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(heard.contains(":path: /3/device/\(token)"))
+        #expect(!heard.contains(") authorization:"))
+        #expect(heard.contains(") apns-topic: \(Self.topic)"))
+    }
+}

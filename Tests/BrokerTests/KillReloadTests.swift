@@ -1,0 +1,48 @@
+import Foundation
+import Glibc
+import LocalStack
+import TLS
+import Testing
+
+@testable import martlet
+
+// Workers are told to read their credentials again in the middle of their work.
+extension KillTests {
+    @Test("SIGHUP: what did not change is said; a key that APNs refuses costs nothing, and the one before goes on")
+    func reload() async throws {
+        try await KillRing.run(settings: "lanes: 1") { ring in
+            let watch = try await AuditWatch(ring)
+            let worker = try ring.local.startWorker("worker")
+            try await ring.publish(KillRing.jobs(500), watch.audit)
+            try await watch.until(finals: 500)
+            worker.signal(SIGHUP)
+            try await Self.awaitLog(ring, "a credential is unchanged")
+
+            let directory = ring.local.directory
+            try directory.write(try ES256PrivateKey.generate().pem, to: "next.p8")
+            try #require(
+                Foundation.rename(directory.file("next.p8"), directory.file("AuthKey_MARTLET001.p8")) == 0)
+            worker.signal(SIGHUP)
+            try await Self.awaitLog(ring, "a credential changed: the new one is proved before it is used")
+            try await ring.publish(KillRing.jobs(500), watch.audit)
+            try await Self.awaitLog(ring, "APNs refuses the new credential: the one before stays in use")
+            try await watch.untilComplete()
+            try await ring.awaitEmptyJobQueue()
+            try await ring.expectClean(watch, mostExtra: 0)
+
+            try directory.write("nonsense", to: "next.p8")
+            try #require(
+                Foundation.rename(directory.file("next.p8"), directory.file("AuthKey_MARTLET001.p8")) == 0)
+            worker.signal(SIGHUP)
+            try await Self.awaitLog(ring, "a credential cannot be read: the present one stays in use")
+            #expect(worker.isRunning)
+            try await ring.stop([worker])
+        }
+    }
+
+    /// Waits until the worker has logged something.
+    private static func awaitLog(_ ring: KillRing, _ text: String) async throws {
+        let log = ring.local.logFile(of: "worker")
+        while !(try String(contentsOfFile: log, encoding: .utf8)).contains(text) { await Task.yield() }
+    }
+}

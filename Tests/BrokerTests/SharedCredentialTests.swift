@@ -1,0 +1,48 @@
+import APNSSimulator
+import LocalStack
+import PushWorker
+import Testing
+
+/// Two routes that push with the same key.
+@Suite("A credential that routes share", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct SharedCredentialTests {
+    @Test(
+        "Refused on one route, it loses its connections on the other too; its replacement puts the first to work again")
+    func shared() async throws {
+        let stack = try await BrokerStack.start(
+            "shared",
+            apps: [
+                BrokerStack.App(route: "one", topic: "com.example.one", credential: "stranger"),
+                BrokerStack.App(route: "two", topic: "com.example.two", credential: "stranger"),
+            ])
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        func state(_ name: String) -> WorkerReadiness.Route? {
+            worker.worker.readiness().routes.first { $0.name == name }
+        }
+        while state("one")?.state != "ready" || state("two")?.state != "ready" { await Task.yield() }
+        let before = stack.simulator.counters.connectionsAccepted
+        try client.publishGoodJob(as: "refused", topic: "com.example.one")
+        while state("one")?.state != "parked" { await Task.yield() }
+        #expect(state("one")?.reason?.contains("InvalidProviderToken") == true)
+        while stack.simulator.counters.connectionsAccepted == before { await Task.yield() }
+        // A parked route opens nothing: it was the other one.
+        #expect(state("one")?.state == "parked" && state("one")?.connections == 0)
+        #expect(state("two")?.state == "ready")
+
+        guard var good = stack.configuration.credentials.first(where: { $0.name == "local" }),
+            case .token(var token) = good
+        else { throw RingFailure("no credential is called local") }
+        token.name = "stranger"
+        good = .token(token)
+        worker.worker.reload(credentials: [good])
+        #expect(try client.result("refused").result.outcome == "accepted")
+        for topic in ["com.example.one", "com.example.two"] {
+            try client.publishGoodJob(as: topic, topic: topic)
+            #expect(try client.result(topic).result.outcome == "accepted")
+        }
+        while state("one")?.credentialVersion != 2 || state("two")?.credentialVersion != 2 { await Task.yield() }
+        try await worker.stop()
+    }
+}
