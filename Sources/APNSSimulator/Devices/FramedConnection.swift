@@ -118,8 +118,14 @@ final class FramedConnection: ReadinessHandler {
             if !isClosed { try flush() }
         } catch {
             _ = try? drain()
-            close(reason: "\(error)", isRefused: (error as? TLSError)?.code == .peerAlert)
+            close(reason: "\(error)", isRefused: Self.isRefusal(error))
         }
+    }
+
+    /// Whether the peer ended TLS with an alert, above all because it does not know the certificate.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        guard let code = (error as? TLSError)?.code else { return false }
+        return code == .certificateRefused || code == .peerAlert
     }
 
     private func handshake() throws {

@@ -125,7 +125,7 @@ struct CertificateTrustTests {
             #expect(try RawClient(simulator, certificate: good).exchange(Self.push).status == 200)
             let expired = try certificate(simulator, startsIn: -172_800)
             let error = #expect(throws: TLSError.self) { try RawClient(simulator, certificate: expired) }
-            #expect(error?.code == .peerAlert)
+            #expect(error?.code == .certificateRefused)
             #expect(simulator.ledger.total == 1)
         }
     }
