@@ -86,7 +86,9 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
-        tests("APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel"]),
+        tests(
+            "APNSClientTests",
+            ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests(
             "PushWorkerTests",

@@ -71,6 +71,8 @@ package final class APNSConnector: Sendable {
     private let trust: TLSContext
     private let limiter: ConnectRateLimiter
     private let requiresALPN: Bool
+    /// What connections go through; nil for a direct way.
+    package let proxy: HTTPProxy?
 
     /// A connector.
     ///
@@ -79,11 +81,16 @@ package final class APNSConnector: Sendable {
     ///   - trust: a client context that offers `h2`; its identity is the client certificate, where one is used.
     ///   - limiter: shared by the whole process.
     ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
-    package init(endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true) {
+    ///   - proxy: what connections go through; nil for a direct way. The server is verified all the same.
+    package init(
+        endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
+        proxy: HTTPProxy? = nil
+    ) {
         self.endpoint = endpoint
         self.trust = trust
         self.limiter = limiter
         self.requiresALPN = requiresALPN
+        self.proxy = proxy
     }
 
     /// Opens the connection a pool asked for.
@@ -98,7 +105,8 @@ package final class APNSConnector: Sendable {
         }
     }
 
-    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last.
+    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last. Behind a proxy the
+    /// addresses are the proxy's, which looks the host up itself.
     ///
     /// - Parameters:
     ///   - avoiding: addresses to be used only where there are no others.
@@ -131,9 +139,9 @@ package final class APNSConnector: Sendable {
 
     private func lookUp() throws(APNSClientError) -> [SocketAddress] {
         do throws(EventLoopError) {
-            return try Resolver.addresses(host: endpoint.host, port: endpoint.port)
+            return try Resolver.addresses(host: proxy?.host ?? endpoint.host, port: proxy?.port ?? endpoint.port)
         } catch {
-            throw APNSClientError(.unreachable, error.message)
+            throw APNSClientError(.unreachable, proxy == nil ? error.message : "the proxy: \(error.message)")
         }
     }
 
@@ -145,10 +153,14 @@ package final class APNSConnector: Sendable {
         do throws(EventLoopError) {
             socket = try Socket.connect(to: address, timeout: deadline.left)
         } catch {
-            throw APNSClientError(error.code == .timedOut ? .timedOut : .unreachable, error.message)
+            let message = proxy.map { "the proxy \($0): \(error.message)" } ?? error.message
+            throw APNSClientError(error.code == .timedOut ? .timedOut : .unreachable, message)
         }
         SocketOptions.setUserTimeout(socket.fileDescriptor, milliseconds: Self.userTimeout)
         SocketOptions.setKeepalive(socket.fileDescriptor, idle: 60, interval: 10, count: 3)
+        if let proxy {
+            try ProxyTunnel(proxy: proxy, endpoint: endpoint).open(over: socket, deadline: deadline)
+        }
         do throws(TLSError) {
             session = try TLSSession(client: trust, serverName: endpoint.host)
         } catch {
@@ -229,5 +241,5 @@ package final class APNSConnector: Sendable {
 
 extension MonotonicTime {
     /// How long it is until then.
-    fileprivate var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
+    var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
 }

@@ -30,14 +30,14 @@ class PoolDriver: APNSPoolDelegate {
 
     init(
         loop: EventLoop, port: Int, trust: TrustRoots, tokens: ProviderTokenSource?, closesAtEnd: Bool = true,
-        _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
+        proxy: HTTPProxy? = nil, _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
     ) throws {
         self.loop = loop
         self.closesAtEnd = closesAtEnd
         let endpoint = APNSEndpoint(host: "127.0.0.1", port: port)
         connector = APNSConnector(
             endpoint: endpoint, trust: try .client(trust: trust, identity: nil, applicationProtocols: ["h2"]),
-            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
+            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)), proxy: proxy)
         mailbox = Mailbox(waking: loop.wakeup)
         var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
         configuration.openInterval = .milliseconds(1)

@@ -62,9 +62,11 @@ extension Lane {
                 surroundings: surroundings)
             if let connector = route.connector {
                 let events = PoolEvents(lane: self, route: made, connector: connector)
+                var configuration = APNSPoolConfiguration(
+                    requestTimeout: settings.requestTimeout, connections: route.connections)
+                configuration.pingInterval = settings.pingInterval
                 made.pool = APNSPool(
-                    configuration: APNSPoolConfiguration(
-                        requestTimeout: settings.requestTimeout, connections: route.connections),
+                    configuration: configuration,
                     loop: loop, endpoint: connector.endpoint, tokens: route.tokens, delegate: events)
                 made.poolEvents = events
                 made.breaker = RouteBreaker(isConnected: false)
