@@ -71,6 +71,8 @@ package final class APNSConnector: Sendable {
     private let trust: TLSContext
     private let limiter: ConnectRateLimiter
     private let requiresALPN: Bool
+    /// Looks a host up; another one only in tests.
+    private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     /// What connections go through; nil for a direct way.
     package let proxy: HTTPProxy?
 
@@ -82,10 +84,22 @@ package final class APNSConnector: Sendable {
     ///   - limiter: shared by the whole process.
     ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
     ///   - proxy: what connections go through; nil for a direct way. The server is verified all the same.
-    package init(
+    package convenience init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil
     ) {
+        self.init(
+            endpoint: endpoint, trust: trust, limiter: limiter, requiresALPN: requiresALPN, proxy: proxy,
+            resolve: Resolver.addresses)
+    }
+
+    /// A connector that looks hosts up in its own way.
+    init(
+        endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
+        proxy: HTTPProxy? = nil,
+        resolve: @escaping @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
+    ) {
+        self.resolve = resolve
         self.endpoint = endpoint
         self.trust = trust
         self.limiter = limiter
@@ -139,7 +153,7 @@ package final class APNSConnector: Sendable {
 
     private func lookUp() throws(APNSClientError) -> [SocketAddress] {
         do throws(EventLoopError) {
-            return try Resolver.addresses(host: proxy?.host ?? endpoint.host, port: proxy?.port ?? endpoint.port)
+            return try resolve(proxy?.host ?? endpoint.host, proxy?.port ?? endpoint.port)
         } catch {
             throw APNSClientError(.unreachable, proxy == nil ? error.message : "the proxy: \(error.message)")
         }

@@ -100,11 +100,14 @@ final class Route {
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty }
 
+    /// Whether notifications wait to be sent.
+    var hasBacklog: Bool { !(waiting.isEmpty && resends.isEmpty) }
+
     /// Sends as much as streams, window, rate and breaker allow; all of it leaves in one write per connection.
     ///
     /// This is the batching: whatever became ready during a turn goes out together.
     func sendWaiting(now: MonotonicTime, wallClock: Int64) {
-        guard let pool, !(waiting.isEmpty && resends.isEmpty) else { return }
+        guard let pool, hasBacklog else { return }
         var room = min(pool.capacity, allowance(now: now.nanoseconds))
         while room > 0, let notification = nextNotification() {
             // The job is read in place, never copied: it is 400 bytes with several references.
