@@ -32,7 +32,8 @@ extension Worker: AdminSource {
                     detail: status.troubles.isEmpty ? nil : status.troubles.joined(separator: "; ")))
             routes += status.routes.map { route in
                 WorkerReadiness.Route(
-                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections)
+                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
+                    limitedBy: route.limitedBy.rawValue)
             }
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.

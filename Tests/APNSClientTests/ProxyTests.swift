@@ -45,7 +45,8 @@ struct HTTPProxyTests {
             ("", false), (" , ,", false), ("*", true), ("push.apple.com", true), (".push.apple.com", true),
             ("*.push.apple.com", true), ("API.push.Apple.com", true), ("api.push.apple.com:443", true),
             ("api.push.apple.com:2197", false), ("ush.apple.com", false), ("x.api.push.apple.com", false),
-            ("localhost, 10.0.0.0/8,apple.com", true), ("a b api.push.apple.com", true), ("com:", true), (":443", false),
+            ("localhost, 10.0.0.0/8,apple.com", true), ("a b api.push.apple.com", true), ("com:", true),
+            (":443", false),
         ])
     func exceptions(text: String, contains: Bool) {
         #expect(ProxyExceptions(text).contains(APNSEndpoint(host: "api.push.apple.com", port: 443)) == contains)

@@ -63,9 +63,19 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var reason: String?
         /// Usable APNs connections.
         package var connections: Int
+        /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
+        package var limitedBy: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, state, reason, connections
+            case limitedBy = "limited_by"
+        }
 
         /// Makes a route's state from its parts.
-        package init(name: String, state: String, reason: String? = nil, connections: Int) {
+        package init(
+            name: String, state: String, reason: String? = nil, connections: Int, limitedBy: String? = nil
+        ) {
+            self.limitedBy = limitedBy
             self.name = name
             self.state = state
             self.reason = reason

@@ -119,6 +119,7 @@ final class Lane {
     private func advance(_ route: Route) {
         route.breaker.tick(now: now.nanoseconds)
         route.memory.forgetIfDue(now: now.nanoseconds)
+        route.cooling.forgetIfDue(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.

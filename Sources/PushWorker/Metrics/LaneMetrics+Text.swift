@@ -26,6 +26,9 @@ extension RouteCounters {
             path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
             help: "Redelivered notifications not sent again, because their outcome was known."),
         RouteMetric(
+            path: \.cooled, name: "martlet_notifications_cooled_total",
+            help: "Notifications that waited in a tier, because APNs had had too many for their device token."),
+        RouteMetric(
             path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
             help: "Jobs with a field that this version does not know."),
         RouteMetric(
@@ -48,6 +51,9 @@ extension RouteCounters {
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
         RouteMetric(path: \.connections, name: "martlet_apns_connections", help: "Usable APNs connections."),
+        RouteMetric(
+            path: \.coolingTokens, name: "martlet_tokens_cooling",
+            help: "Device tokens that wait until APNs takes notifications for them again."),
         RouteMetric(
             path: \.streamLimit, name: "martlet_apns_stream_limit", help: "Streams that APNs allows on all connections."
         ),
@@ -102,6 +108,14 @@ struct LaneMetricsWriter {
         text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
         for (route, counters) in routes {
             text.sample("martlet_route_parked", [("route", route)], counters.isParked ? 1 : 0)
+        }
+        let limits = "martlet_route_limited_by"
+        text.family(limits, .gauge, "What keeps the route from pushing more: 1 for the present limit.")
+        for (route, counters) in routes {
+            for limit in RouteLimit.allCases {
+                text.sample(
+                    limits, [("route", route), ("limit", limit.rawValue)], counters.limitedBy == limit ? 1 : 0)
+            }
         }
         writeHistograms(routes, to: &text)
     }

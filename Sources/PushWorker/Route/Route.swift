@@ -78,6 +78,8 @@ final class Route {
     var counters: RouteCounters
     /// Reads messages as jobs.
     let decoder = JobDecoder()
+    /// Device tokens that rest.
+    var cooling = CoolingTokens()
     /// Watches the share of dead tokens among final answers.
     var deadTokens = DeadTokenWatch()
 
@@ -122,6 +124,7 @@ final class Route {
                 settle(notification, .expired, wallClock: wallClock, now: now)
                 continue
             }
+            if !cooling.isEmpty, rests(notification, now: now, wallClock: wallClock) { continue }
             let tag = requests.insert(notification)
             guard pool.submit(inFlight.job, index: notification.index, tag: tag, now: now) else {
                 _ = requests.remove(tag)
