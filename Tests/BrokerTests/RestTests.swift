@@ -14,8 +14,8 @@ struct RestTests {
         defer { client.close() }
         let copies = try client.tap("apns.retry.20s")
         let worker = try stack.startWorker()
-        // Reason 1 of status 429 is TooManyRequests, see the simulator's prefixes.
-        let tired = "bad01429" + String(repeating: "0", count: 56)
+        // Reason 0 of status 429 is TooManyRequests, see the simulator's prefixes.
+        let tired = "bad00429" + String(repeating: "0", count: 56)
         try client.publish(.raw(token: .text(tired)), as: "first")
         #expect(try client.next("first", from: copies).number("x-apns-attempt") == 2)
 

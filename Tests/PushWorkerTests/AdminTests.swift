@@ -71,7 +71,11 @@ struct AdminTests {
                 $0.readiness = WorkerReadiness(
                     instance: "w1", reasons: ["results_full"],
                     lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "memory alarm")],
-                    routes: [.init(name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0, limitedBy: "apns")])
+                    routes: [
+                        .init(
+                            name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0,
+                            limitedBy: "apns")
+                    ])
             }
             let parked = try await curl("\(address)/readyz")
             #expect(parked.code == "503")

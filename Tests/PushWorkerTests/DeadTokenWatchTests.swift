@@ -33,7 +33,9 @@ struct DeadTokenWatchTests {
     func usual() {
         for share in [2, 20] {
             var watch = DeadTokenWatch()
-            for number in 0..<40_000 { watch.answered(isDeadToken: number % share == 0 || share == 2 && number % 3 == 0) }
+            for number in 0..<40_000 {
+                watch.answered(isDeadToken: number % share == 0 || share == 2 && number % 3 == 0)
+            }
             #expect(!watch.isSuspicious, "one in \(share)")
         }
     }
