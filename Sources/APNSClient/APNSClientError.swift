@@ -21,6 +21,10 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
         package static let connectionLost = Code(description: "connectionLost")
         /// The time allowed ran out.
         package static let timedOut = Code(description: "timedOut")
+        /// The proxy failed, or could not reach the server.
+        package static let proxy = Code(description: "proxy")
+        /// The proxy refuses us: user and password are missing or wrong, or the server is not allowed.
+        package static let proxyDenied = Code(description: "proxyDenied")
         /// The provider token could not be signed.
         package static let signing = Code(description: "signing")
     }
@@ -43,6 +47,7 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     /// Whether trying again later may help without anybody mending anything.
     package var isRetriable: Bool {
         code != .badAddress && code != .untrusted && code != .signing && code != .credentialRefused
+            && code != .proxyDenied
     }
 
     package var description: String { "\(message) (\(code))" }

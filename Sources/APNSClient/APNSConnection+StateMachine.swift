@@ -36,6 +36,9 @@ struct APNSConnectionStateMachine: Sendable {
         case exhausted
         /// The pool wants it closed.
         case requested
+
+        /// Whether the trouble may belong to the server at this address, so that another is to be preferred.
+        var isSuspicious: Bool { self == .strikes || self == .serverErrors || self == .refusals }
     }
 
     /// How a stream ended.

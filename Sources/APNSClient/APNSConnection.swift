@@ -72,6 +72,12 @@ final class APNSConnection: ReadinessHandler {
     private var tokenDue = UInt64.max
     private var lastHeard: MonotonicTime
     private var pingSentAt: UInt64?
+    /// The shortest time a PING took, in nanoseconds; nil before the first answer.
+    private(set) var roundTrip: UInt64?
+    /// The most that the connection's flow-control window was seen to hold, in bytes (RFC 9113, section 6.9.2).
+    private(set) var windowSize = 65_535
+    /// Whether it was given up because nothing was heard of the server.
+    private(set) var fellSilent = false
     /// Since when the socket takes nothing, nil while it does.
     private var blockedSince: UInt64?
     private var isClosed = false
@@ -124,6 +130,22 @@ final class APNSConnection: ReadinessHandler {
 
     /// Why it is going away, where it is.
     var reasonOfEnd: APNSClientError? { farewell }
+
+    /// Whether its address is to be avoided for a while.
+    var isSuspect: Bool { fellSilent || machine.retirement?.isSuspicious == true }
+
+    /// What keeps it from taking a request of the usual length; nil for one that takes no requests at all.
+    func limit(usualBytes: Int) -> APNSPoolLimit? {
+        guard machine.isAdmitting else { return nil }
+        guard machine.phase == .open, !machine.isThrottled else { return .server }
+        if machine.freeStreams == 0 { return .streams }
+        return capacity(usualBytes: usualBytes) == 0 ? .window : .nothing
+    }
+
+    /// How many requests of the usual length it takes at once when none is open.
+    func concurrency(usualBytes: Int) -> Int {
+        max(1, min(machine.streamLimit, windowSize / max(1, usualBytes)))
+    }
 
     /// Whether a payload of this length may be submitted now.
     func admits(bytes: Int) -> Bool {
@@ -199,6 +221,7 @@ final class APNSConnection: ReadinessHandler {
         guard !isClosed else { return }
         table.now = now
         if let pingSentAt, now.nanoseconds >= pingSentAt &+ settings.pingTimeout {
+            fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) did not answer a PING"), now: now)
         }
         var resets = 0
@@ -207,17 +230,22 @@ final class APNSConnection: ReadinessHandler {
             resets += 1
         }
         if resets > 0, let blockedSince, now.nanoseconds &- blockedSince > settings.requestTimeout / 2 {
+            fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) reads nothing any more"), now: now)
         }
         let isIdle = now.nanoseconds >= lastHeard.nanoseconds &+ settings.pingInterval
         // A silent stream raises the question whether the whole connection is dead.
-        if pingSentAt == nil, isIdle || resets > 0 {
-            pingSentAt = now.nanoseconds
-            http2.ping(now.nanoseconds)
-        }
+        if isIdle || resets > 0 { ping(now: now) }
         flush(now: now)
         // A connection with nothing to send may be drained as well.
         settle(now: now)
+    }
+
+    /// Asks whether the server is there, and how far away.
+    private func ping(now: MonotonicTime) {
+        guard pingSentAt == nil else { return }
+        pingSentAt = now.nanoseconds
+        http2.ping(now.nanoseconds)
     }
 
     // MARK: Bytes
@@ -300,6 +328,7 @@ final class APNSConnection: ReadinessHandler {
         swap(&plaintext, &buffers.outgoing)
         defer { swap(&plaintext, &buffers.outgoing) }
         let window = http2.remoteWindow
+        windowSize = max(windowSize, window)
         var total = 0
         while total < Self.burstSize {
             plaintext.removeAll(keepingCapacity: true)
@@ -394,6 +423,8 @@ extension APNSConnection: StreamTableOwner {
     }
 
     func settingsReceived() {
+        // The first round trip is measured at once: the size of the pool depends on it.
+        if machine.phase == .settling { ping(now: table.now) }
         machine.settingsReceived(maxConcurrentStreams: http2.remoteMaxConcurrentStreams)
     }
 
@@ -406,7 +437,12 @@ extension APNSConnection: StreamTableOwner {
             "\(address) is going away: \(GoAwayText.describe(goAway))")
     }
 
-    func pingAcknowledged() { pingSentAt = nil }
+    func pingAcknowledged() {
+        guard let sentAt = pingSentAt else { return }
+        pingSentAt = nil
+        // The shortest counts: the others waited behind something.
+        roundTrip = min(roundTrip ?? .max, max(1, table.now.nanoseconds &- sentAt))
+    }
 }
 
 /// The text of a GOAWAY frame for people.

@@ -80,6 +80,10 @@ package final class APNSConnector: Sendable {
     private let trust: TLSContext
     private let limiter: ConnectRateLimiter
     private let requiresALPN: Bool
+    /// Looks a host up; another one only in tests.
+    private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
+    /// What connections go through; nil for a direct way.
+    package let proxy: HTTPProxy?
 
     /// A connector.
     ///
@@ -88,11 +92,28 @@ package final class APNSConnector: Sendable {
     ///   - trust: a client context that offers `h2`, for requests without a credential.
     ///   - limiter: shared by the whole process.
     ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
-    package init(endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true) {
+    ///   - proxy: what connections go through; nil for a direct way. The server is verified all the same.
+    package convenience init(
+        endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
+        proxy: HTTPProxy? = nil
+    ) {
+        self.init(
+            endpoint: endpoint, trust: trust, limiter: limiter, requiresALPN: requiresALPN, proxy: proxy,
+            resolve: Resolver.addresses)
+    }
+
+    /// A connector that looks hosts up in its own way.
+    init(
+        endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
+        proxy: HTTPProxy? = nil,
+        resolve: @escaping @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
+    ) {
+        self.resolve = resolve
         self.endpoint = endpoint
         self.trust = trust
         self.limiter = limiter
         self.requiresALPN = requiresALPN
+        self.proxy = proxy
     }
 
     /// Opens the connection a pool asked for.
@@ -108,7 +129,8 @@ package final class APNSConnector: Sendable {
         }
     }
 
-    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last.
+    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last. Behind a proxy the
+    /// addresses are the proxy's, which looks the host up itself.
     ///
     /// - Parameters:
     ///   - avoiding: addresses to be used only where there are no others.
@@ -145,9 +167,9 @@ package final class APNSConnector: Sendable {
 
     private func lookUp() throws(APNSClientError) -> [SocketAddress] {
         do throws(EventLoopError) {
-            return try Resolver.addresses(host: endpoint.host, port: endpoint.port)
+            return try resolve(proxy?.host ?? endpoint.host, proxy?.port ?? endpoint.port)
         } catch {
-            throw APNSClientError(.unreachable, error.message)
+            throw APNSClientError(.unreachable, proxy == nil ? error.message : "the proxy: \(error.message)")
         }
     }
 
@@ -159,10 +181,14 @@ package final class APNSConnector: Sendable {
         do throws(EventLoopError) {
             socket = try Socket.connect(to: address, timeout: deadline.left)
         } catch {
-            throw APNSClientError(error.code == .timedOut ? .timedOut : .unreachable, error.message)
+            let message = proxy.map { "the proxy \($0): \(error.message)" } ?? error.message
+            throw APNSClientError(error.code == .timedOut ? .timedOut : .unreachable, message)
         }
         SocketOptions.setUserTimeout(socket.fileDescriptor, milliseconds: Self.userTimeout)
         SocketOptions.setKeepalive(socket.fileDescriptor, idle: 60, interval: 10, count: 3)
+        if let proxy {
+            try ProxyTunnel(proxy: proxy, endpoint: endpoint).open(over: socket, deadline: deadline)
+        }
         do throws(TLSError) {
             session = try TLSSession(client: context, serverName: endpoint.host)
         } catch {
@@ -246,5 +272,5 @@ package final class APNSConnector: Sendable {
 
 extension MonotonicTime {
     /// How long it is until then.
-    fileprivate var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
+    var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
 }

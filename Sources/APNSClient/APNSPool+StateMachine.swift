@@ -2,7 +2,7 @@
 package enum APNSConnectionCount: Sendable, Equatable {
     /// Always this many.
     case fixed(Int)
-    /// One, and more while all are saturated, up to this many.
+    /// One, and more while all are full, up to this many.
     case automatic(maximum: Int)
 }
 
@@ -10,13 +10,21 @@ package enum APNSConnectionCount: Sendable, Equatable {
 ///
 /// Apple wants few connections that live long, opened one after the other; a replacement is opened before the old one
 /// is drained; failures are followed by waits that grow to 30 seconds, drawn at random (full jitter).
+///
+/// An automatic pool grows while work waits and all its connections stay full, be it of streams or of bytes: at a
+/// distance the window holds a connection back long before its streams do. Full windows are a reason only where about as
+/// much goes through them as their round trips allow, for more connections do not make a slow server faster. What is
+/// not needed for a long time is given up again.
 struct APNSPoolStateMachine: Sendable {
     /// Times in nanoseconds.
     struct Timing: Sendable {
         /// The least time between two connects while nothing failed.
         var openInterval: UInt64 = 500_000_000
-        /// How long all connections must be saturated before another is opened.
+        /// How long all connections must be full before another is opened; four round trips where that is longer, which
+        /// is what opening one takes.
         var growthDelay: UInt64 = 200_000_000
+        /// How long a connection must not have been needed before an automatic pool gives it up.
+        var quietDelay: UInt64 = 600_000_000_000
         /// The wait after the first failure, which doubles with each.
         var firstBackoff: UInt64 = 200_000_000
         /// The longest wait.
@@ -41,7 +49,14 @@ struct APNSPoolStateMachine: Sendable {
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore: UInt64 = 0
-    private var saturatedSince: UInt64?
+    /// What keeps requests from being submitted, as far as is known at the end of a turn.
+    private(set) var limit = APNSPoolLimit.nothing
+    /// Since when all connections are full without a pause, and what had been submitted by then.
+    private var full: (since: UInt64, submittedBytes: UInt64)?
+    /// Whether APNs was found to read more slowly than the windows allow; holds until there is room again.
+    private var isServerSlow = false
+    /// Since when fewer connections would do.
+    private var surplusSince: UInt64?
 
     /// A pool without connections.
     init(_ count: APNSConnectionCount, timing: Timing = Timing()) {
@@ -57,13 +72,21 @@ struct APNSPoolStateMachine: Sendable {
     }
 
     /// When `wantsConnect` may say yes only because time passed; nil when something else must happen first.
-    var nextDue: UInt64? { isMissing ? notBefore : nil }
+    var nextDue: UInt64? { isMissing && connecting == 0 ? notBefore : nil }
+
+    /// When `turned(_:now:)` may give a connection up only because time passed.
+    var surplusDue: UInt64? { surplusSince.map { $0 + timing.quietDelay } }
+
+    /// How many live connections are to be given up.
+    var surplus: Int { isStopped ? 0 : max(0, live - wanted) }
 
     private var isMissing: Bool { !isStopped && !isSuspended && live + connecting < wanted }
 
     /// Whether a connect shall begin now; if so, it has begun.
+    ///
+    /// One after the other: only a connect that is over has an address that the next one can avoid.
     mutating func wantsConnect(now: UInt64) -> Bool {
-        guard isMissing, now >= notBefore else { return false }
+        guard isMissing, connecting == 0, now >= notBefore else { return false }
         connecting += 1
         notBefore = max(notBefore, now + timing.openInterval)
         return true
@@ -105,23 +128,61 @@ struct APNSPoolStateMachine: Sendable {
         if !wasUseful, age < timing.probation { backOff(now: now, random: &random) }
     }
 
-    /// The end of a turn: whether every connection was full.
+    /// The end of a turn.
     ///
     /// - Parameters:
-    ///   - isSaturated: whether nothing more can be submitted although all connections are open and unthrottled.
+    ///   - load: how busy the connections are.
     ///   - now: the time.
-    mutating func turned(isSaturated: Bool, now: UInt64) {
-        guard case .automatic(let maximum) = count, isSaturated else {
-            saturatedSince = nil
+    mutating func turned(_ load: APNSPoolLoad, now: UInt64) {
+        watchSurplus(load, now: now)
+        guard load.hasBacklog, load.limit == .streams || load.limit == .window else {
+            if load.limit == .nothing { isServerSlow = false }
+            full = nil
+            limit = load.limit
             return
         }
-        guard let since = saturatedSince else {
-            saturatedSince = now
+        limit = isServerSlow && load.limit == .window ? .server : load.limit
+        guard let began = full else {
+            full = (now, load.submittedBytes)
             return
         }
-        guard now >= since + timing.growthDelay, wanted < maximum, !isMissing, connecting == 0 else { return }
+        guard now >= began.since + max(timing.growthDelay, 4 * load.roundTrip) else { return }
+        isServerSlow = load.limit == .window && !fillsWindows(load, since: began, now: now)
+        guard !isServerSlow else {
+            full = (now, load.submittedBytes)
+            limit = .server
+            return
+        }
+        guard case .automatic(let maximum) = count, wanted < maximum, !isMissing, connecting == 0, !isStopped else {
+            return
+        }
         wanted += 1
-        saturatedSince = nil
+        full = nil
+    }
+
+    /// Whether at least a quarter of what windows and round trips allow was used. A peer may open its window only when
+    /// half of it is used, which halves what goes through, and the shortest round trip is shorter than most.
+    private func fillsWindows(
+        _ load: APNSPoolLoad, since began: (since: UInt64, submittedBytes: UInt64), now: UInt64
+    ) -> Bool {
+        guard let ceiling = load.ceiling else { return true }
+        return Double(load.submittedBytes - began.submittedBytes) * 4 >= ceiling * Double(now - began.since)
+    }
+
+    /// Gives one connection up when fewer would have done for a long time.
+    private mutating func watchSurplus(_ load: APNSPoolLoad, now: UInt64) {
+        let isFull = load.hasBacklog && load.limit != .nothing
+        guard case .automatic = count, wanted > 1, live >= wanted, !isFull, load.neededConnections < wanted else {
+            surplusSince = nil
+            return
+        }
+        guard let since = surplusSince else {
+            surplusSince = now
+            return
+        }
+        guard now >= since + timing.quietDelay else { return }
+        wanted -= 1
+        surplusSince = nil
     }
 
     /// Opens nothing any more.

@@ -34,7 +34,7 @@ extension APNSPoolDelegate {
 ///
 /// The pool opens its first connection in the first turn of the loop, without waiting for requests.
 package final class APNSPool {
-    /// How long an address that kept silent is avoided, in nanoseconds.
+    /// How long an address that kept silent or failed again and again is avoided, in nanoseconds.
     private static let silentAddressMemory: UInt64 = 600_000_000_000
     /// How soon a provider token is asked for again when a new one could not be had, in nanoseconds.
     private static let tokenRetry: UInt64 = 60_000_000_000
@@ -72,6 +72,12 @@ package final class APNSPool {
     private var isStarved = true
     /// Sixteen times the usual length of a payload, a moving average.
     private var usualBytes = 512 * 16
+    /// Bytes of payload submitted so far.
+    private var submittedBytes: UInt64 = 0
+    /// Whether a payload found no room since the last flush, although one of the usual length might have.
+    private var wasRefused = false
+    /// Whether something waited to be submitted at the last flush.
+    private var hasBacklog = false
     private var opened = 0
     private var lost = 0
     private var timeouts = 0
@@ -103,7 +109,8 @@ package final class APNSPool {
             configuration.connections,
             timing: APNSPoolStateMachine.Timing(
                 openInterval: configuration.openInterval.wholeNanoseconds,
-                growthDelay: configuration.growthDelay.wholeNanoseconds))
+                growthDelay: configuration.growthDelay.wholeNanoseconds,
+                quietDelay: configuration.quietDelay.wholeNanoseconds))
         arm(at: MonotonicTime.now().nanoseconds)
     }
 
@@ -141,12 +148,14 @@ package final class APNSPool {
         while let connection = connection(for: bytes) {
             if let due = connection.submit(job, index: index, tag: tag, now: now) {
                 if due < timerDue { arm(at: due) }
+                submittedBytes &+= UInt64(bytes)
                 return true
             }
             // HTTP/2 takes no more on this one, which the state machine knows from now on.
             preferred = nil
         }
         isStarved = true
+        wasRefused = true
         return false
     }
 
@@ -163,8 +172,10 @@ package final class APNSPool {
 
     /// Sends everything submitted: the end of the lane's turn.
     ///
-    /// - Parameter now: the time.
-    package func flush(now: MonotonicTime) {
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - hasBacklog: whether something waits that would have been submitted, had there been room.
+    package func flush(now: MonotonicTime, hasBacklog: Bool = true) {
         preferred = nil
         // By position: a connection that breaks while it is flushed leaves the array.
         var index = 0
@@ -174,19 +185,61 @@ package final class APNSPool {
             if index < connections.count, connections[index] === connection { index += 1 }
         }
         if capacity == 0 { isStarved = true }
-        machine.turned(isSaturated: isSaturated, now: now.nanoseconds)
+        self.hasBacklog = hasBacklog
+        endTurn(now: now)
+        wasRefused = false
         advance(now: now)
     }
 
-    private var isSaturated: Bool {
-        var hasOpen = false
-        for connection in connections where connection.machine.isAdmitting {
-            guard connection.machine.phase == .open, !connection.machine.isThrottled,
-                connection.capacity(usualBytes: usualBytes / 16) == 0
-            else { return false }
-            hasOpen = true
+    /// Lets the size of the pool follow its load.
+    private func endTurn(now: MonotonicTime) {
+        machine.turned(load, now: now.nanoseconds)
+        while machine.surplus > 0, let surplus = leastNeeded {
+            surplus.retire()
+            uncount(surplus, now: now)
+            // One without requests closes here.
+            surplus.tick(now: now)
         }
-        return hasOpen
+    }
+
+    /// The connection with the fewest requests, the youngest of several.
+    private var leastNeeded: APNSConnection? {
+        connections.filter { $0.isCounted && $0.machine.isAdmitting }.min { one, other in
+            let (left, right) = (one.machine.openStreams, other.machine.openStreams)
+            return left == right ? one.openedAt > other.openedAt : left < right
+        }
+    }
+
+    /// How busy the connections are.
+    private var load: APNSPoolLoad {
+        let usual = usualBytes / 16
+        var load = APNSPoolLoad(limit: .server, hasBacklog: hasBacklog, submittedBytes: submittedBytes)
+        var admitting = 0
+        var concurrency = 0
+        var ceiling: Double? = 0
+        for connection in connections {
+            load.inFlight += connection.machine.openStreams
+            guard let limit = connection.limit(usualBytes: usual) else { continue }
+            load.limit = admitting == 0 ? limit : Self.loosest(load.limit, limit)
+            admitting += 1
+            concurrency += connection.concurrency(usualBytes: usual)
+            load.roundTrip = max(load.roundTrip, connection.roundTrip ?? 0)
+            ceiling = connection.roundTrip.flatMap { trip in
+                ceiling.map { $0 + Double(connection.windowSize) / Double(trip) }
+            }
+        }
+        if wasRefused, load.limit == .nothing { load.limit = .window }
+        load.perConnection = max(1, concurrency / max(1, admitting))
+        load.ceiling = ceiling
+        return load
+    }
+
+    /// What holds two connections back together: room on one is room; while APNs holds one of them back, that is what
+    /// must change first; a full window empties sooner than streams that are all open.
+    private static func loosest(_ one: APNSPoolLimit, _ other: APNSPoolLimit) -> APNSPoolLimit {
+        if one == .nothing || other == .nothing { return .nothing }
+        if one == .server || other == .server { return .server }
+        return one == .window || other == .window ? .window : .streams
     }
 
     // MARK: Connections
@@ -301,9 +354,14 @@ package final class APNSPool {
             }
             status.addresses.append(connection.address)
             if let skew = connection.clockSkew { status.clockSkew = skew }
+            status.roundTrip = max(status.roundTrip, connection.roundTrip ?? 0)
         }
+        status.limit = limit
         return status
     }
+
+    /// What keeps the pool from taking more requests.
+    package var limit: APNSPoolLimit { machine.limit }
 
     // MARK: Time
 
@@ -316,7 +374,7 @@ package final class APNSPool {
             isStarved = false
             delegate?.poolCapacityChanged(self)
         }
-        var due = min(machine.nextDue ?? .max, advanceProof(now: now) ?? .max)
+        var due = min(machine.nextDue ?? .max, machine.surplusDue ?? .max, advanceProof(now: now) ?? .max)
         for connection in connections { due = min(due, connection.nextDue) }
         if due < timerDue { arm(at: due) }
     }
@@ -337,13 +395,16 @@ package final class APNSPool {
 
     private func uncount(_ connection: APNSConnection, now: MonotonicTime) {
         connection.isCounted = false
-        if connection.machine.retirement == .strikes {
-            silentAddresses[connection.address] = now.nanoseconds &+ Self.silentAddressMemory
-        }
+        avoidIfSuspect(connection, now: now)
         if let reason = connection.reasonOfEnd { lastError = reason }
         machine.lost(
             wasUseful: connection.machine.hasAnswered, age: now.nanoseconds(since: connection.openedAt),
             now: now.nanoseconds, random: &random)
+    }
+
+    private func avoidIfSuspect(_ connection: APNSConnection, now: MonotonicTime) {
+        guard connection.isSuspect else { return }
+        silentAddresses[connection.address] = now.nanoseconds &+ Self.silentAddressMemory
     }
 
     private func askForConnection(now: MonotonicTime) { _ = ask(with: credential, now: now) }
@@ -386,6 +447,7 @@ package final class APNSPool {
             if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
             connection.tick(now: now)
         }
+        if let due = machine.surplusDue, due <= now.nanoseconds { endTurn(now: now) }
         advance(now: now)
     }
 
@@ -443,6 +505,8 @@ extension APNSPool: APNSConnectionOwner {
     func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime) { advance(now: now) }
 
     func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime) {
+        // A connection that was draining already can still turn out to be silent.
+        avoidIfSuspect(connection, now: now)
         if connection.isCounted { uncount(connection, now: now) }
         if let error {
             lost += 1

@@ -16,10 +16,12 @@ package struct APNSPoolConfiguration: Sendable {
     package var streamsPerConnection = 1_000
     /// The least time between two connects while nothing fails; Apple wants connections opened one after the other.
     package var openInterval: Duration = .milliseconds(500)
-    /// How long all connections must be saturated before an automatic pool opens another.
+    /// How long all connections must be full before an automatic pool opens another.
     package var growthDelay: Duration = .milliseconds(200)
     /// Whether the only topic of a certificate is left out of requests.
     package var omitsOnlyTopic = false
+    /// How long a connection must not have been needed before an automatic pool closes it.
+    package var quietDelay: Duration = .seconds(600)
     /// The most connections of an automatic pool.
     package static let automaticMaximum = 8
 
@@ -66,6 +68,10 @@ package struct APNSPoolStatus: Sendable {
     package var addresses: [SocketAddress] = []
     /// Why the last connection could not be made or was lost; nil once one works again.
     package var lastError: APNSClientError?
+    /// What keeps the pool from taking more requests.
+    package var limit = APNSPoolLimit.nothing
+    /// The shortest measured round trip of the slowest connection, in nanoseconds; 0 while none is measured.
+    package var roundTrip: UInt64 = 0
     /// How far our clock is ahead of the server's, in seconds, where a `date` header told.
     package var clockSkew: Int64?
 }

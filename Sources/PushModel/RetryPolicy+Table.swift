@@ -190,7 +190,47 @@ extension RetryPolicy {
         return .report(FinalReport(.unknown, .check, reason: .noAnswer, detail: detail))
     }
 
-    /// The tier nearest the delay after which the route probes, the longer of two equally near.
+    /// The tier nearest a delay in milliseconds, the longer of two equally near; nil where there is none.
+    private func tier(nearest wanted: Int64) -> Int? {
+        var nearest: Int?
+        for (index, delay) in tiers.enumerated() {
+            guard let best = nearest else {
+                nearest = index
+                continue
+            }
+            if (delay - wanted).magnitude <= (tiers[best] - wanted).magnitude { nearest = index }
+        }
+        return nearest
+    }
+
+    /// How long a device token rests after an answer: only `TooManyRequests` is about one token.
+    ///
+    /// - Parameters:
+    ///   - answer: what APNs answered.
+    ///   - attempt: the number of the attempt that was answered, from 1.
+    /// - Returns: milliseconds, no longer than the notification itself waits; nil where the token need not rest.
+    package func rest(after answer: Answer, attempt: Int) -> Int64? {
+        guard answer.reason == .tooManyRequests, let longest = tiers.last else { return nil }
+        let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
+        return min(wished ?? Self.ladder[min(max(attempt, 1), Self.ladder.count) - 1], longest)
+    }
+
+    /// Where a notification waits whose device token rests; its attempt stays as it is.
+    ///
+    /// - Parameters:
+    ///   - remaining: how long the token rests yet, in milliseconds.
+    ///   - facts: what the decision depends on.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the position of the tier; nil for one that is to be sent all the same, because it is now or never.
+    package func restingTier(remaining: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
+        guard !facts.allowsNoTier, let tier = tier(nearest: remaining) else { return nil }
+        let back = now + tiers[tier]
+        if back - (facts.firstAttemptAt ?? now) > maxAge { return nil }
+        if let expiry = facts.expiry, back > expiry { return nil }
+        return tier
+    }
+
+    /// The tier nearest the delay after which the route probes.
     private func park(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         func refused(_ why: String) -> Settlement {
             .report(
@@ -199,16 +239,7 @@ extension RetryPolicy {
                     detail: "the route's credential is refused, and " + why))
         }
         guard !facts.allowsNoTier else { return refused("a job with expiration 0 and no deadline does not wait") }
-        var nearest: Int?
-        for (index, delay) in tiers.enumerated() {
-            guard let best = nearest else {
-                nearest = index
-                continue
-            }
-            let distance = (delay - facts.probeDelay).magnitude
-            if distance <= (tiers[best] - facts.probeDelay).magnitude { nearest = index }
-        }
-        guard let nearest else { return refused("there is no retry tier") }
+        guard let nearest = tier(nearest: facts.probeDelay) else { return refused("there is no retry tier") }
         let back = now + tiers[nearest]
         if back - (facts.firstAttemptAt ?? now) > maxAge { return refused("the job would become older than max_age") }
         if let expiry = facts.expiry, back > expiry { return refused("the job's time ends before the next attempt") }

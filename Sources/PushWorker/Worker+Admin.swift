@@ -33,7 +33,7 @@ extension Worker: AdminSource {
             routes += status.routes.map { route in
                 WorkerReadiness.Route(
                     name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
-                    credentialVersion: route.credentialVersion)
+                    credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
             }
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.

@@ -60,7 +60,8 @@ struct WorkerBuilder {
                 maxAge: retry.maxAge.wholeMilliseconds),
             tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
-            prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout)
+            prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
+            pingInterval: configuration.apns.pingInterval)
     }
 
     private func endpoints() throws(WorkerError) -> [AMQPEndpoint] {
@@ -95,8 +96,10 @@ struct WorkerBuilder {
         var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
         for (index, route) in configuration.routes.enumerated() {
             let endpoint: APNSEndpoint
+            let proxy: HTTPProxy?
             do throws(APNSClientError) {
                 endpoint = try APNSEndpoint.parse(configuration.apns.address(of: route.environment))
+                proxy = try configuration.apns.proxy(for: endpoint)
             } catch {
                 throw WorkerError(message: "apns.\(route.environment.rawValue): \(error.message)")
             }
@@ -105,7 +108,7 @@ struct WorkerBuilder {
                 LaneSettings.RouteSettings(
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
-                    connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter),
+                    connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
                     credential: route.credential, omitsTopic: route.omitTopic,
                     connections: route.connections.fixedValue, rate: route.rate))
         }

@@ -1,3 +1,4 @@
+import APNSClient
 import ArgumentParser
 import EventLoop
 import FoundationEssentials
@@ -157,10 +158,17 @@ struct CheckCommand: ParsableCommand {
         where configuration.routes.contains(where: { $0.environment == environment }) {
             let address = configuration.apns.address(of: environment)
             let name = "apns \(environment.rawValue)"
-            do throws(APNSProbe.Failure) {
-                report.good(name, try APNSProbe.reach(address, trust: trust, timeout: timeout.duration))
+            do {
+                let endpoint = try APNSEndpoint.parse(address)
+                let proxy = try configuration.apns.proxy(for: endpoint)
+                report.good(
+                    name,
+                    try APNSProbe.reach(endpoint, through: proxy, trust: trust, timeout: timeout.duration))
+            } catch let failure as APNSProbe.Failure {
+                report.fail(name, "\(address): \(failure.detail)", remedy: failure.remedy, .unreachable)
             } catch {
-                report.fail(name, "\(address): \(error.detail)", remedy: error.remedy, .unreachable)
+                // The loader has read both addresses already, so this is about neither of them.
+                report.fail(name, "\(error)", remedy: "Check the section apns.", .configuration)
             }
         }
     }

@@ -32,7 +32,7 @@ struct PoolStateMachineTests {
         var opened: [UInt64] = []
         for tick in 0..<100 as Range<UInt64> {
             let now = 10 * Self.second + tick * 50_000_000
-            pool.turned(isSaturated: true, now: now)
+            pool.turned(Self.full(.streams), now: now)
             if pool.wantsConnect(now: now) {
                 opened.append(tick * 50)
                 pool.connected()
@@ -49,8 +49,113 @@ struct PoolStateMachineTests {
         pool.connected()
         for tick in 0..<1_000 as Range<UInt64> {
             let now = Self.second + tick * 50_000_000
-            pool.turned(isSaturated: tick % 4 != 3, now: now)
+            pool.turned(Self.full(tick % 4 != 3 ? .streams : .nothing), now: now)
             #expect(pool.wantsConnect(now: now) == false)
+        }
+    }
+
+    /// All connections are full, and work waits.
+    static func full(_ limit: APNSPoolLimit) -> APNSPoolLoad {
+        APNSPoolLoad(limit: limit, hasBacklog: true, inFlight: 1_000, perConnection: 100)
+    }
+
+    @Test(
+        "A pool grows when work waits and all is full for long enough: four round trips where they are long",
+        arguments: [
+            (.streams, true, 0, 0, 200), (.streams, true, 150, 0, 600), (.window, true, 0, 0, 200),
+            (.window, true, 150, 0, 600), (.window, true, 40, 0.25, 200), (.window, true, 40, 0.2, nil),
+            (.streams, false, 0, 0, nil), (.window, false, 40, 1, nil), (.nothing, true, 0, 0, nil),
+            (.server, true, 0, 0, nil),
+        ] as [(APNSPoolLimit, Bool, UInt64, Double, UInt64?)])
+    func growth(
+        limit: APNSPoolLimit, hasBacklog: Bool, roundTrip: UInt64, filled: Double, expected: UInt64?
+    ) {
+        var pool = APNSPoolStateMachine(.automatic(maximum: 8))
+        _ = pool.wantsConnect(now: 0)
+        pool.connected()
+        // One window per round trip is what one connection can carry.
+        let ceiling = filled > 0 ? 65_535 / Double(roundTrip * 1_000_000) : nil
+        var grown: UInt64?
+        for tick in 0...100 as ClosedRange<UInt64> where grown == nil {
+            let now = Self.second + tick * 10_000_000
+            let bytes = ceiling.map { UInt64($0 * filled * 1.001 * Double(tick * 10_000_000)) } ?? 0
+            pool.turned(
+                APNSPoolLoad(
+                    limit: limit, hasBacklog: hasBacklog, inFlight: 43, perConnection: 43, submittedBytes: bytes,
+                    ceiling: ceiling, roundTrip: roundTrip * 1_000_000), now: now)
+            if pool.wanted == 2 { grown = tick * 10 }
+        }
+        #expect(grown == expected)
+        if filled == 0.2 { #expect(pool.limit == .server) }
+    }
+
+    @Test("A slow server is named until there is room again; a fixed pool names its limit as well")
+    func slowServer() {
+        var pool = APNSPoolStateMachine(.fixed(1))
+        _ = pool.wantsConnect(now: 0)
+        pool.connected()
+        var load = APNSPoolLoad(
+            limit: .window, hasBacklog: true, inFlight: 43, perConnection: 43, ceiling: 0.065, roundTrip: 1_000_000)
+        pool.turned(load, now: 0)
+        #expect(pool.limit == .window)
+        pool.turned(load, now: Self.second)
+        #expect(pool.limit == .server)
+        load.submittedBytes = 1_000
+        pool.turned(load, now: Self.second + 1)
+        #expect(pool.limit == .server)
+        load.limit = .nothing
+        pool.turned(load, now: Self.second + 2)
+        #expect(pool.limit == .nothing)
+        load.limit = .window
+        pool.turned(load, now: Self.second + 3)
+        #expect(pool.limit == .window)
+        #expect(pool.wanted == 1)
+    }
+
+    @Test(
+        "A connection is given up after ten minutes in which fewer would have been three quarters full at most",
+        arguments: [(0, 1), (32, 1), (33, 2), (64, 2), (65, 3), (97, 4)])
+    func shrinking(inFlight: Int, expected: Int) {
+        var pool = APNSPoolStateMachine(.automatic(maximum: 4))
+        var now: UInt64 = 0
+        while pool.live < 4 {
+            now += Self.second
+            pool.turned(Self.full(.streams), now: now)
+            if pool.wantsConnect(now: now) { pool.connected() }
+        }
+        let quiet = APNSPoolLoad(inFlight: inFlight, perConnection: 43)
+        var given: [UInt64] = []
+        let start = now
+        for tick in 0...4_000 as ClosedRange<UInt64> {
+            pool.turned(quiet, now: start + tick * Self.second)
+            if pool.surplus > 0 {
+                given.append(tick)
+                var random = Generator(seed: 1)
+                pool.lost(wasUseful: true, age: 0, now: start + tick * Self.second, random: &random)
+            }
+            #expect(pool.surplus == 0)
+            #expect(pool.wantsConnect(now: start + tick * Self.second) == false)
+        }
+        #expect(pool.live == expected)
+        #expect(given == [600, 1_201, 1_802].prefix(4 - expected).map { $0 })
+        #expect((pool.surplusDue == nil) == (pool.live == expected))
+    }
+
+    @Test("One busy moment within ten minutes keeps all connections, and a fixed number is never given up")
+    func busyMoment() {
+        for count in [APNSConnectionCount.automatic(maximum: 2), .fixed(2)] {
+            var pool = APNSPoolStateMachine(count)
+            while pool.live < 2 {
+                pool.turned(Self.full(.streams), now: UInt64(pool.live) * Self.second)
+                pool.turned(Self.full(.streams), now: UInt64(pool.live) * Self.second + Self.second / 2)
+                if pool.wantsConnect(now: UInt64(pool.live + 1) * Self.second) { pool.connected() }
+            }
+            for tick in 0..<5_000 as Range<UInt64> {
+                let isBusy = count != .fixed(2) && tick % 590 == 0
+                pool.turned(
+                    APNSPoolLoad(inFlight: isBusy ? 50 : 0, perConnection: 43), now: (10 + tick) * Self.second)
+                #expect(pool.wanted == 2)
+            }
         }
     }
 
@@ -125,12 +230,13 @@ struct PoolStateMachineTests {
                 pool.lost(
                     wasUseful: Bool.random(using: &random), age: now, now: now, random: &random)
             case 3: pool.proved()
-            case 4: pool.turned(isSaturated: true, now: now)
+            case 4: pool.turned(Self.full(.streams), now: now)
             default: _ = pool.wantsConnect(now: now)
             }
             #expect(pool.live + pool.connecting <= pool.wanted)
             #expect(pool.wanted <= 4)
-            if pool.live + pool.connecting < pool.wanted {
+            #expect(pool.connecting <= 1)
+            if pool.live + pool.connecting < pool.wanted, pool.connecting == 0 {
                 #expect((pool.nextDue ?? .max) <= now + 31 * Self.second)
             } else {
                 #expect(pool.nextDue == nil)

@@ -14,6 +14,11 @@ final class Parcel: @unchecked Sendable {
     init(_ result: Result<EstablishedConnection, APNSClientError>) { self.result = result }
 }
 
+/// Knows the addresses of hosts; a value of its own, for two closures in one call could be mistaken for each other.
+struct NameServer: Sendable {
+    var lookUp: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
+}
+
 /// A pool on a loop of its own, driven as a lane drives it.
 class PoolDriver: APNSPoolDelegate {
     let loop: EventLoop
@@ -27,12 +32,17 @@ class PoolDriver: APNSPoolDelegate {
     private(set) var capacityChanges = 0
     /// What became of the credential, in the order of arrival.
     private(set) var events: [CredentialEvent] = []
+    /// What the pool asked for, in the order it did.
+    private(set) var connectRequests: [ConnectRequest] = []
     /// Called inside the answer.
     var onAnswer: ((Int, PushAnswer) -> Void)?
+    /// Whether the pool is told that more would have been submitted.
+    var hasBacklog = true
 
     init(
         loop: EventLoop, port: Int, trust: TrustRoots, tokens: ProviderTokenSource? = nil,
-        credential: APNSCredential? = nil, closesAtEnd: Bool = true,
+        credential: APNSCredential? = nil, closesAtEnd: Bool = true, proxy: HTTPProxy? = nil,
+        names: NameServer = NameServer(lookUp: Resolver.addresses),
         _ change: (inout APNSPoolConfiguration) -> Void = { _ in }
     ) throws {
         self.loop = loop
@@ -42,7 +52,8 @@ class PoolDriver: APNSPoolDelegate {
         let credential = credential ?? APNSCredential(name: "test", context: context, tokens: tokens)
         connector = APNSConnector(
             endpoint: endpoint, trust: context,
-            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)))
+            limiter: ConnectRateLimiter(.init(hostBurst: 1_000, processBurst: 1_000)), proxy: proxy,
+            resolve: names.lookUp)
         mailbox = Mailbox(waking: loop.wakeup)
         var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
         configuration.openInterval = .milliseconds(1)
@@ -62,6 +73,7 @@ class PoolDriver: APNSPoolDelegate {
     }
 
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        connectRequests.append(request)
         _ = try? LoopThread.start(name: "connect") { [connector, mailbox] in
             mailbox.post((request, Parcel(connector.result(of: request))))
         }
@@ -87,7 +99,7 @@ class PoolDriver: APNSPoolDelegate {
                 }
             }
             everyTurn()
-            pool.flush(now: now)
+            pool.flush(now: now, hasBacklog: hasBacklog)
             guard now < deadline else {
                 Issue.record("it did not happen in time: \(pool.status)", sourceLocation: location)
                 throw TimedOut()

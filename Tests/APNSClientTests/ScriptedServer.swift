@@ -37,17 +37,22 @@ final class ScriptedServer: ReadinessHandler {
     var script: (SeenRequest) -> [Reaction] = { _ in [.respond(200)] }
     /// Whether PINGs are answered and anything is read at all.
     var isFrozen = false
+    /// Whether windows are opened again at once instead of when half of them is used.
+    var returnsWindow = false
     private(set) var connections: [ScriptedConnection] = []
     private(set) var accepted = 0
     var requests: [SeenRequest] = []
     private let listener: Listener
     private let context: TLSContext
 
-    init(loop: EventLoop, context: TLSContext, settings: HTTP2Settings = .init(maxConcurrentStreams: 1_000)) throws {
+    init(
+        loop: EventLoop, context: TLSContext, settings: HTTP2Settings = .init(maxConcurrentStreams: 1_000),
+        address: SocketAddress = .loopback(port: 0)
+    ) throws {
         self.loop = loop
         self.context = context
         self.settings = settings
-        listener = try Listener(address: .loopback(port: 0))
+        listener = try Listener(address: address)
         port = listener.address.port
         try loop.watch(listener.fileDescriptor, for: .readable, handler: self)
     }
@@ -148,6 +153,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
 
     func flush() {
         guard let http2, !isClosed else { return flushCiphertext() }
+        if server.returnsWindow { http2.returnWindow() }
         var frames: [UInt8] = []
         while http2.wantsToSend {
             frames.removeAll(keepingCapacity: true)

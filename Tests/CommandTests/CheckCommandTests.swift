@@ -110,6 +110,29 @@ struct CheckCommandTests {
         }
     }
 
+    @Test("APNs is tried through the proxy, which is named without its password, and blamed when it is to blame")
+    func proxy() throws {
+        let server = try server()
+        let ports = try FreePort.several(2)
+        let settings = try directory.write(
+            "Port \(ports[0])\nListen 127.0.0.1\nBasicAuth martlet open-sesame\n", to: "tinyproxy.conf")
+        let tinyproxy = try ChildProcess.start(
+            "tinyproxy", ["-d", "-c", settings], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
+        while tinyproxy.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: ports[0]) {}
+        let file = try configuration(broker: "amqp://127.0.0.1:1/", apns: server.port)
+        func check(_ proxy: String) throws -> String {
+            let outcome = try Executable.run(["check", "-c", file], environment: ["MARTLET_APNS_PROXY": proxy])
+            #expect(!outcome.text.contains("sesame"))
+            return outcome.text
+        }
+        let good = try check("http://martlet:open-sesame@127.0.0.1:\(ports[0])")
+        #expect(good.contains("through the proxy http://127.0.0.1:\(ports[0]), TLSv1.3, HTTP/2"), "\(good)")
+        let stranger = try check("http://127.0.0.1:\(ports[0])")
+        #expect(stranger.contains("(407)") && stranger.contains("apns.proxy"), "\(stranger)")
+        let missing = try check("http://127.0.0.1:\(ports[1])")
+        #expect(missing.contains("the proxy http://127.0.0.1:\(ports[1])"), "\(missing)")
+    }
+
     @Test("Every fault of the configuration is a step of its own")
     func configuration() throws {
         let file = try directory.write("lanes: many\nnonsense: 1\n", to: "bad.yaml")

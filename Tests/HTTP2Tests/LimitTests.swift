@@ -16,6 +16,25 @@ struct LimitTests {
         #expect(pair.clientEvents.responses.values.allSatisfy { $0.body == body })
     }
 
+    @Test("A server gives back at once what less than half a window would keep, each byte once")
+    func returnedWindow() throws {
+        let pair = try Pair()
+        pair.echo()
+        try pair.settle()
+        try pair.submit(tag: 0, body: [UInt8](repeating: 1, count: 30_000))
+        try pair.settle()
+        #expect(pair.client.remoteWindow == 65_535 - 30_000)
+        pair.server.returnWindow()
+        pair.server.returnWindow()
+        try pair.settle()
+        #expect(pair.client.remoteWindow == 65_535)
+        try pair.submit(tag: 1, body: [UInt8](repeating: 1, count: 40_000))
+        try pair.settle()
+        pair.server.returnWindow()
+        try pair.settle()
+        #expect(pair.client.remoteWindow == 65_535)
+    }
+
     @Test("The connection window runs empty without a word from the server, and everything arrives once it grows")
     func exhaustedConnection() throws {
         let pair = try Pair(server: HTTP2Settings(maxConcurrentStreams: 100))

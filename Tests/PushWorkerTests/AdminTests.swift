@@ -71,14 +71,18 @@ struct AdminTests {
                 $0.readiness = WorkerReadiness(
                     instance: "w1", reasons: ["results_full"],
                     lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "memory alarm")],
-                    routes: [.init(name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0)])
+                    routes: [
+                        .init(
+                            name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0,
+                            limitedBy: "apns")
+                    ])
             }
             let parked = try await curl("\(address)/readyz")
             #expect(parked.code == "503")
             #expect(
                 parked.body
                     == #"{"instance":"w1","lanes":[{"consume":"up","detail":"memory alarm","lane":0,"publish":"blocked"}],"#
-                    + #""ready":false,"reasons":["results_full"],"routes":[{"connections":0,"name":"shop","#
+                    + #""ready":false,"reasons":["results_full"],"routes":[{"connections":0,"limited_by":"apns","name":"shop","#
                     + #""reason":"InvalidProviderToken","state":"parked"}]}"# + "\n")
         }
     }

@@ -1,3 +1,4 @@
+import APNSClient
 import Foundation
 import PushModel
 import Testing
@@ -15,8 +16,60 @@ struct ConfigurationEnvironmentTests {
         #expect(names.contains("MARTLET_BROKER_URI_FILE"))
         #expect(
             ConfigurationSchema.variables.filter(\.key.isSecret).map(\.name) == [
-                "MARTLET_BROKER_URI", "MARTLET_BROKER_MANAGEMENT",
+                "MARTLET_BROKER_URI", "MARTLET_BROKER_MANAGEMENT", "MARTLET_APNS_PROXY",
             ])
+    }
+
+    @Test(
+        "apns.proxy is for every APNs; without it HTTPS_PROXY counts, except for NO_PROXY and this machine",
+        arguments: [
+            ("", [:], nil, nil),
+            ("apns: { proxy: null }\n", [:], nil, nil),
+            ("apns: { proxy: 'http://u:p@a:1' }\n", [:], "http://a:1", "http://a:1"),
+            ("apns: { proxy: 'http://a:1' }\n", ["HTTPS_PROXY": "b:2", "NO_PROXY": "*"], "http://a:1", "http://a:1"),
+            ("", ["MARTLET_APNS_PROXY": "http://c:3", "HTTPS_PROXY": "b:2"], "http://c:3", "http://c:3"),
+            ("", ["HTTPS_PROXY": "http://u:p@b:2", "https_proxy": "d:4"], "http://b:2", nil),
+            ("", ["HTTPS_PROXY": "", "https_proxy": "d:4"], "http://d:4", nil),
+            ("", ["https_proxy": "d:4", "NO_PROXY": "apple.com"], nil, nil),
+            ("", ["https_proxy": "d:4", "no_proxy": "other.example, .apple.com"], nil, nil),
+            ("", ["https_proxy": "d:4", "no_proxy": "example.com"], "http://d:4", nil),
+            ("", ["HTTP_PROXY": "e:5", "http_proxy": "e:5"], nil, nil),
+        ] as [(String, [String: String], String?, String?)])
+    func proxy(file: String, environment: [String: String], apple: String?, local: String?) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let apns = try fixture.load(file + minimalConfiguration, environment).get().apns
+        let production = try APNSEndpoint.parse(apns.production)
+        #expect(try apns.proxy(for: production)?.description == apple)
+        #expect(try apns.proxy(for: APNSEndpoint(host: "localhost", port: 1))?.description == local)
+    }
+
+    @Test("A proxy that cannot be used is an error with its place, and nothing of its address is shown")
+    func badProxy() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let secret = try fixture.write("proxy", "socks5://u:secret@b:2\n")
+        for (file, environment, place) in [
+            ("apns: { proxy: 'https://u:secret@a:1' }\n", [:], "martlet.yaml:1:16"),
+            ("", ["HTTPS_PROXY": "https://u:secret@a:1"], "HTTPS_PROXY"),
+            ("", ["https_proxy": "http://u:secret@a:port"], "https_proxy"),
+            ("", ["MARTLET_APNS_PROXY_FILE": secret], "MARTLET_APNS_PROXY_FILE"),
+        ] as [(String, [String: String], String)] {
+            let errors = try fixture.errors(file + minimalConfiguration, environment)
+            #expect(errors.count == 1)
+            #expect(errors.first?.contains(place) == true, "\(errors)")
+            #expect(errors.first?.contains("secret") == false)
+        }
+    }
+
+    @Test("apns.ping_interval is an hour, or what is configured")
+    func pingInterval() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        #expect(try fixture.load(minimalConfiguration).get().apns.pingInterval == .seconds(3_600))
+        let changed = try fixture.load(minimalConfiguration, ["MARTLET_APNS_PING_INTERVAL": "30s"]).get()
+        #expect(changed.apns.pingInterval == .seconds(30))
+        #expect(try fixture.errors("apns: { ping_interval: 2d }\n" + minimalConfiguration).count == 1)
     }
 
     @Test("the environment wins over the file, and an empty variable does not count")

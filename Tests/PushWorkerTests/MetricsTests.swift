@@ -48,6 +48,7 @@ func sampleSnapshots() -> [LaneSnapshot] {
     shop.requestDuration.record(microseconds: 700)
     shop.requestDuration.record(microseconds: 40_000)
     shop.isParked = true
+    (shop.limitedBy, shop.cooled, shop.coolingTokens) = (.window, 3, 2)
     return [
         LaneSnapshot(lane: lane, routes: [shop, RouteCounters(tiers: 2)]),
         LaneSnapshot(lane: LaneCounters(), routes: [shop, nil]),
@@ -93,6 +94,11 @@ struct MetricsTests {
             #"martlet_jobs_received_total{route="shop"} 84"#,
             #"martlet_route_parked{route="shop"} 1"#,
             #"martlet_route_parked{route="beta"} 0"#,
+            #"martlet_route_limited_by{route="shop",limit="window"} 1"#,
+            #"martlet_route_limited_by{route="shop",limit="nothing"} 0"#,
+            #"martlet_route_limited_by{route="beta",limit="nothing"} 1"#,
+            #"martlet_notifications_cooled_total{route="shop"} 6"#,
+            #"martlet_tokens_cooling{route="shop"} 4"#,
             #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.001"} 2"#,
             #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.05"} 4"#,
             #"martlet_apns_request_duration_seconds_bucket{route="shop",le="+Inf"} 4"#,

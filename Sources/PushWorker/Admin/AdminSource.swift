@@ -70,16 +70,21 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var connections: Int
         /// The version of the credential that its connections use; nil for a route without one.
         package var credentialVersion: Int?
+        /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
+        package var limitedBy: String?
 
         private enum CodingKeys: String, CodingKey {
             case name, state, reason, connections
             case credentialVersion = "credential_version"
+            case limitedBy = "limited_by"
         }
 
         /// Makes a route's state from its parts.
         package init(
-            name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil
+            name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil,
+            limitedBy: String? = nil
         ) {
+            self.limitedBy = limitedBy
             self.name = name
             self.state = state
             self.reason = reason

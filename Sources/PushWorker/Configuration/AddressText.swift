@@ -1,3 +1,4 @@
+internal import APNSClient
 internal import RabbitMQ
 
 /// The parts of an address such as `https://user:password@host:port/path`, split without interpreting them further.
@@ -83,6 +84,16 @@ extension SettingParsers {
         guard ["http", "https"].contains(address.scheme) else { throw Rejection("must begin with http:// or https://") }
         guard !address.rest.contains(where: { $0 == "?" || $0 == "#" }) else {
             throw Rejection("must not carry a query or fragment")
+        }
+        return SecretText(text)
+    }
+
+    /// The address of an HTTP proxy, read as the connection will read it.
+    static func proxyAddress(_ text: String) throws(Rejection) -> SecretText {
+        do throws(APNSClientError) {
+            _ = try HTTPProxy.parse(text)
+        } catch {
+            throw Rejection(error.message)
         }
         return SecretText(text)
     }

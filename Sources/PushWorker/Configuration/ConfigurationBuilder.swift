@@ -7,6 +7,8 @@ struct ConfigurationBuilder {
     let directory: String
     /// Where problems go.
     let problems: ConfigurationProblems
+    /// The environment, for the settings that other programs share.
+    let environment: [String: String]
 
     /// The longest anything may be told to wait.
     private static let day = Duration.seconds(86400)
@@ -76,7 +78,34 @@ struct ConfigurationBuilder {
             trustFile: file("trust_file", of: section),
             requestTimeout: section.value(
                 "request_timeout", default: .seconds(30),
-                SettingParsers.duration(.milliseconds(100)...(.seconds(600)))))
+                SettingParsers.duration(.milliseconds(100)...(.seconds(600)))),
+            pingInterval: section.value(
+                "ping_interval", default: .seconds(3_600), SettingParsers.duration(.seconds(1)...Self.day)),
+            proxy: proxy(section))
+    }
+
+    /// The configured proxy, else that of the environment, with its exceptions (curl's manual, "Environment").
+    private func proxy(_ section: SettingReader) -> ProxyConfiguration? {
+        if section.present("proxy") != nil {
+            return section.optional("proxy", SettingParsers.proxyAddress).map {
+                ProxyConfiguration(address: $0.value, exceptions: nil)
+            }
+        }
+        func text(_ names: [String]) -> (name: String, value: String)? {
+            for name in names {
+                if let value = environment[name], !value.isEmpty { return (name, value) }
+            }
+            return nil
+        }
+        guard let shared = text(["HTTPS_PROXY", "https_proxy"]) else { return nil }
+        do throws(Rejection) {
+            return ProxyConfiguration(
+                address: try SettingParsers.proxyAddress(shared.value),
+                exceptions: text(["NO_PROXY", "no_proxy"])?.value ?? "")
+        } catch {
+            problems.add(.environment(shared.name), error.message)
+            return nil
+        }
     }
 
     private func retry(_ section: SettingReader) -> RetryConfiguration {

@@ -23,7 +23,8 @@ package enum ConfigurationLoader {
         EnvironmentOverlay(environment: environment, problems: problems).apply(to: &root)
         ShapeCheck(problems: problems).check(root, keys: ConfigurationSchema.root, path: "")
         let reader = SettingReader(node: root, path: "", problems: problems)
-        let builder = ConfigurationBuilder(directory: TextFile.directory(of: file ?? ""), problems: problems)
+        let builder = ConfigurationBuilder(
+            directory: TextFile.directory(of: file ?? ""), problems: problems, environment: environment)
         let configuration = builder.configuration(reader, instanceName: instanceName)
         guard problems.errors.isEmpty else { return .failure(ConfigurationErrors(problems.errors)) }
         return .success(configuration)

@@ -56,7 +56,8 @@ enum ConfigurationSchema {
             "apns",
             .section([
                 ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
-                ConfigurationKey("request_timeout"),
+                ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"),
+                ConfigurationKey("proxy", secret: true),
             ])),
         ConfigurationKey(
             "credentials",

@@ -73,6 +73,10 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var trustFile: String?
     /// How long a request may stay without an answer.
     package var requestTimeout: Duration
+    /// After how much silence a connection is asked whether it lives.
+    package var pingInterval: Duration = .seconds(3_600)
+    /// The HTTP proxy on the way to APNs; nil for a direct one.
+    package var proxy: ProxyConfiguration?
 
     /// The address for an environment.
     package func address(of environment: APNSEnvironment) -> String {
@@ -81,6 +85,14 @@ package struct APNSConfiguration: Sendable, Equatable {
         case .development: development
         }
     }
+}
+
+/// The HTTP proxy on the way to APNs, from `apns.proxy` or, where that is not set, from the environment.
+package struct ProxyConfiguration: Sendable, Equatable {
+    /// `http://[user:password@]host:port`. Secret, because it may carry a password.
+    package var address: SecretText
+    /// Hosts reached without it, as `NO_PROXY` lists them; nil where `apns.proxy` named the proxy, which is for all.
+    package var exceptions: String?
 }
 
 /// One entry of `credentials`.

@@ -67,6 +67,7 @@ extension Lane {
                 var configuration = APNSPoolConfiguration(
                     requestTimeout: settings.requestTimeout, connections: route.connections)
                 configuration.omitsOnlyTopic = route.omitsTopic
+                configuration.pingInterval = settings.pingInterval
                 made.pool = APNSPool(
                     configuration: configuration, loop: loop, endpoint: connector.endpoint, credential: credential,
                     delegate: events)

@@ -121,12 +121,14 @@ final class Lane {
         route.breaker.tick(now: now.nanoseconds)
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
+        route.cooling.forgetIfDue(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
-        if !publisher.isCongested { route.sendWaiting(now: now, wallClock: wallClock) }
-        route.pool?.flush(now: now)
+        let maySend = !publisher.isCongested
+        if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
+        route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
     }
 
     /// Sends the methods that the route's consumer wants.

@@ -52,4 +52,6 @@ struct LaneSettings: Sendable {
     var prefetch: Int?
     /// How long a request may stay without an answer.
     var requestTimeout: Duration
+    /// After how much silence a connection to APNs is asked whether it lives.
+    var pingInterval: Duration
 }

@@ -17,6 +17,8 @@ struct LaneStatus: Sendable {
         var credentialVersion: Int?
         /// Why it is not ready, in one line each.
         var troubles: [String]
+        /// What keeps it from pushing more.
+        var limitedBy: RouteLimit
     }
 
     /// The lane's number.
@@ -69,7 +71,17 @@ extension Lane {
             }
         return LaneStatus.Route(
             name: route.name, state: state, connections: route.connectionCount,
-            credentialVersion: route.pool?.credential.version, troubles: troubles)
+            credentialVersion: route.pool?.credential.version, troubles: troubles, limitedBy: limit(of: route))
+    }
+
+    /// What keeps a route from pushing more, as it is at the end of this turn.
+    private func limit(of route: Route) -> RouteLimit {
+        RouteSituation(
+            intake: route.breaker.intake, isDraining: drain != nil, isServing: route.consumer.isServing,
+            isCongested: publisher.isCongested, hasBacklog: route.hasBacklog, isRateReached: route.rateDue != nil,
+            pool: route.pool?.limit ?? .nothing, unacknowledged: route.acknowledgements.unacknowledged,
+            prefetch: route.consumer.currentPrefetch * route.queues.count, inFlight: route.requests.count
+        ).limit
     }
 
     private static func word(for link: BrokerLink) -> String {
@@ -86,7 +98,7 @@ extension Lane {
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {
             guard let position = route.claim?.index else { continue }
-            byConfiguration[position] = route.gauged()
+            byConfiguration[position] = route.gauged(limitedBy: limit(of: route))
         }
         return LaneSnapshot(lane: counters, routes: byConfiguration)
     }
@@ -100,7 +112,9 @@ extension Route {
     }
 
     /// The route's counters with the gauges of this moment.
-    func gauged() -> RouteCounters {
+    func gauged(limitedBy limit: RouteLimit) -> RouteCounters {
+        counters.limitedBy = limit
+        counters.coolingTokens = cooling.count
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged

@@ -26,6 +26,9 @@ extension RouteCounters {
             path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
             help: "Redelivered notifications not sent again, because their outcome was known."),
         RouteMetric(
+            path: \.cooled, name: "martlet_notifications_cooled_total",
+            help: "Notifications that waited in a tier, because APNs had had too many for their device token."),
+        RouteMetric(
             path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
             help: "Jobs with a field that this version does not know."),
         RouteMetric(
@@ -48,6 +51,9 @@ extension RouteCounters {
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
         RouteMetric(path: \.connections, name: "martlet_apns_connections", help: "Usable APNs connections."),
+        RouteMetric(
+            path: \.coolingTokens, name: "martlet_tokens_cooling",
+            help: "Device tokens that wait until APNs takes notifications for them again."),
         RouteMetric(
             path: \.streamLimit, name: "martlet_apns_stream_limit", help: "Streams that APNs allows on all connections."
         ),
@@ -109,6 +115,14 @@ struct LaneMetricsWriter {
         for (route, counters) in routes {
             guard let skew = counters.clockSkew else { continue }
             text.sample("martlet_apns_clock_skew_seconds", [("route", route)], skew)
+        }
+        let limits = "martlet_route_limited_by"
+        text.family(limits, .gauge, "What keeps the route from pushing more: 1 for the present limit.")
+        for (route, counters) in routes {
+            for limit in RouteLimit.allCases {
+                text.sample(
+                    limits, [("route", route), ("limit", limit.rawValue)], counters.limitedBy == limit ? 1 : 0)
+            }
         }
         writeHistograms(routes, to: &text)
     }

@@ -16,6 +16,8 @@ package struct RouteCounters: Sendable {
     package var retries: [Int]
     /// Redelivered notifications that were not sent again, because their outcome was known.
     package var duplicatesSuppressed = 0
+    /// Notifications that waited in a tier, because APNs had had too many for their device token.
+    package var cooled = 0
     /// Jobs that carried a field this version does not know.
     package var unknownFields = 0
     /// Replies that were refused or went nowhere.
@@ -43,10 +45,14 @@ package struct RouteCounters: Sendable {
     package var connections = 0
     /// Streams that could now be opened in all.
     package var streamLimit = 0
+    /// Device tokens that now wait until APNs takes notifications for them again.
+    package var coolingTokens = 0
     /// Whether the route is parked now.
     package var isParked = false
     /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
     package var clockSkew: Int?
+    /// What keeps the route from pushing more now.
+    package var limitedBy = RouteLimit.nothing
 
     /// Makes counters at zero.
     ///
@@ -65,6 +71,7 @@ package struct RouteCounters: Sendable {
         jobDuration.add(other.jobDuration)
         isParked = isParked || other.isParked
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
+        if other.limitedBy != .nothing { limitedBy = other.limitedBy }
     }
 }
 

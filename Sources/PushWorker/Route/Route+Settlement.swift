@@ -11,6 +11,7 @@ extension Route {
         case .response(let response):
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
+            if response.status == 429 { rest(notification, after: response.answer, now: now) }
             settle(
                 notification, attempted, wallClock: wallClock, now: now,
                 apnsMilliseconds: response.microseconds / 1_000, uniqueID: response.apnsUniqueID)
@@ -46,6 +47,34 @@ extension Route {
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
+    }
+
+    /// Lets a device token rest where APNs has had too many notifications for it.
+    private func rest(_ notification: Notification, after answer: Answer, now: MonotonicTime) {
+        let job = notification.job
+        guard let milliseconds = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
+        let end = now.adding(nanoseconds: UInt64(milliseconds) * 1_000_000)
+        cooling.cool(key(of: notification), until: end.nanoseconds, now: now.nanoseconds)
+    }
+
+    /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
+    func rests(_ notification: Notification, now: MonotonicTime, wallClock: Int64) -> Bool {
+        let job = notification.job
+        guard let remaining = cooling.remaining(key(of: notification), now: now.nanoseconds),
+            let tier = surroundings.policy.restingTier(
+                remaining: Int64(remaining / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
+        else { return false }
+        job.comesBackUnchanged = true
+        counters.cooled += 1
+        counters.retries[tier] += 1
+        goOn(with: notification, as: .retry(tier: tier, attempt: job.job.attempt), wallClock: wallClock)
+        return true
+    }
+
+    private func key(of notification: Notification) -> Int {
+        let job = notification.job
+        let bytes = job.job.bytes
+        return CoolingTokens.key(bytes.span.extracting(job.job.deviceToken(notification.index)))
     }
 
     /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.

@@ -80,6 +80,8 @@ final class Route {
     var counters: RouteCounters
     /// Reads messages as jobs.
     let decoder = JobDecoder()
+    /// Device tokens that rest.
+    var cooling = CoolingTokens()
     /// Watches the share of dead tokens among final answers.
     var deadTokens = DeadTokenWatch()
 
@@ -102,11 +104,14 @@ final class Route {
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty }
 
+    /// Whether notifications wait to be sent.
+    var hasBacklog: Bool { !(waiting.isEmpty && resends.isEmpty) }
+
     /// Sends as much as streams, window, rate and breaker allow; all of it leaves in one write per connection.
     ///
     /// This is the batching: whatever became ready during a turn goes out together.
     func sendWaiting(now: MonotonicTime, wallClock: Int64) {
-        guard let pool, !(waiting.isEmpty && resends.isEmpty) else { return }
+        guard let pool, hasBacklog else { return }
         var room = min(pool.capacity, allowance(now: now.nanoseconds))
         while room > 0, let notification = nextNotification() {
             // The job is read in place, never copied: it is 400 bytes with several references.
@@ -121,6 +126,7 @@ final class Route {
                 settle(notification, .expired, wallClock: wallClock, now: now)
                 continue
             }
+            if !cooling.isEmpty, rests(notification, now: now, wallClock: wallClock) { continue }
             let tag = requests.insert(notification)
             guard pool.submit(inFlight.job, index: notification.index, tag: tag, now: now) else {
                 _ = requests.remove(tag)

@@ -1,0 +1,35 @@
+/// What keeps a pool from taking more requests.
+package enum APNSPoolLimit: Sendable, Equatable {
+    /// Nothing: there is room.
+    case nothing
+    /// Every stream that APNs allows is open.
+    case streams
+    /// The flow-control windows are full: 65,535 bytes per round trip and connection (RFC 9113, section 6.9.2).
+    case window
+    /// APNs: there is no connection, it allows fewer streams than before, or it reads more slowly than the windows allow.
+    case server
+}
+
+/// How busy a pool is at the end of a turn: what its size is decided from.
+struct APNSPoolLoad: Sendable, Equatable {
+    /// What keeps requests from being submitted now.
+    var limit = APNSPoolLimit.nothing
+    /// Whether something waits to be submitted.
+    var hasBacklog = false
+    /// Requests without an answer.
+    var inFlight = 0
+    /// How many requests one connection takes at once: the lesser of its streams and of payloads in its window.
+    var perConnection = 1
+    /// Bytes of payload submitted since the pool began.
+    var submittedBytes: UInt64 = 0
+    /// Bytes per nanosecond that windows and round trips allow on all connections; nil while one is not measured.
+    var ceiling: Double?
+    /// The longest of the connections' round trips, in nanoseconds; 0 while none is measured.
+    var roundTrip: UInt64 = 0
+
+    /// How many connections carry this load without being full: each is to be three quarters full at most.
+    var neededConnections: Int {
+        let room = max(1, perConnection) * 3
+        return max(1, (inFlight * 4 + room - 1) / room)
+    }
+}

@@ -1,0 +1,189 @@
+import EventLoop
+
+/// An HTTP proxy that connections to APNs go through: a tunnel made with CONNECT, with TLS from end to end inside.
+///
+/// RFC 9110, section 9.3.6: <https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6>
+package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
+    /// The port of a proxy whose URL names none, as RFC 3986 has it for `http`.
+    private static let defaultPort = 80
+
+    /// The proxy's name or IP address, without brackets.
+    package let host: String
+    /// The proxy's TCP port.
+    package let port: Int
+    /// `user:password` in Base64 for `Proxy-Authorization: Basic`; nil where the URL names no user. Secret.
+    let credentials: [UInt8]?
+
+    /// Reads a URL such as `http://proxy:3128` or `http://user:password@[::1]:3128/`; user and password may be
+    /// percent-encoded.
+    ///
+    /// - Parameter url: scheme `http` or none, perhaps a user with a password, a host, perhaps a port; secret.
+    /// - Returns: the proxy.
+    /// - Throws: `APNSClientError` that says what is wrong with the URL and never quotes it.
+    package static func parse(_ url: String) throws(APNSClientError) -> HTTPProxy {
+        func refuse(_ why: String) -> APNSClientError {
+            APNSClientError(.badAddress, "the address of the proxy cannot be used: \(why)")
+        }
+        var rest = url[...]
+        if let end = url.firstRange(of: "://") {
+            guard url[..<end.lowerBound].lowercased() == "http" else {
+                throw refuse("it must begin with http://, the only way Martlet speaks to a proxy")
+            }
+            rest = url[end.upperBound...]
+        }
+        if rest.last == "/" { rest.removeLast() }
+        var credentials: [UInt8]?
+        if let at = rest.lastIndex(of: "@") {
+            credentials = try userInformation(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        // What is left has the form of an APNs address, whose parser is strict about hosts and ports.
+        let endpoint: APNSEndpoint
+        do throws(APNSClientError) {
+            endpoint = try APNSEndpoint.parse("https://\(rest)")
+        } catch {
+            throw refuse("write http://host:port, or http://user:password@host:port")
+        }
+        let hasPort = !rest.hasSuffix("]") && rest.contains(":")
+        return HTTPProxy(
+            host: endpoint.host, port: hasPort ? endpoint.port : defaultPort, credentials: credentials)
+    }
+
+    /// Host and port as a URL, without user and password.
+    package var description: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+
+    /// Undoes percent-encoding and encodes for Basic authentication (RFC 7617).
+    private static func userInformation(_ text: Substring) throws(APNSClientError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal)
+            else {
+                throw APNSClientError(
+                    .badAddress,
+                    "the address of the proxy cannot be used: a % in user or password must be written %25")
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), bytes.first != UInt8(ascii: ":"), !bytes.isEmpty else {
+            throw APNSClientError(
+                .badAddress, "the address of the proxy cannot be used: before the @ there must be a user")
+        }
+        if !bytes.contains(UInt8(ascii: ":")) { bytes.append(UInt8(ascii: ":")) }
+        return base64(bytes)
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Standard Base64 with padding (RFC 4648, section 4), made from the URL-safe kind.
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        Base64URL.append(bytes, to: &text)
+        for index in text.indices {
+            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
+            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
+        }
+        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        return text
+    }
+}
+
+/// Hosts that are reached without a proxy, as `NO_PROXY` lists them.
+///
+/// There is no standard; this obeys what curl and Go agree on: names separated by commas, each with all names below it
+/// whether or not it begins with a dot, perhaps with a port; IP addresses; `*` for everything. Address ranges count
+/// as names, which match nothing: APNs is reached by name.
+package struct ProxyExceptions: Sendable, Equatable {
+    private struct Entry: Sendable, Equatable {
+        var host: String
+        var port: Int?
+    }
+
+    private let entries: [Entry]
+    private let exceptsAll: Bool
+
+    /// Reads the value of `NO_PROXY`.
+    ///
+    /// - Parameter text: the variable's value; what cannot be understood matches nothing.
+    package init(_ text: String) {
+        var entries: [Entry] = []
+        var exceptsAll = false
+        for word in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
+            if word == "*" { exceptsAll = true }
+            entries.append(Self.entry(word.lowercased()))
+        }
+        self.entries = entries
+        self.exceptsAll = exceptsAll
+    }
+
+    private static func entry(_ word: String) -> Entry {
+        var host = word[...]
+        var port: Int?
+        if host.first == "[", let end = host.firstIndex(of: "]") {
+            port = Int(host[host.index(after: end)...].drop { $0 == ":" })
+            host = host[host.index(after: host.startIndex)..<end]
+        } else if let colon = host.firstIndex(of: ":"), colon == host.lastIndex(of: ":") {
+            port = Int(host[host.index(after: colon)...])
+            host = host[..<colon]
+        }
+        if host.hasPrefix("*.") { host.removeFirst() }
+        while host.first == "." { host.removeFirst() }
+        return Entry(host: String(host), port: port)
+    }
+
+    /// Whether a host is reached without a proxy.
+    package func contains(_ endpoint: APNSEndpoint) -> Bool {
+        if exceptsAll { return true }
+        var host = endpoint.host.lowercased()
+        while host.last == "." { host.removeLast() }
+        return entries.contains { entry in
+            guard !entry.host.isEmpty, entry.port == nil || entry.port == endpoint.port else { return false }
+            return host == entry.host || host.hasSuffix("." + entry.host)
+        }
+    }
+}
+
+/// Which proxy a configuration and an environment ask for.
+package struct ProxySelection: Sendable {
+    private let proxy: HTTPProxy?
+    /// What is reached directly; nil where the configuration named the proxy, which then is for all.
+    private let exceptions: ProxyExceptions?
+
+    /// A selection that uses the proxy for every host.
+    ///
+    /// - Parameter proxy: the configured proxy; nil for none.
+    package init(always proxy: HTTPProxy?) {
+        self.proxy = proxy
+        exceptions = nil
+    }
+
+    /// A selection as the environment asks for it: not for the hosts of `NO_PROXY`, and never for this machine.
+    ///
+    /// - Parameters:
+    ///   - proxy: the proxy of `HTTPS_PROXY`.
+    ///   - exceptions: what `NO_PROXY` says.
+    package init(_ proxy: HTTPProxy, except exceptions: ProxyExceptions) {
+        self.proxy = proxy
+        self.exceptions = exceptions
+    }
+
+    /// The proxy to use towards an APNs; nil for a direct connection.
+    package func proxy(for endpoint: APNSEndpoint) -> HTTPProxy? {
+        guard let exceptions else { return proxy }
+        let isThisMachine =
+            endpoint.host.lowercased() == "localhost"
+            || SocketAddress(endpoint.host, port: endpoint.port)?.isLoopback == true
+        return isThisMachine || exceptions.contains(endpoint) ? nil : proxy
+    }
+}

@@ -1,0 +1,58 @@
+/// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is over.
+///
+/// Only a hash of a token is kept, seeded anew in every process. Pure: time comes in.
+struct CoolingTokens {
+    /// How many tokens are remembered. One more is not: its notifications go out, and APNs answers them as before.
+    static var capacity: Int { 4_096 }
+
+    private var ends: [Int: UInt64] = [:]
+    /// When the last of them ends.
+    private var latestEnd: UInt64 = 0
+
+    /// Starts with nothing to remember.
+    init() {}
+
+    /// How many tokens are remembered, those included whose time may be over.
+    var count: Int { ends.count }
+
+    /// Whether no token is remembered, so that none needs to be looked up.
+    var isEmpty: Bool { ends.isEmpty }
+
+    /// What a token is remembered by; hexadecimal digits count the same in both cases.
+    static func key(_ token: Span<UInt8>) -> Int {
+        var hasher = Hasher()
+        for index in 0..<token.count { hasher.combine(token[index] | 0x20) }
+        return hasher.finalize()
+    }
+
+    /// APNs has had too many for a token.
+    ///
+    /// - Parameters:
+    ///   - key: the token's key.
+    ///   - end: until when nothing is sent to it, in nanoseconds; the latest of several counts.
+    ///   - now: the time, in nanoseconds.
+    mutating func cool(_ key: Int, until end: UInt64, now: UInt64) {
+        if ends[key] == nil, ends.count >= Self.capacity {
+            ends = ends.filter { $0.value > now }
+            guard ends.count < Self.capacity else { return }
+        }
+        ends[key] = max(ends[key] ?? 0, end)
+        latestEnd = max(latestEnd, end)
+    }
+
+    /// How long nothing is to be sent to a token, in nanoseconds; nil when it may be.
+    mutating func remaining(_ key: Int, now: UInt64) -> UInt64? {
+        forgetIfDue(now: now)
+        guard let end = ends[key] else { return nil }
+        guard end > now else {
+            ends[key] = nil
+            return nil
+        }
+        return end - now
+    }
+
+    /// Forgets everything once the last token's time is over.
+    mutating func forgetIfDue(now: UInt64) {
+        if !ends.isEmpty, now >= latestEnd { ends.removeAll() }
+    }
+}

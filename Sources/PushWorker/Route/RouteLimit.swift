@@ -1,0 +1,59 @@
+internal import APNSClient
+
+/// What keeps a route from pushing more than it does.
+package enum RouteLimit: String, Sendable, CaseIterable {
+    /// Every stream that APNs allows is open.
+    case streams
+    /// The flow-control windows are full: more connections or less distance would help.
+    case window
+    /// The configured rate.
+    case rate
+    /// RabbitMQ: it delivers nothing, or takes and confirms results more slowly than APNs answers.
+    case broker
+    /// APNs: it cannot be reached, refuses the credential, allows fewer streams than before, or reads slowly.
+    case apns
+    /// Nothing: whatever arrives goes out at once.
+    case nothing
+}
+
+/// What a route's limit is decided from, at one moment. Pure.
+struct RouteSituation {
+    /// How much the breaker lets in.
+    var intake = RouteBreaker.Intake.full
+    /// Whether the lane finishes its work, so that taking no more jobs is what is wanted.
+    var isDraining = false
+    /// Whether the broker serves the route's queues.
+    var isServing = true
+    /// Whether publications wait for the broker, so that nothing more is pushed.
+    var isCongested = false
+    /// Whether notifications wait to be sent.
+    var hasBacklog = false
+    /// Whether the configured rate holds them back.
+    var isRateReached = false
+    /// What keeps the connections from taking more.
+    var pool = APNSPoolLimit.nothing
+    /// Jobs that are delivered and not acknowledged.
+    var unacknowledged = 0
+    /// How many of them the broker hands out at most; 0 while it hands out none.
+    var prefetch = 0
+    /// Requests without an answer.
+    var inFlight = 0
+
+    /// What limits the route; of several the one that must change first.
+    var limit: RouteLimit {
+        if intake != .full { return .apns }
+        if isCongested || !(isServing || isDraining) { return .broker }
+        guard hasBacklog else {
+            // Everything is sent, and most of what was delivered waits for confirms of its results.
+            let waitsForConfirms = prefetch > 0 && unacknowledged >= prefetch && inFlight * 2 < unacknowledged
+            return waitsForConfirms ? .broker : .nothing
+        }
+        if isRateReached { return .rate }
+        switch pool {
+        case .streams: return .streams
+        case .window: return .window
+        case .server: return .apns
+        case .nothing: return .nothing
+        }
+    }
+}
