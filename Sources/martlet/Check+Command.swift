@@ -130,8 +130,10 @@ struct CheckCommand: ParsableCommand {
 
     /// Looks for both of the roots that Apple names, where a route goes to Apple.
     private func checkRoots(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
-        let addresses = configuration.routes.map { configuration.apns.address(of: $0.environment) }
-        guard addresses.contains(where: { APNSProbe.split($0).host.hasSuffix(".push.apple.com") }) else { return }
+        let endpoints = configuration.routes.compactMap {
+            try? APNSEndpoint.parse(configuration.apns.address(of: $0.environment))
+        }
+        guard endpoints.contains(where: { $0.host.hasSuffix(".push.apple.com") }) else { return }
         let trust = TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
         for root in WellKnownRoot.apns {
             let name = "root \(root.commonName)"
