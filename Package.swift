@@ -91,11 +91,12 @@ let package = Package(
         tests(
             "PushWorkerTests",
             ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "LocalStack", logging]),
-        tests("CommandTests", ["martlet", "PushModel", "LocalStack", "RabbitMQ", histogram]),
+        tests("CommandTests", ["martlet", "PushModel", "LocalStack", "RabbitMQ", argumentParser, histogram]),
         tests(
             "BrokerTests",
             [
                 "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
+                "HTTP2",
                 logging, lifecycle,
             ]),
     ]

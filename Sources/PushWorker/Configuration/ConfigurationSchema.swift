@@ -57,6 +57,10 @@ enum ConfigurationSchema {
             .section([
                 ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
                 ConfigurationKey("request_timeout"),
+                ConfigurationKey(
+                    "broadcast", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
+                ConfigurationKey(
+                    "channels", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
             ])),
         ConfigurationKey(
             "credentials",

@@ -73,9 +73,29 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var trustFile: String?
     /// How long a request may stay without an answer.
     package var requestTimeout: Duration
+    /// Where broadcasts to channels go, where that is not the address of the environment.
+    package var broadcast = APNSAddresses()
+    /// Where channels are managed; without an address where the environment's is not Apple's and none is given here.
+    package var channels = APNSAddresses()
 
     /// The address for an environment.
     package func address(of environment: APNSEnvironment) -> String {
+        switch environment {
+        case .production: production
+        case .development: development
+        }
+    }
+}
+
+/// An address for each environment, as far as there is one.
+package struct APNSAddresses: Sendable, Equatable {
+    /// The address of production, `https://host:port`.
+    package var production: String?
+    /// The address of development (Apple's sandbox), `https://host:port`.
+    package var development: String?
+
+    /// The address for an environment.
+    package func address(of environment: APNSEnvironment) -> String? {
         switch environment {
         case .production: production
         case .development: development

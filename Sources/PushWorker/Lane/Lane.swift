@@ -125,6 +125,7 @@ final class Lane {
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         if !publisher.isCongested { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now)
+        if route.hasChannelWork { advanceChannels(route) }
     }
 
     /// Sends the methods that the route's consumer wants.
@@ -205,6 +206,7 @@ final class Lane {
             if let due = route.breaker.nextTick { wake(at: due) }
             if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
             if let due = route.rateDue { wake(at: due) }
+            if let due = route.nextChannelDue { wake(at: due) }
             isBusy = isBusy || !route.isQuiet
         }
         // An idle lane sleeps through its sweeps.
@@ -235,6 +237,9 @@ extension Lane {
                 pool.connectFailed(error, for: request, now: now)
             }
             mark(routes[position])
+        case .channelHostConnected(let position, let kind, let request, let result):
+            guard let result = result.take() else { return }
+            channelHostConnected(position, kind, request, result)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2
@@ -248,6 +253,9 @@ extension Lane {
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
         guard route.consumer.isOpen, !route.consumer.mayReceive else { return }
         for job in route.takeUnsentResends() { giveBack(job, of: route) }
+        if route.hasChannelWork, drain != nil {
+            for job in route.takeUnsentChannelJobs() { giveBack(job, of: route) }
+        }
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
             giveBack(job, of: route)
@@ -275,7 +283,10 @@ extension Lane {
     }
 
     private func close() {
-        for route in routes { route.pool?.close() }
+        for route in routes {
+            route.pool?.close()
+            for host in route.channelHosts { host.close() }
+        }
         consumeLink.close()
         publishLink.close()
         handle.publish(status(), snapshot())

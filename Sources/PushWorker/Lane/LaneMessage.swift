@@ -8,6 +8,9 @@ enum LaneMessage: Sendable {
     case brokerConnected(BrokerRole, Transfer<Result<AMQPConnection, AMQPError>>)
     /// A helper thread finished an APNs connect for the route at this position.
     case apnsConnected(route: Int, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
+    /// A helper thread finished a connect to a host of channels for the route at this position.
+    case channelHostConnected(
+        route: Int, ChannelHost.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

@@ -14,6 +14,10 @@ struct LaneSettings: Sendable {
         var claim: RouteClaim?
         /// Opens connections to its APNs; nil together with `claim`.
         var connector: APNSConnector?
+        /// Opens connections to the host that broadcasts to channels.
+        var broadcastConnector: APNSConnector?
+        /// Opens connections to the host that manages channels; nil where the configuration names none.
+        var managementConnector: APNSConnector?
         /// Mints its provider tokens; shared by all routes with the credential.
         var tokens: ProviderTokenSource?
         /// How many connections, or nil to follow the load.

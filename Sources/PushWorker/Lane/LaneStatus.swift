@@ -60,6 +60,9 @@ extension Lane {
         case .working: break
         }
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
+        for host in route.channelHosts {
+            if let trouble = host.trouble { troubles.append("\(host.kind.setting): \(trouble)") }
+        }
         let isConnected = route.pool?.isConnected ?? true
         let state =
             switch route.breaker.state {

@@ -46,6 +46,11 @@ final class Route {
     /// Why the last connect to APNs failed; nil after a success.
     var connectTrouble: String?
 
+    /// The hosts that jobs about channels go to, as far as the configuration names them.
+    let channelHosts: [ChannelHost]
+    /// Whether one of them has work or a connection; false for nearly every route at all times.
+    var hasChannelWork = false
+
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides whether the route may work.
@@ -84,7 +89,7 @@ final class Route {
     /// Creates a route that consumes nothing yet.
     init(
         name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit, rate: Double?,
-        surroundings: Surroundings
+        surroundings: Surroundings, channelHosts: [ChannelHost] = []
     ) {
         self.name = name
         self.position = position
@@ -93,12 +98,13 @@ final class Route {
         self.credit = credit
         self.rate = rate.map { RateLimit(perSecond: $0) }
         self.surroundings = surroundings
+        self.channelHosts = channelHosts
         consumer = RouteConsumer(queues: queues.count)
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
     }
 
     /// Whether no request is open and nothing waits to be sent.
-    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty }
+    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet }
 
     /// Sends as much as streams, window, rate and breaker allow; all of it leaves in one write per connection.
     ///
@@ -162,6 +168,7 @@ final class Route {
         if let due = acknowledgements.nextDue, due <= now { return true }
         if let due = breaker.nextTick, due <= now { return true }
         if let due = rateDue, due <= now { return true }
+        if let due = nextChannelDue, due <= now { return true }
         return false
     }
 
@@ -194,6 +201,7 @@ final class Route {
         waiting.removeAll(keepingCapacity: true)
         for resend in resends { resend.job.postpone(resend) }
         resends.removeAll(keepingCapacity: true)
+        channelGenerationEnded()
         var unsent: [Int] = []
         var unfinished: [(key: Int, job: JobInFlight)] = []
         for job in open.removeAll() {

@@ -148,7 +148,7 @@ final class JobInFlight {
     /// in every process: nobody outside can make two jobs look alike.
     var redeliveryKey: Int? {
         // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
-        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.tokenCount > 0 else {
+        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.targetCount > 0 else {
             return nil
         }
         var hasher = Hasher()
