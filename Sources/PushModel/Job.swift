@@ -80,7 +80,8 @@ package struct Job: Sendable {
     package internal(set) var enqueuedAt: Int64?
     /// Whether the broker says it may have delivered the job before.
     package internal(set) var redelivered: Bool
-    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version.
+    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type counts
+    /// as one.
     package internal(set) var unknownFields = 0
 
     /// Whether the job was written with `device_tokens`.

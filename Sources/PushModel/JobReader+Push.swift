@@ -202,6 +202,7 @@ extension JobReader {
                 ? headers.apnsID.flatMap { headerText($0, HeaderName.apnsID, .badMessageID) }
                 : string(envelope.apnsID, "apns_id"))
         if isRaw { job.unknownFields = headers.unknownCount }
+        if !job.pushType.isKnown { job.unknownFields += 1 }
     }
 
     /// The push type given, or the default: by the topic's suffix; else, for an enveloped job, `background` when
