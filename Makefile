@@ -1,11 +1,12 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench clean swift packages-build packages-run packages-test
+.PHONY: help run test build lint bench fuzz clean swift packages-build packages-run packages-test
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
 DEMO ?=
+FUZZ ?=
 export KEEP
 
 help:
@@ -15,6 +16,7 @@ help:
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
 	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
+	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make clean   remove what was built'
 
 run: packages-run build
@@ -32,6 +34,9 @@ lint: swift
 
 bench: packages-test build
 	Tests/Benchmark/run
+
+fuzz: swift packages-build
+	Tests/Fuzz/run $(FUZZ)
 
 clean: swift
 	swift package clean

@@ -19,7 +19,9 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: name, dependencies: dependencies + ["TestSupport"],
-        resources: name == "PushModelTests" || name == "BrokerTests" ? [.copy("Fixtures")] : [],
+        resources: name == "FuzzTests"
+            ? [.copy("Corpus")]
+            : name == "PushModelTests" || name == "BrokerTests" ? [.copy("Fixtures")] : [],
         swiftSettings: dialect)
 }
 
@@ -81,6 +83,11 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
             path: "Tests/TestSupport", swiftSettings: dialect),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator"],
+            path: "Tests/FuzzTargets", swiftSettings: dialect),
+        tests("FuzzTests", ["FuzzTargets"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("TLSTests", ["TLS", "EventLoop"]),
         tests("HTTP2Tests", ["HTTP2"]),
@@ -101,3 +108,13 @@ let package = Package(
             ]),
     ]
 )
+
+// Only where the fuzzer is asked for (`make fuzz`): its main function comes from libFuzzer.
+if Context.environment["MARTLET_FUZZ"] != nil {
+    package.products.append(.executable(name: "fuzz", targets: ["Fuzz"]))
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz", exclude: ["run"],
+            swiftSettings: dialect + [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))
+}

@@ -60,7 +60,10 @@ package struct ResultReport: Sendable {
 
     /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
     /// where there is one: `<job id>/<replay>/<attempt>/<index>`.
-    package func messageID(for job: borrowing Job) -> UUIDBytes {
+    /// - Parameters:
+    ///   - index: the notification's position in `device_tokens`.
+    ///   - job: the job.
+    package static func messageID(of index: Int, for job: borrowing Job) -> UUIDBytes {
         var hash = SHA1()
         let bytes = job.bytes.span
         hash.update(.contractNamespace)

@@ -29,9 +29,10 @@ final class ChannelServer: Sendable {
     /// What the server's thread and the test share.
     final class Shared: Sendable {
         let requests = Mutex<[Request]>([])
-        let script: Mutex<Script>
+        let connections = Mutex(0)
+        let script: Script
 
-        init(_ script: @escaping Script) { self.script = Mutex(script) }
+        init(_ script: @escaping Script) { self.script = script }
     }
 
     let port: Int
@@ -55,8 +56,8 @@ final class ChannelServer: Sendable {
     /// What came so far.
     var requests: [Request] { shared.requests.withLock { $0 } }
 
-    /// Answers otherwise from now on.
-    func answer(_ script: @escaping Script) { shared.script.withLock { $0 = script } }
+    /// How many connections were made so far.
+    var connections: Int { shared.connections.withLock { $0 } }
 
     /// Ends the thread.
     func stop() {
@@ -97,6 +98,7 @@ final class ChannelServerLoop: ReadinessHandler {
         while let socket = try? listener.accept() {
             guard let made = try? ChannelServerConnection(socket, server: self, context: context) else { continue }
             connections.append(made)
+            shared.connections.withLock { $0 += 1 }
         }
     }
 
@@ -185,8 +187,7 @@ final class ChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
             requests.append(seen)
             return requests.count { $0.line == seen.line } - 1
         }
-        let script = server.shared.script.withLock { $0 }
-        guard let response = script(seen, before) else { return }
+        guard let response = server.shared.script(seen, before) else { return }
         http2?.respond(
             streamID: request.streamID, status: response.status, headers: response.headers,
             body: Array(response.body.utf8))

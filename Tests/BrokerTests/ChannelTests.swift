@@ -48,7 +48,7 @@ struct ChannelTests {
         ///   - channels: Where channels are managed; nil for the server, empty for nowhere.
         init(
             _ name: String, _ script: @escaping ChannelServer.Script = apple, broadcast: String? = nil,
-            channels: String? = nil
+            channels: String? = nil, requestTimeout: String = "1s"
         ) async throws {
             server = try ChannelServer(script)
             directory = try TemporaryDirectory(prefix: "martlet-channels")
@@ -59,7 +59,7 @@ struct ChannelTests {
                 name,
                 apns: """
                     { production: "\(address)", development: "\(address)", trust_file: "\(authority)", \
-                    request_timeout: 1s, broadcast: { development: "\(broadcast ?? address)" }\
+                    request_timeout: \(requestTimeout), broadcast: { development: "\(broadcast ?? address)" }\
                     \(management.isEmpty ? "" : ", channels: { development: \"\(management)\" }") }
                     """)
             client = try JobClient(stack)
@@ -89,6 +89,9 @@ struct ChannelTests {
     @Test("channels are made, read, listed, published to and deleted, each job with one result, in both forms")
     func life() async throws {
         let ring = try await Ring("channels")
+        try ring.client.publishGoodJob(as: "push")
+        #expect(try ring.client.result("push").result.outcome == "accepted")
+        #expect(ring.server.connections == 1, "nothing is opened that no job needs")
         let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
         let created = try ring.result(of: #""operation":"create_channel","storage_policy":1"#, as: id)
         #expect(created.0.outcome == "accepted" && created.0.status == 201 && created.0.index == 0)
@@ -101,6 +104,7 @@ struct ChannelTests {
         #expect(read.0.outcome == "accepted" && read.1.storagePolicy == 1 && read.1.channelId == Self.channel)
         let listed = try ring.result(of: #""operation":"list_channels""#, as: "list")
         #expect(listed.1.channels == [Self.channel, "b3RoZXI="])
+        #expect(ring.server.connections == 2, "one connection manages all channels")
         let published = try ring.result(of: #"\#(named),"payload":{"aps":{"event":"update"}}"#, as: "publish")
         #expect(published.0.outcome == "accepted" && published.1.operation == "broadcast")
         #expect(published.1.apnsId == nil && published.1.channels == nil)
@@ -114,8 +118,32 @@ struct ChannelTests {
         let deleted = try ring.result("delete")
         #expect(deleted.0.outcome == "accepted" && deleted.0.status == 204)
         #expect(ring.server.requests.last?.line == "DELETE /1/apps/com.example.app/channels")
+        #expect(ring.server.connections == 3, "and one broadcasts")
         #expect(try ring.stack.leftovers() == [:])
         try ring.client.expectNothing(in: "apns.q.dead")
+        try await ring.stop()
+    }
+
+    @Test("a worker that loses the broker while APNs is thinking makes no channel twice, and reports it once")
+    func redelivery() async throws {
+        let ring = try await Ring(
+            "channel-blip",
+            { request, before in request.line.hasPrefix("POST /1/") ? nil : Self.apple(request, before) },
+            requestTimeout: "6s")
+        try ring.client.publish(
+            .enveloped(#"{"operation":"create_channel","storage_policy":0}"#), as: "created")
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while ring.server.requests.isEmpty, ContinuousClock.now < deadline {
+            _ = try ring.stack.broker.queueCounts(virtualHost: ring.stack.virtualHost)
+        }
+        try ring.stack.broker.control(["close_all_connections", "--vhost", ring.stack.virtualHost, "a blip"])
+        let client = try JobClient(ring.stack)
+        let result = try client.result("created").result
+        #expect(result.outcome == "unknown" && result.action == "check")
+        #expect(try ring.stack.leftovers() == [:])
+        #expect(ring.server.requests.count == 1)
+        try client.expectNothing(in: "apns.q.results")
+        client.close()
         try await ring.stop()
     }
 

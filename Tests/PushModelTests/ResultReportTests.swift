@@ -138,8 +138,7 @@ struct ResultReportTests {
             $0.set("x-apns-replay", replay.map { .text($0) })
             $0.headers += [("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(Int64(attempt)))]
         }.job()
-        let report = ResultReport(index: index, final: FinalReport(.accepted, .none), finishedAt: 0)
-        #expect(report.messageID(for: job).text == expected)
+        #expect(ResultReport.messageID(of: index, for: job).text == expected)
     }
 
     @Test(

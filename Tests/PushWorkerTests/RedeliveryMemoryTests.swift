@@ -9,7 +9,7 @@ struct RedeliveryMemoryTests {
     private let second: UInt64 = 1_000_000_000
 
     /// What was found, in a form that can be compared.
-    private func find(_ key: Int, in memory: inout RedeliveryMemory<Work>, now: UInt64 = 1) -> String {
+    private func find(_ key: Int, in memory: inout RedeliveryMemory<Int, Work>, now: UInt64 = 1) -> String {
         switch memory.redelivered(key, now: now) {
         case .unknown: "unknown"
         case .settled: "settled"
@@ -19,14 +19,14 @@ struct RedeliveryMemoryTests {
 
     @Test("Nothing is known of a generation that goes on: another worker lost the delivery")
     func presentGeneration() {
-        var memory = RedeliveryMemory<Work>()
+        var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         #expect(find(1, in: &memory) == "unknown")
     }
 
     @Test("What an ended generation settled, was working on, and had not sent is told apart, each once")
     func kinds() {
-        var memory = RedeliveryMemory<Work>()
+        var memory = RedeliveryMemory<Int, Work>()
         let work = Work()
         memory.settled(1, now: 0)
         memory.generationEnded(unsent: [3], unfinished: [(2, work)], now: 1)
@@ -37,7 +37,7 @@ struct RedeliveryMemoryTests {
 
     @Test("A job published twice is pushed twice, whichever of the two was settled when the channel died")
     func publishedTwice() {
-        var memory = RedeliveryMemory<Work>()
+        var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         memory.generationEnded(unsent: [1], unfinished: [], now: 0)
         #expect((0..<3).map { _ in find(1, in: &memory) } == ["unknown", "settled", "unknown"])
@@ -45,14 +45,14 @@ struct RedeliveryMemoryTests {
 
     @Test("Two unfinished deliveries of one job are taken over by two redeliveries")
     func unfinishedTwice() {
-        var memory = RedeliveryMemory<Work>()
+        var memory = RedeliveryMemory<Int, Work>()
         memory.generationEnded(unsent: [], unfinished: [(1, Work()), (1, Work())], now: 0)
         #expect((0..<3).map { _ in find(1, in: &memory) } == ["unfinished", "unfinished", "unknown"])
     }
 
     @Test("A job that is settled after its channel died is let go, and its redelivery still recognised")
     func finishedLater() {
-        var memory = RedeliveryMemory<Work>()
+        var memory = RedeliveryMemory<Int, Work>()
         var work: Work? = Work()
         weak let held = work
         if let work { memory.generationEnded(unsent: [], unfinished: [(1, work)], now: 0) }
@@ -69,8 +69,8 @@ struct RedeliveryMemoryTests {
 
     @Test("The memory ends after its lifetime, and a settled job is too old then as well")
     func lifetime() {
-        let lifetime = RedeliveryMemory<Work>.lifetime
-        var memory = RedeliveryMemory<Work>()
+        let lifetime = RedeliveryMemory<Int, Work>.lifetime
+        var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         memory.settled(2, now: second)
         memory.generationEnded(unsent: [], unfinished: [], now: lifetime)
@@ -81,8 +81,8 @@ struct RedeliveryMemoryTests {
 
     @Test("A second channel loss keeps what the first one left, and one without news changes nothing")
     func twoLosses() {
-        let lifetime = RedeliveryMemory<Work>.lifetime
-        var memory = RedeliveryMemory<Work>()
+        let lifetime = RedeliveryMemory<Int, Work>.lifetime
+        var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         memory.generationEnded(unsent: [], unfinished: [], now: 0)
         memory.generationEnded(unsent: [], unfinished: [], now: lifetime - 1)
@@ -96,9 +96,9 @@ struct RedeliveryMemoryTests {
 
     @Test("Only the last jobs settled are remembered, and never more than the limit")
     func bounds() {
-        let capacity = RedeliveryMemory<Work>.capacity
-        let limit = RedeliveryMemory<Work>.limit
-        var memory = RedeliveryMemory<Work>()
+        let capacity = RedeliveryMemory<Int, Work>.capacity
+        let limit = RedeliveryMemory<Int, Work>.limit
+        var memory = RedeliveryMemory<Int, Work>()
         for key in 0..<capacity + 10 { memory.settled(key, now: 0) }
         memory.generationEnded(unsent: [], unfinished: [], now: 0)
         #expect(memory.count == capacity)

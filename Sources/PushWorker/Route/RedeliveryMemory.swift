@@ -8,7 +8,7 @@
 /// Jobs that were not sent yet are noted too, and found first: where a producer published one job twice, the delivery
 /// that was not pushed yet must not pass for the other one. Nothing is remembered but for a generation that ended here,
 /// so a delivery that another worker lost is always pushed. Pure: time comes in.
-struct RedeliveryMemory<Job: AnyObject> {
+struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
         /// Nothing, or that it was not sent: it is a job like any other.
@@ -28,7 +28,7 @@ struct RedeliveryMemory<Job: AnyObject> {
     static var lifetime: UInt64 { 300_000_000_000 }
 
     private struct Settled {
-        var key: Int
+        var key: Key
         var at: UInt64
     }
 
@@ -43,7 +43,7 @@ struct RedeliveryMemory<Job: AnyObject> {
     /// The jobs settled last in the present generation, as a ring that starts to overwrite when it is full.
     private var recent: [Settled] = []
     private var next = 0
-    private var known: [Int: Known] = [:]
+    private var known: [Key: Known] = [:]
     private var knownUntil: UInt64 = 0
 
     /// Starts with nothing to remember.
@@ -53,7 +53,7 @@ struct RedeliveryMemory<Job: AnyObject> {
     var count: Int { known.count }
 
     /// A job of the present generation is settled, and its acknowledgement on its way.
-    mutating func settled(_ key: Int, now: UInt64) {
+    mutating func settled(_ key: Key, now: UInt64) {
         if recent.count < Self.capacity {
             recent.append(Settled(key: key, at: now))
         } else {
@@ -68,7 +68,7 @@ struct RedeliveryMemory<Job: AnyObject> {
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
     ///   - now: The time, in nanoseconds.
-    mutating func generationEnded(unsent: [Int], unfinished: [(key: Int, job: Job)], now: UInt64) {
+    mutating func generationEnded(unsent: [Key], unfinished: [(key: Key, job: Job)], now: UInt64) {
         forgetIfDue(now: now)
         guard !(recent.isEmpty && unsent.isEmpty && unfinished.isEmpty) else { return }
         if known.count + recent.count + unsent.count + unfinished.count > Self.limit { known.removeAll() }
@@ -81,14 +81,14 @@ struct RedeliveryMemory<Job: AnyObject> {
     }
 
     /// A job of an ended generation is settled after all: only that is remembered of it.
-    mutating func finished(_ key: Int, _ job: Job) {
+    mutating func finished(_ key: Key, _ job: Job) {
         guard let position = known[key]?.unfinished.firstIndex(where: { $0 === job }) else { return }
         known[key]?.unfinished.remove(at: position)
         known[key]?.settled += 1
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
-    mutating func redelivered(_ key: Int, now: UInt64) -> Finding {
+    mutating func redelivered(_ key: Key, now: UInt64) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key] else { return .unknown }
         var finding = Finding.unknown

@@ -107,7 +107,7 @@ extension Route {
     private static func bits() -> UInt64 { UInt64.random(in: 0 ... .max) }
 
     /// Notes in the message where its properties and headers are.
-    private static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
+    static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
         let properties = try MessagePropertyReader(message.bytes, range)
         message.contentType = properties.contentType
         message.contentEncoding = properties.contentEncoding

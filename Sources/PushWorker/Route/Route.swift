@@ -72,7 +72,7 @@ final class Route {
     /// Deliveries of the current generation that are not settled yet.
     var open = SlotTable<JobInFlight>()
     /// Recognises what an ended generation delivered, when it comes again.
-    var memory = RedeliveryMemory<JobInFlight>()
+    var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
@@ -202,8 +202,8 @@ final class Route {
         for resend in resends { resend.job.postpone(resend) }
         resends.removeAll(keepingCapacity: true)
         channelGenerationEnded()
-        var unsent: [Int] = []
-        var unfinished: [(key: Int, job: JobInFlight)] = []
+        var unsent: [RedeliveryKey] = []
+        var unfinished: [(key: RedeliveryKey, job: JobInFlight)] = []
         for job in open.removeAll() {
             job.slot = nil
             guard let key = job.redeliveryKey, !job.isRejected else { continue }

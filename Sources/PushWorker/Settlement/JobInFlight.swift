@@ -66,6 +66,8 @@ final class JobInFlight {
     var isRejected = false
     /// Whether a copy of it comes back with the same attempt, so that it must not be taken for this delivery.
     var comesBackUnchanged = false
+    /// The `message_id` of the result of its first notification, once that was rendered.
+    var resultID: UUIDBytes?
     /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
     var slot: Int?
     /// Notifications to send again, should the delivery come again: its channel was gone when they wanted to.
@@ -140,27 +142,6 @@ final class JobInFlight {
     func takeGroups() -> [Group] {
         defer { groups.removeAll() }
         return groups
-    }
-
-    /// What a redelivery is recognised by; nil for a job that cannot or must not be.
-    ///
-    /// More than id and attempt go in, so that a producer that reuses ids loses nothing by it. The hash is seeded anew
-    /// in every process: nobody outside can make two jobs look alike.
-    var redeliveryKey: Int? {
-        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
-        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.targetCount > 0 else {
-            return nil
-        }
-        var hasher = Hasher()
-        job.bytes.withUnsafeBytes { bytes in
-            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.jobID]))
-            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
-        }
-        hasher.combine(job.attempt)
-        hasher.combine(job.indexes)
-        hasher.combine(job.tokenCount)
-        hasher.combine(job.body.count)
-        return hasher.finalize()
     }
 
     /// Adds an index to the message it will share with others.

@@ -61,9 +61,9 @@ struct PublicationRenderer {
     ) -> Bool {
         let job = publication.job.job
         switch publication.content {
-        case .result(let index, let verdict), .reply(let index, let verdict):
+        case .result(let index, _), .reply(let index, _):
             var text: [UInt8] = []
-            report(index, verdict, of: publication.job).messageID(for: job).append(to: &text)
+            ResultReport.messageID(of: index, for: job).append(to: &text)
             return messageID.isEqual(to: text.span)
         case .retry(let tier, _, _):
             let own = tiers[tier]
@@ -92,7 +92,9 @@ struct PublicationRenderer {
         let bytes = inFlight.job.bytes
         message.setContentType(MessageName.jsonContentType)
         message.setType(MessageName.resultType)
-        message.setMessageID { report.messageID(for: inFlight.job).append(to: &$0) }
+        let id = ResultReport.messageID(of: report.index, for: inFlight.job)
+        inFlight.noteResult(id, of: report.index)
+        message.setMessageID { id.append(to: &$0) }
         message.setCorrelationID(bytes.span.extracting(inFlight.job.correlationID ?? inFlight.job.jobID))
         message.addHeader(HeaderName.outcome, text: report.final.outcome.text)
         if let status = report.final.status { message.addHeader(HeaderName.status, integer: Int64(status)) }

@@ -1,0 +1,36 @@
+internal import PushModel
+
+/// What a redelivery is recognised by.
+///
+/// More than id, attempt and index go in, so that a producer that reuses ids loses nothing by it.
+struct RedeliveryKey: Hashable {
+    /// The `message_id` of the result of the first notification, which stands for job id, attempt and index.
+    var resultID: UUIDBytes
+    /// The end of the first device token.
+    var tokenEnd: UInt64
+    /// How many notifications the message is about.
+    var notifications: Int
+    /// The length of the body in bytes.
+    var bodyLength: Int
+}
+
+extension JobInFlight {
+    /// What a redelivery of the job is recognised by; nil for a job that cannot or must not be.
+    var redeliveryKey: RedeliveryKey? {
+        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
+        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.targetCount > 0,
+            let first = job.nextIndex(from: 0)
+        else { return nil }
+        let bytes = job.bytes
+        var tokenEnd: UInt64 = 0
+        for position in job.deviceToken(0).suffix(8) { tokenEnd = tokenEnd << 8 | UInt64(bytes[position]) }
+        return RedeliveryKey(
+            resultID: resultID ?? ResultReport.messageID(of: first, for: job), tokenEnd: tokenEnd,
+            notifications: job.notificationCount, bodyLength: job.body.count)
+    }
+
+    /// Notes the `message_id` of a result, where it is the one that a redelivery is recognised by.
+    func noteResult(_ id: UUIDBytes, of index: Int) {
+        if index == 0 || index == job.nextIndex(from: 0) { resultID = id }
+    }
+}

@@ -1,0 +1,43 @@
+/// Everything that parses bytes which somebody else wrote, one case each.
+///
+/// Whatever the bytes are, a target returns: a trap, a hang or a report of the sanitizer is a fault. The kept inputs lie
+/// in `Tests/FuzzTests/Corpus`, in a directory named like the case; every test run tries them all, and `make fuzz`
+/// looks for new ones.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// A server's half of an HTTP/2 connection on which three pushes are open.
+    case apnsConnection = "apns-connection"
+    /// The body of a refusal, the debug data of GOAWAY, and dates.
+    case apnsAnswer = "apns-answer"
+    /// The properties and the body of a delivered job.
+    case job
+    /// The properties and headers of any message.
+    case properties
+    /// The address of a broker.
+    case uri
+    /// Keys and certificates in PEM.
+    case pem
+    /// A client's half of an HTTP/2 connection to the simulator.
+    case gateway
+    /// The same for the simulator's thin mode.
+    case thinGateway = "thin-gateway"
+    /// The `authorization` header of a push to the simulator.
+    case providerToken = "provider-token"
+    /// A scenario file.
+    case scenario
+
+    /// Lets the parsers have some bytes.
+    package func run(_ bytes: [UInt8]) {
+        switch self {
+        case .apnsConnection: ClientFuzzing.connection(bytes)
+        case .apnsAnswer: ClientFuzzing.answer(bytes)
+        case .job: BrokerFuzzing.job(bytes)
+        case .properties: BrokerFuzzing.properties(bytes)
+        case .uri: BrokerFuzzing.uri(bytes)
+        case .pem: CredentialFuzzing.pem(bytes)
+        case .gateway: SimulatorFuzzing.gateway(bytes)
+        case .thinGateway: SimulatorFuzzing.thinGateway(bytes)
+        case .providerToken: SimulatorFuzzing.providerToken(bytes)
+        case .scenario: SimulatorFuzzing.scenario(bytes)
+        }
+    }
+}
