@@ -106,6 +106,7 @@ let package = Package(
             "BrokerTests",
             [
                 "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
+                "HTTP2",
                 logging, lifecycle,
             ]),
     ]

@@ -166,6 +166,7 @@ final class APNSConnection: ReadinessHandler {
         table.now = now
         let due = now.nanoseconds &+ settings.requestTimeout
         let slot = table.take(tag: tag, due: due)
+        if job.operation != .push { table.expectChannelAnswer(slot, of: job.operation) }
         head.build(job, index: index, authorization: token)
         do throws(HTTP2Error) {
             let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)

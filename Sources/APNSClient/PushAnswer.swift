@@ -46,6 +46,8 @@ package struct APNSResponse: Sendable, Equatable {
     package var retryAfter: Int?
     /// From the submission of the request to its answer.
     package var microseconds: Int64
+    /// What an accepted request about channels brought back; nil for pushes.
+    package var channel: ChannelAnswer?
 
     /// A response from its parts.
     package init(

@@ -1,7 +1,8 @@
 import HTTP2
 import PushModel
 
-/// Builds the header block of requests to `/3/device/…`; one per connection, reused for each request.
+/// Builds the header block of requests to `/3/device/…`, and of those about channels; one per connection, reused for
+/// each request. A connection carries either pushes to devices or requests about channels, never both.
 ///
 /// Which headers enter the peer's HPACK table follows Apple's advice: every name once, and the values that stay the
 /// same; never the path
@@ -13,6 +14,7 @@ struct RequestHead {
     private let prefix: HeaderBlock.Mark
     /// The topic that need not be said, because it is the only one of the certificate; nil for none.
     private let omittedTopic: [UInt8]?
+    private let authority: [UInt8]
     private var scratch: [UInt8] = []
     /// Headers with ever changing values are indexed with the first of them, for the sake of their names.
     private var hasIndexedID = false
@@ -28,7 +30,9 @@ struct RequestHead {
         self.omittedTopic = omittedTopic
         block.append(":method", "POST")
         block.append(":scheme", "https")
-        block.append(":authority", Array(authority.utf8).span)
+        let text = Array(authority.utf8)
+        block.append(":authority", text.span)
+        self.authority = text
         prefix = block.mark
         scratch.reserveCapacity(64)
     }
@@ -40,6 +44,7 @@ struct RequestHead {
     ///   - index: which of its notifications.
     ///   - authorization: the provider token's header value; nil where a certificate identifies us.
     mutating func build(_ job: borrowing Job, index: Int, authorization: ProviderToken?) {
+        guard job.operation == .push else { return buildChannelRequest(job, authorization: authorization) }
         let bytes = job.bytes.span
         block.truncate(to: prefix)
         block.beginValue(":path", .notIndexed)
@@ -82,6 +87,45 @@ struct RequestHead {
         guard let omittedTopic, omittedTopic.count == topic.count else { return false }
         for index in omittedTopic.indices where omittedTopic[index] != topic[index] { return false }
         return true
+    }
+
+    /// Builds the head of a request about channels, or of one to a channel's listeners.
+    ///
+    /// Names and paths as Apple writes them in "Sending channel management requests to APNs"
+    /// (<https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>) and
+    /// "Sending broadcast push notification requests to APNs". APNs asks for an expiration with every broadcast; where
+    /// the job has none it is 0, the only value that a channel without storage accepts.
+    private mutating func buildChannelRequest(_ job: borrowing Job, authorization: ProviderToken?) {
+        let bytes = job.bytes.span
+        block.removeAll()
+        block.append(":method", job.operation.method)
+        block.append(":scheme", "https")
+        let authority = authority
+        block.append(":authority", authority.span)
+        block.beginValue(":path", .notIndexed)
+        block.appendPiece(job.operation == .broadcast ? "/4/broadcasts/apps/" : "/1/apps/")
+        block.appendPiece(bytes.extracting(job.bundleID))
+        switch job.operation {
+        case .push, .broadcast: break
+        case .createChannel, .readChannel, .deleteChannel: block.appendPiece("/channels")
+        case .listChannels: block.appendPiece("/all-channels")
+        }
+        block.endValue()
+        if let authorization { block.append("authorization", authorization.header.span) }
+        if let channelID = job.channelID { block.append("apns-channel-id", bytes.extracting(channelID)) }
+        if job.operation == .broadcast {
+            block.append("apns-push-type", PushType.liveActivity.text)
+            block.append("apns-priority", job.priority == 5 ? "5" : "10")
+            let expiration = job.expiration ?? 0
+            appendNumber("apns-expiration", expiration, expiration == 0 ? .indexed : .notIndexed)
+        }
+        let isFirstID = !hasIndexedID
+        hasIndexedID = true
+        let requestID = job.apnsID(0)
+        withScratch { text, block in
+            requestID.append(to: &text)
+            block.append("apns-request-id", text.span, isFirstID ? .indexed : .notIndexed)
+        }
     }
 
     private mutating func appendNumber(_ name: StaticString, _ value: Int64, _ indexing: HeaderBlock.Indexing) {

@@ -31,6 +31,10 @@ final class StreamTable: HTTP2ClientDelegate {
         var isTimedOut = false
         var hasUniqueID = false
         var hasBody = false
+        /// Whether a body, or the name of a channel, is wanted of an answer that accepts the request.
+        var isAboutChannels = false
+        /// Bytes of the body that are kept.
+        var bodyLimit = StreamTable.bodyLimit
     }
 
     /// Bytes of an answer's body that are kept; a reason needs less than a hundred.
@@ -51,6 +55,8 @@ final class StreamTable: HTTP2ClientDelegate {
     private var bodies: [[UInt8]] = []
     private var uniqueIDs: [[UInt8]] = []
     private var free: [Int] = []
+    /// The channels that answers named, by slot; requests about channels are rare.
+    private var channelIDs: [Int: [UInt8]] = [:]
     private var deadlines = DeadlineList()
     private var nextDate: UInt64 = 0
 
@@ -75,6 +81,12 @@ final class StreamTable: HTTP2ClientDelegate {
 
     /// Notes the number of the stream that a request got.
     func opened(_ slot: Int, streamID: Int32) { streams[slot].streamID = streamID }
+
+    /// Notes that a request is about channels, so that its answer is worth more than a status.
+    func expectChannelAnswer(_ slot: Int, of operation: ChannelOperation) {
+        streams[slot].isAboutChannels = true
+        streams[slot].bodyLimit = operation.answerLimit
+    }
 
     /// Gives a slot back whose request was not submitted after all.
     func cancel(_ slot: Int) {
@@ -107,13 +119,16 @@ final class StreamTable: HTTP2ClientDelegate {
             guard value.count <= Self.uniqueIDLimit else { return }
             streams[slot].hasUniqueID = true
             uniqueIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
+        case 15 where streams[slot].isAboutChannels && name.isEqual(to: "apns-channel-id"):
+            guard value.count <= ChannelAnswer.maximumIDLength else { return }
+            channelIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
         default: break
         }
     }
 
     func response(tag slot: Int, data: Span<UInt8>) {
         streams[slot].hasBody = true
-        let room = max(0, Self.bodyLimit - bodies[slot].count)
+        let room = max(0, streams[slot].bodyLimit - bodies[slot].count)
         data.extracting(0..<min(room, data.count)).withUnsafeBufferPointer { bodies[slot].append(contentsOf: $0) }
     }
 
@@ -123,6 +138,7 @@ final class StreamTable: HTTP2ClientDelegate {
         let (answer, end) = conclude(slot, stream, closure)
         if stream.hasBody { bodies[slot].removeAll(keepingCapacity: bodies[slot].capacity <= 512) }
         if stream.hasUniqueID { uniqueIDs[slot] = [] }
+        if stream.isAboutChannels { channelIDs[slot] = nil }
         free.append(slot)
         owner?.streamEnded(tag: stream.tag, answer, end)
     }
@@ -154,7 +170,12 @@ final class StreamTable: HTTP2ClientDelegate {
             status: Int(stream.status),
             microseconds: Int64(clamping: (now.nanoseconds &- stream.submittedAt) / 1_000))
         if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
-        guard stream.status != 200 else { return (.response(response), .answered(status: 200, .keep)) }
+        guard stream.status != 200, !(stream.isAboutChannels && stream.status < 300) else {
+            if stream.isAboutChannels {
+                response.channel = ChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
+            }
+            return (.response(response), .answered(status: 200, .keep))
+        }
         if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
         if stream.hasBody {
             let body = ErrorBody(reading: &bodies[slot])

@@ -16,6 +16,8 @@ package enum HeaderName {
     package static var collapseID: StaticString { "apns-collapse-id" }
     /// A UUID.
     package static var apnsID: StaticString { "apns-id" }
+    /// The channel a raw job publishes to, reads or deletes.
+    package static var channelID: StaticString { "apns-channel-id" }
 
     // MARK: Ours, on jobs of both forms
 
@@ -29,6 +31,8 @@ package enum HeaderName {
     package static var traceparent: StaticString { "traceparent" }
     /// Milliseconds since 1970 at which the producer queued the job; finer than the property `timestamp`.
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
+    /// What the job asks for, one of `ChannelOperation`.
+    package static var operation: StaticString { "x-apns-operation" }
     /// Names a replay; joins the ids of its results.
     package static var replay: StaticString { "x-apns-replay" }
 

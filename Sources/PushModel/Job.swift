@@ -80,7 +80,8 @@ package struct Job: Sendable {
     package internal(set) var enqueuedAt: Int64?
     /// Whether the broker says it may have delivered the job before.
     package internal(set) var redelivered: Bool
-    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version.
+    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type counts
+    /// as one.
     package internal(set) var unknownFields = 0
 
     /// Whether the job was written with `device_tokens`.
@@ -96,6 +97,13 @@ package struct Job: Sendable {
     /// The apns-id of its only notification, where it does not follow from the job's id by hashing.
     var fixedAPNSID: UUIDBytes?
 
+    /// What it asks for.
+    package internal(set) var operation = ChannelOperation.push
+    /// The channel it is about, as APNs named it; nil for pushes to devices, and for a channel still to be made.
+    package internal(set) var channelID: Range<Int>?
+    /// The storage policy of the channel to be made: 0 or 1.
+    package internal(set) var storagePolicy: UInt8?
+
     /// A job that is still to be read.
     init(bytes: [UInt8], body: Range<Int>, routingKey: Range<Int>, redelivered: Bool) {
         self.bytes = bytes
@@ -107,11 +115,16 @@ package struct Job: Sendable {
     /// How many device tokens the job names, whichever of them this message is about.
     package var tokenCount: Int { isMulticast ? tokens.count : (singleToken == nil ? 0 : 1) }
 
+    /// How many requests the whole job is: one per device token, or one on a channel.
+    package var targetCount: Int {
+        isMulticast ? tokens.count : (singleToken == nil && operation == .push ? 0 : 1)
+    }
+
     /// How many notifications this message is about.
-    package var notificationCount: Int { indexes.count(of: tokenCount) }
+    package var notificationCount: Int { indexes.count(of: targetCount) }
 
     /// The first notification at or after a position that this message is about, nil at the end.
-    package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: tokenCount) }
+    package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: targetCount) }
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
     /// - Parameter index: from 0 up to `tokenCount`.
@@ -139,6 +152,14 @@ package struct Job: Sendable {
         hash.update(UInt8(ascii: "/"))
         hash.update(decimal: index)
         return UUIDBytes(v5: hash)
+    }
+
+    /// Where the topic's bundle identifier stands in `bytes`: the topic without the suffix of Live Activities, which
+    /// the paths of channels do not carry.
+    package var bundleID: Range<Int> {
+        let suffix = PushType.liveActivity.topicSuffix.utf8CodeUnitCount
+        guard Topic.pushType(of: bytes.span.extracting(topic)) == .liveActivity else { return topic }
+        return topic.lowerBound..<(topic.upperBound - suffix)
     }
 
     /// The moment, in milliseconds since 1970, after which the job must not be sent: its deadline or its

@@ -71,6 +71,10 @@ package struct JobHeaders: Sendable {
     var collapseID: HeaderValue?
     /// The value of `HeaderName.apnsID`.
     var apnsID: HeaderValue?
+    /// The value of `HeaderName.channelID`.
+    var channelID: HeaderValue?
+    /// The value of `HeaderName.operation`.
+    var operation: HeaderValue?
     /// The value of `HeaderName.deadline`.
     var deadline: HeaderValue?
     /// The value of `HeaderName.onUnknown`.
@@ -119,6 +123,8 @@ package struct JobHeaders: Sendable {
         case 14 where name.matches(HeaderName.indexes): Self.put(value, &indexes, &hasDuplicates)
         case 15 where name.matches(HeaderName.expiration): Self.put(value, &expiration, &hasDuplicates)
         case 15 where name.matches(HeaderName.deadline): Self.put(value, &deadline, &hasDuplicates)
+        case 15 where name.matches(HeaderName.channelID): Self.put(value, &channelID, &hasDuplicates)
+        case 16 where name.matches(HeaderName.operation): Self.put(value, &operation, &hasDuplicates)
         case 16 where name.matches(HeaderName.collapseID): Self.put(value, &collapseID, &hasDuplicates)
         case 16 where name.matches(HeaderName.reference): Self.put(value, &reference, &hasDuplicates)
         case 17 where name.matches(HeaderName.deviceToken): Self.put(value, &deviceToken, &hasDuplicates)

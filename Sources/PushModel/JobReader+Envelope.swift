@@ -28,6 +28,12 @@ struct Envelope {
     var reference: JSONValue?
     /// The field `payload`.
     var payload: JSONValue?
+    /// The field `operation`.
+    var operation: JSONValue?
+    /// The field `channel_id`.
+    var channelID: JSONValue?
+    /// The field `storage_policy`.
+    var storagePolicy: JSONValue?
     /// Fields that mean nothing to this version.
     var unknownCount = 0
     /// Whether a field of this version is given twice.
@@ -53,6 +59,9 @@ struct Envelope {
         case 11 where name.matches("collapse_id" as StaticString): Self.put(value, &collapseID, &hasDuplicates)
         case 12 where name.matches("device_token" as StaticString): Self.put(value, &deviceToken, &hasDuplicates)
         case 13 where name.matches("device_tokens" as StaticString): Self.put(value, &deviceTokens, &hasDuplicates)
+        case 9 where name.matches("operation" as StaticString): Self.put(value, &operation, &hasDuplicates)
+        case 10 where name.matches("channel_id" as StaticString): Self.put(value, &channelID, &hasDuplicates)
+        case 14 where name.matches("storage_policy" as StaticString): Self.put(value, &storagePolicy, &hasDuplicates)
         default: unknownCount += 1
         }
     }

@@ -202,6 +202,7 @@ extension JobReader {
                 ? headers.apnsID.flatMap { headerText($0, HeaderName.apnsID, .badMessageID) }
                 : string(envelope.apnsID, "apns_id"))
         if isRaw { job.unknownFields = headers.unknownCount }
+        if !job.pushType.isKnown { job.unknownFields += 1 }
     }
 
     /// The push type given, or the default: by the topic's suffix; else, for an enveloped job, `background` when
@@ -219,14 +220,15 @@ extension JobReader {
         }
     }
 
-    private mutating func readAPNSID(_ given: Range<Int>?) {
+    /// The id that the request carries on every attempt: the one given, else the job's where it is a UUID.
+    mutating func readAPNSID(_ given: Range<Int>?) {
         if let given {
             job.fixedAPNSID = UUIDBytes.parse(job.bytes.span.extracting(given))
             if job.fixedAPNSID == nil { fail(.badMessageID, "the apns-id must be a UUID, written 8-4-4-4-12") }
             if job.isMulticast {
                 fail(.badMessageID, "apns_id cannot be given with device_tokens: each notification needs its own")
             }
-        } else if job.tokenCount == 1 {
+        } else if job.targetCount == 1 {
             job.fixedAPNSID = UUIDBytes.parse(job.bytes.span.extracting(job.jobID))
         }
     }
@@ -240,7 +242,8 @@ extension JobReader {
         return true
     }
 
-    private mutating func headerNumber(_ value: HeaderValue?, _ reason: Reason, _ name: StaticString) -> Int64? {
+    /// A number in a header; nil when absent, a defect when it is none.
+    mutating func headerNumber(_ value: HeaderValue?, _ reason: Reason, _ name: StaticString) -> Int64? {
         guard let value else { return nil }
         let number = number(value)
         if number == nil { fail(reason, "the header \(name) must be a whole number") }

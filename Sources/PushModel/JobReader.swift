@@ -63,9 +63,11 @@ struct JobReader {
         readHistory()
         readConditions()
         readRouting()
-        readTokens()
-        readPush()
-        readPayload()
+        if !hasChannelFields || readChannelJob() {
+            readTokens()
+            readPush()
+            readPayload()
+        }
         if headers.hasDuplicates {
             fail(.duplicateHeaders, "one of the headers apns-… or x-apns-… is given twice")
         }

@@ -115,6 +115,8 @@ package enum Attempted: Sendable, Equatable {
     case unanswered(String)
     /// Not sent, because its time had passed.
     case expired
+    /// Not sent, because the host it needs could not be reached; the text says why.
+    case unreachable(String)
 }
 
 /// The final word on a notification: what its result and dead letter say.

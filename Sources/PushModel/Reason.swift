@@ -40,6 +40,18 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case serviceUnavailable = "ServiceUnavailable"
         case shutdown = "Shutdown"
 
+        case badChannelID = "BadChannelId"
+        case badRequestParams = "BadRequestParams"
+        case badRequestPayload = "BadRequestPayload"
+        case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+        case channelNotRegistered = "ChannelNotRegistered"
+        case featureNotEnabled = "FeatureNotEnabled"
+        case missingChannelID = "MissingChannelId"
+        case missingChannelQueueSize = "MissingChannelQueueSize"
+        case missingPushType = "MissingPushType"
+        case serviceUnavailableSpaced = "Service Unavailable"
+        case topicMismatch = "TopicMismatch"
+
         case ambiguousDeviceToken = "AmbiguousDeviceToken"
         case badContentType = "BadContentType"
         case badDeadline = "BadDeadline"
@@ -49,7 +61,9 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case badJobID = "BadJobId"
         case badJSON = "BadJSON"
         case badOnUnknown = "BadOnUnknown"
+        case badOperation = "BadOperation"
         case badReference = "BadReference"
+        case badStoragePolicy = "BadStoragePolicy"
         case badType = "BadType"
         case bodyTooLarge = "BodyTooLarge"
         case deadlinePassed = "DeadlinePassed"
@@ -58,8 +72,10 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case missingEnvironment = "MissingEnvironment"
         case noAnswer = "NoAnswer"
         case noRoute = "NoRoute"
+        case notConfigured = "NotConfigured"
         case routingMismatch = "RoutingMismatch"
         case tooManyTokens = "TooManyTokens"
+        case unreachable = "Unreachable"
     }
 
     /// The listed reason, or nil where `other` holds its text.
@@ -170,9 +186,36 @@ extension Reason {
     package static let shutdown = Reason(.shutdown)
 }
 
+// MARK: - Apple's reasons for channels
+// <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>
+extension Reason {
+    /// 400: the channel's identifier is not base64, or too long; ours too, where it cannot be one.
+    package static let badChannelID = Reason(.badChannelID)
+    /// 400: the request has an attribute that APNs does not know.
+    package static let badRequestParams = Reason(.badRequestParams)
+    /// 400: the body cannot be parsed; ours: the operation takes no payload.
+    package static let badRequestPayload = Reason(.badRequestPayload)
+    /// 400: the app has as many channels as it may have.
+    package static let cannotCreateChannelConfig = Reason(.cannotCreateChannelConfig)
+    /// 400: there is no such channel in this environment.
+    package static let channelNotRegistered = Reason(.channelNotRegistered)
+    /// 400: the broadcast capability is off for the app.
+    package static let featureNotEnabled = Reason(.featureNotEnabled)
+    /// 400: the request names no channel.
+    package static let missingChannelID = Reason(.missingChannelID)
+    /// 400: the storage policy is missing or invalid; seen on the wire, not documented.
+    package static let missingChannelQueueSize = Reason(.missingChannelQueueSize)
+    /// 400: the request has no push type.
+    package static let missingPushType = Reason(.missingPushType)
+    /// 503: as `serviceUnavailable`, with the space that Apple's list for channels prints.
+    package static let serviceUnavailableSpaced = Reason(.serviceUnavailableSpaced)
+    /// 403: the credential does not cover the bundle identifier in the path.
+    package static let topicMismatch = Reason(.topicMismatch)
+}
+
 // MARK: - Our own reasons
 extension Reason {
-    /// `device_token` and `device_tokens` are both given.
+    /// `device_token` and `device_tokens` are both given, or a device token and a channel.
     package static let ambiguousDeviceToken = Reason(.ambiguousDeviceToken)
     /// The content type names neither form of a job.
     package static let badContentType = Reason(.badContentType)
@@ -190,8 +233,12 @@ extension Reason {
     package static let badJSON = Reason(.badJSON)
     /// `on_unknown` is neither `retry` nor `report`.
     package static let badOnUnknown = Reason(.badOnUnknown)
+    /// The operation is none of `ChannelOperation`, or fields of the job make no sense with it.
+    package static let badOperation = Reason(.badOperation)
     /// The reference is too long or not text.
     package static let badReference = Reason(.badReference)
+    /// The storage policy of a new channel is missing or none, or given where no channel is made.
+    package static let badStoragePolicy = Reason(.badStoragePolicy)
     /// A field of the envelope has the wrong JSON type.
     package static let badType = Reason(.badType)
     /// The body is over 256 KiB.
@@ -208,8 +255,12 @@ extension Reason {
     package static let noAnswer = Reason(.noAnswer)
     /// The routing key matches no route.
     package static let noRoute = Reason(.noRoute)
+    /// The worker's configuration names no host for what the job asks.
+    package static let notConfigured = Reason(.notConfigured)
     /// The job's environment and topic contradict its routing key or the route that received it.
     package static let routingMismatch = Reason(.routingMismatch)
     /// More than 1,000 device tokens in one job.
     package static let tooManyTokens = Reason(.tooManyTokens)
+    /// No connection to the host that the job needs could be made.
+    package static let unreachable = Reason(.unreachable)
 }

@@ -35,6 +35,8 @@ package struct ResultReport: Sendable {
     package var final: FinalReport
     /// `apns-unique-id` of the answer; the development environment only.
     package var apnsUniqueID: [UInt8]?
+    /// What the answer to an operation on channels said.
+    package var channel: ChannelAnswer?
     /// When it was settled, in milliseconds since 1970.
     package var finishedAt: Int64
     /// How long the job waited before this attempt, in milliseconds.
@@ -44,12 +46,13 @@ package struct ResultReport: Sendable {
 
     /// A result from its parts.
     package init(
-        index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, finishedAt: Int64,
+        index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil, finishedAt: Int64,
         queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil
     ) {
         self.index = index
         self.final = final
         self.apnsUniqueID = apnsUniqueID
+        self.channel = channel
         self.finishedAt = finishedAt
         self.queueMilliseconds = queueMilliseconds
         self.apnsMilliseconds = apnsMilliseconds
@@ -90,7 +93,8 @@ package struct ResultReport: Sendable {
         }
     }
 
-    /// Appends the result's body: one JSON object with every field present, null where it does not apply.
+    /// Appends the result's body: one JSON object with every field present, null where it does not apply; the fields
+    /// about channels are in the results of jobs about channels only.
     package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         let room = room(for: job, from: origin)
         buffer.append(addingCapacity: room) { output in
@@ -114,6 +118,10 @@ extension ResultReport {
         length += ByteWriter.room(forString: apnsUniqueID?.count ?? 0)
         length += ByteWriter.room(forString: final.detail?.utf8.count ?? 0)
         length += ByteWriter.room(forString: final.reason?.rawValue.utf8.count ?? 0)
+        if job.operation != .push {
+            length += ByteWriter.room(forString: channel?.channelID?.count ?? job.channelID?.count ?? 0)
+            length += channel?.channels?.count ?? 0
+        }
         return length
     }
 
@@ -142,6 +150,7 @@ extension ResultReport {
             writer.write(",\"apns_id\":null,\"apns_unique_id\":")
         }
         if let apnsUniqueID { writer.write(string: apnsUniqueID.span) } else { writer.write("null") }
+        if job.operation != .push { writeChannel(job, with: &writer) }
         writer.write(",\"topic\":")
         writer.write(optional: job.topic.isEmpty ? nil : job.topic, of: bytes)
         switch job.environment {
@@ -161,6 +170,26 @@ extension ResultReport {
         writer.write(",\"apns_ms\":")
         writer.write(number: apnsMilliseconds)
         writer.write(origin.workerFragment.span)
+    }
+
+    /// What only jobs about channels have to tell.
+    private func writeChannel(_ job: borrowing Job, with writer: inout ByteWriter) {
+        writer.write(",\"operation\":\"")
+        writer.write(job.operation.text)
+        writer.write("\",\"channel_id\":")
+        if let channelID = channel?.channelID {
+            writer.write(string: channelID.span)
+        } else {
+            writer.write(optional: job.channelID, of: job.bytes.span)
+        }
+        writer.write(",\"storage_policy\":")
+        writer.write(number: (channel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
+        writer.write(",\"channels\":")
+        // Checked as JSON when it was read.
+        if let channels = channel?.channels { writer.write(channels.span) } else { writer.write("null") }
+        writer.write(",\"apns_request_id\":\"")
+        writer.write(job.apnsID(0))
+        writer.write("\"")
     }
 
     private func writeVerdict(with writer: inout ByteWriter) {

@@ -20,7 +20,8 @@ extension Answer {
 
     /// What the answer means: by its reason where that is a listed one, else by its status class.
     var meaning: AnswerMeaning {
-        if status == 200 { return .accepted }
+        // 201 and 204 are how APNs accepts the making and the end of a channel.
+        if status == 200 || status == 201 || status == 204 { return .accepted }
         switch reason?.known {
         case .unregistered, .expiredToken, .badDeviceToken:
             return .deadToken
@@ -28,15 +29,17 @@ extension Answer {
             return .resend(freshToken: true)
         case .shutdown, .idleTimeout, .unrelatedKeyIDInToken:
             return .resend(freshToken: false)
-        case .tooManyRequests, .internalServerError, .serviceUnavailable:
+        case .tooManyRequests, .internalServerError, .serviceUnavailable, .serviceUnavailableSpaced:
             return .retry
         case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
             .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .forbidden, .tooManyProviderTokenUpdates:
             return .credential
-        case .deviceTokenNotForTopic, .badTopic, .missingTopic, .topicDisallowed:
+        case .deviceTokenNotForTopic, .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled:
             return .rejected(.fixTopic)
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
-            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge:
+            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge, .missingChannelID,
+            .badChannelID, .channelNotRegistered, .badRequestParams, .badRequestPayload, .missingPushType,
+            .cannotCreateChannelConfig, .missingChannelQueueSize:
             return .rejected(.fixRequest)
         default:
             return meaningOfUnlistedReason
@@ -67,7 +70,7 @@ extension Attempted {
             case .accepted, .deadToken, .rejected: .keep
             }
         case .unanswered: .strike
-        case .unprocessed, .expired: .keep
+        case .unprocessed, .expired, .unreachable: .keep
         }
     }
 }
@@ -120,6 +123,8 @@ extension RetryPolicy {
         case .expired:
             return .report(
                 FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now), detail: Self.waitedDetail))
+        case .unreachable(let why):
+            return settle(unreachable: why, facts, now)
         }
     }
 
@@ -165,9 +170,8 @@ extension RetryPolicy {
     }
 
     private func retry(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
-        let rung = min(max(facts.attempt, 1), Self.ladder.count) - 1
         let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
-        switch wait(atLeast: wished ?? Self.ladder[rung], isWish: wished != nil, facts, now) {
+        switch wait(atLeast: wished ?? Self.rung(of: facts.attempt), isWish: wished != nil, facts, now) {
         case .tier(let tier):
             return .retry(tier: tier, attempt: facts.attempt + 1)
         case .expires(let time):
@@ -189,6 +193,19 @@ extension RetryPolicy {
         }
         return .report(FinalReport(.unknown, .check, reason: .noAnswer, detail: detail))
     }
+
+    private func settle(unreachable why: String, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        var detail = why
+        switch wait(atLeast: Self.rung(of: facts.attempt), isWish: false, facts, now) {
+        case .tier(let tier): return .retry(tier: tier, attempt: facts.attempt + 1)
+        case .expires: detail += "; the next attempt would come after the job's time"
+        case .never(let limit): detail += "; " + limit
+        }
+        return .report(FinalReport(.exhausted, .replay, reason: .unreachable, detail: detail))
+    }
+
+    /// The computed delay after an attempt, in milliseconds.
+    private static func rung(of attempt: Int) -> Int64 { ladder[min(max(attempt, 1), ladder.count) - 1] }
 
     /// The tier nearest a delay in milliseconds, the longer of two equally near; nil where there is none.
     private func tier(nearest wanted: Int64) -> Int? {
@@ -212,7 +229,7 @@ extension RetryPolicy {
     package func rest(after answer: Answer, attempt: Int) -> Int64? {
         guard answer.reason == .tooManyRequests, let longest = tiers.last else { return nil }
         let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
-        return min(wished ?? Self.ladder[min(max(attempt, 1), Self.ladder.count) - 1], longest)
+        return min(wished ?? Self.rung(of: attempt), longest)
     }
 
     /// Where a notification waits whose device token rests; its attempt stays as it is.

@@ -95,24 +95,41 @@ struct WorkerBuilder {
         let limiter = ConnectRateLimiter()
         var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
         for (index, route) in configuration.routes.enumerated() {
-            let endpoint: APNSEndpoint
-            let proxy: HTTPProxy?
-            do throws(APNSClientError) {
-                endpoint = try APNSEndpoint.parse(configuration.apns.address(of: route.environment))
-                proxy = try configuration.apns.proxy(for: endpoint)
-            } catch {
-                throw WorkerError(message: "apns.\(route.environment.rawValue): \(error.message)")
-            }
+            let (endpoint, proxy) = try place(
+                configuration.apns.address(of: route.environment), "apns", route.environment)
             let queue = "apns.q.jobs.\(route.name)"
+            let addresses = configuration.apns
+            let channels = { (setting: String, address: String?) throws(WorkerError) in
+                try address.map { address throws(WorkerError) in
+                    let (endpoint, proxy) = try place(address, setting, route.environment)
+                    return APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy)
+                }
+            }
             routes.append(
                 LaneSettings.RouteSettings(
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
                     credential: route.credential, omitsTopic: route.omitTopic,
+                    broadcastConnector: try channels(
+                        "apns.broadcast", addresses.broadcast.address(of: route.environment)),
+                    managementConnector: try channels(
+                        "apns.channels", addresses.channels.address(of: route.environment)),
                     connections: route.connections.fixedValue, rate: route.rate))
         }
         return routes
+    }
+
+    /// Where an address leads, and through which proxy.
+    private func place(
+        _ address: String, _ setting: String, _ environment: APNSEnvironment
+    ) throws(WorkerError) -> (APNSEndpoint, HTTPProxy?) {
+        do throws(APNSClientError) {
+            let endpoint = try APNSEndpoint.parse(address)
+            return (endpoint, try configuration.apns.proxy(for: endpoint))
+        } catch {
+            throw WorkerError(message: "\(setting).\(environment.rawValue): \(error.message)")
+        }
     }
 
     private func trust() throws(WorkerError) -> TLSContext {

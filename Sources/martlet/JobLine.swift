@@ -16,9 +16,12 @@ struct JobLine {
         var environment: String?
         var deviceToken: String?
         var deviceTokens: [String]?
+        var channelID: String?
+        var operation: String?
 
         enum CodingKeys: String, CodingKey {
-            case id, topic, environment
+            case id, topic, environment, operation
+            case channelID = "channel_id"
             case deviceToken = "device_token"
             case deviceTokens = "device_tokens"
         }
@@ -41,8 +44,9 @@ struct JobLine {
         } catch {
             throw CommandFailure(.badInput, "not a job: \(JSONFault.words(for: error))")
         }
-        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false else {
-            throw CommandFailure(.badInput, "device_token or device_tokens is missing")
+        let isAboutChannels = envelope.channelID != nil || (envelope.operation ?? "push") != "push"
+        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false || isAboutChannels else {
+            throw CommandFailure(.badInput, "device_token, device_tokens or channel_id is missing")
         }
         guard let topic = envelope.topic ?? defaultTopic else {
             throw CommandFailure(.badInput, "topic is missing; add it, or give --topic for all lines")

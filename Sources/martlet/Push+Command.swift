@@ -13,6 +13,8 @@ struct PushCommand: ParsableCommand {
             Examples:
               martlet push a1b2c3d4 --topic com.example.app --alert "Shipped" --wait
               martlet push a1b2 c3d4 --topic com.example.app --payload order.json
+              martlet push --channel dHN0LXNyY2gtY2hubA== --topic com.example.app --event update --content-state '{"goals":2}'
+              martlet push --create-channel --storage-policy most-recent --topic com.example.app --wait
               martlet push --jobs campaign.jsonl --rate 5000
               generate-jobs | martlet push --jobs - --topic com.example.app
             """)
@@ -21,6 +23,8 @@ struct PushCommand: ParsableCommand {
     var tokens: [String] = []
 
     @OptionGroup(title: "What to push") var content: PushContentOptions
+    @OptionGroup(title: "Live Activities") var activity: PushActivityOptions
+    @OptionGroup(title: "Channels") var channels: PushChannelOptions
     @OptionGroup(title: "How to push it") var delivery: PushDeliveryOptions
 
     @Option(
@@ -44,22 +48,40 @@ struct PushCommand: ParsableCommand {
     @OptionGroup var format: OutputOptions
 
     func validate() throws {
+        let isEmpty = content.shape(activity.content(now: 0)).isEmpty
+        if let mistake = channels.mistake { throw ValidationError(mistake) }
         if jobs == nil {
-            if tokens.isEmpty { throw ValidationError("Give a device token, or --jobs with a file.") }
-            if delivery.topic == nil { throw ValidationError("Give the app's --topic, usually its bundle identifier.") }
-            if content.payload != nil && !content.shape.isEmpty {
-                throw ValidationError("Give --payload or the alert's parts, not both.")
-            }
-            if content.payload == nil && content.shape.isEmpty {
-                throw ValidationError("Nothing to push: give --alert, another part of the alert, or --payload.")
-            }
-        } else if !tokens.isEmpty || content.payload != nil || !content.shape.isEmpty || delivery.describesOneJob {
+            try validateOneJob(isEmpty: isEmpty)
+        } else if !tokens.isEmpty || channels.request != nil || content.payload != nil || !isEmpty
+            || delivery.describesOneJob
+        {
             throw ValidationError(
                 "--jobs brings tokens and payloads with it; only --topic, --environment and --class go along.")
         }
         if let rate, !(rate > 0 && rate <= 1_000_000) { throw ValidationError("--rate must be above 0.") }
         if let limit = delivery.priority, ![1, 5, 10].contains(limit) {
             throw ValidationError("--priority must be 10, 5 or 1.")
+        }
+    }
+
+    private func validateOneJob(isEmpty: Bool) throws {
+        let channel = channels.request
+        if tokens.isEmpty && channel == nil {
+            throw ValidationError("Give a device token, a channel, or --jobs with a file.")
+        }
+        if !tokens.isEmpty && channel != nil {
+            throw ValidationError("A job goes to device tokens or to a channel, not to both.")
+        }
+        if delivery.topic == nil { throw ValidationError("Give the app's --topic, usually its bundle identifier.") }
+        if content.payload != nil && !isEmpty {
+            throw ValidationError("Give --payload or the alert's parts, not both.")
+        }
+        if channel == nil || channel?.isBroadcast == true {
+            if content.payload == nil && isEmpty {
+                throw ValidationError("Nothing to push: give --alert, another part of the alert, or --payload.")
+            }
+        } else if content.payload != nil || !isEmpty {
+            throw ValidationError("Only a broadcast has content: leave it out, or give --channel.")
         }
     }
 
@@ -89,15 +111,19 @@ struct PushCommand: ParsableCommand {
         let payload = try content.payload.map { path throws(CommandFailure) in
             try LineReader(path: path).everything(limit: 64 << 10)
         }
+        let shape = content.shape(activity.content(now: JobIdentifier.now()))
         let draft = PushDraft(
-            id: delivery.id ?? JobIdentifier.new(), tokens: tokens, topic: delivery.topic ?? "",
-            environment: delivery.environment ?? .development, jobClass: delivery.jobClass,
-            payload: payload ?? content.shape.json, pushType: delivery.pushType, priority: delivery.priority,
+            id: delivery.id ?? JobIdentifier.new(), tokens: tokens, channel: channels.request,
+            topic: delivery.topic ?? "", environment: delivery.environment ?? .development,
+            jobClass: delivery.jobClass, payload: payload ?? shape.json, pushType: delivery.pushType,
+            priority: delivery.priority,
             expiration: delivery.expiration.map { $0.milliseconds(now: JobIdentifier.now()) / 1000 },
             collapseID: delivery.collapseID, apnsID: delivery.apnsID,
             deadline: delivery.deadline?.milliseconds(now: JobIdentifier.now()), onUnknown: delivery.onUnknown,
             reference: delivery.reference, raw: delivery.raw)
-        return .one(try draft.job())
+        let job = try draft.job()
+        for warning in PushLint(draft).warnings { Console.talk("warning: \(warning)") }
+        return .one(job)
     }
 }
 

@@ -93,6 +93,8 @@ struct PushDraft {
     var id: String
     /// Device tokens; several make a multicast job.
     var tokens: [String]
+    /// What is asked of a channel, instead of a push to tokens.
+    var channel: PushChannel?
     /// The APNs topic with its suffix.
     var topic: String
     /// Which APNs the tokens belong to.
@@ -123,10 +125,10 @@ struct PushDraft {
     /// The message to publish.
     /// - Throws: A `badInput` or `usage` failure that says what is wrong.
     func job() throws(CommandFailure) -> OutgoingJob {
-        guard !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
+        guard channel != nil || !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
             throw CommandFailure(.usage, "a job needs at least one device token")
         }
-        try checkPayload()
+        if channel?.isBroadcast ?? true { try checkPayload() }
         let key = try OutgoingJob.routingKey(environment: environment.rawValue, jobClass: jobClass, topic: topic)
         return try raw ? rawJob(key) : envelopedJob(key)
     }
@@ -138,19 +140,29 @@ struct PushDraft {
         } catch {
             throw CommandFailure(.badInput, "the payload is not a JSON object: \(JSONFault.words(for: error))")
         }
-        let limit = topic.hasSuffix(".voip") || pushType == "voip" ? 5120 : 4096
+        let limit = payloadLimit
         guard payload.count <= limit else {
             throw CommandFailure(.badInput, "the payload has \(payload.count) bytes, and APNs takes \(limit)")
         }
     }
 
+    /// The most bytes of payload that APNs takes.
+    var payloadLimit: Int {
+        topic.hasSuffix(".voip") || pushType == "voip" || channel != nil ? 5120 : 4096
+    }
+
     private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
-        guard tokens.count == 1 else {
-            throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
+        var headers: [(name: String, value: JobHeader)] = []
+        if let channel {
+            headers.append(("x-apns-operation", .text(channel.operation)))
+            if let id = channel.channelID { headers.append(("apns-channel-id", .text(id))) }
+        } else {
+            guard tokens.count == 1 else {
+                throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
+            }
+            headers.append(("apns-device-token", .text(tokens[0])))
         }
-        var headers: [(name: String, value: JobHeader)] = [
-            ("apns-device-token", .text(tokens[0])), ("apns-topic", .text(topic)),
-        ]
+        headers.append(("apns-topic", .text(topic)))
         if let pushType { headers.append(("apns-push-type", .text(pushType))) }
         if let priority { headers.append(("apns-priority", .integer(Int64(priority)))) }
         if let expiration { headers.append(("apns-expiration", .integer(expiration))) }
@@ -160,13 +172,22 @@ struct PushDraft {
         if let onUnknown { headers.append(("x-apns-on-unknown", .text(onUnknown.rawValue))) }
         if let reference { headers.append(("x-apns-reference", .text(reference))) }
         return OutgoingJob(
-            routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: payload,
+            routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: bodyOfRawJob,
             notifications: 1)
+    }
+
+    private var bodyOfRawJob: [UInt8] {
+        guard let channel, !channel.isBroadcast else { return payload }
+        return channel.rawBody
     }
 
     private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var members: [(String, JSONValue)] = [("id", .text(id))]
-        if tokens.count == 1 {
+        if let channel {
+            members.append(("operation", .text(channel.operation)))
+            if let id = channel.channelID { members.append(("channel_id", .text(id))) }
+            if case .create(let policy) = channel { members.append(("storage_policy", .integer(policy.number))) }
+        } else if tokens.count == 1 {
             members.append(("device_token", .text(tokens[0])))
         } else {
             members.append(("device_tokens", .array(tokens.map { .text($0) })))
@@ -180,7 +201,7 @@ struct PushDraft {
         if let deadline { members.append(("deadline", .text(TimeText.moment(deadline)))) }
         if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
         if let reference { members.append(("reference", .text(reference))) }
-        members.append(("payload", .verbatim(payload)))
+        if channel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
         let body = JSONValue.object(members).bytes
         guard body.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(
@@ -188,7 +209,7 @@ struct PushDraft {
         }
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,
-            notifications: tokens.count)
+            notifications: channel == nil ? tokens.count : 1)
     }
 }
 

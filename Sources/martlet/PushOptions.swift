@@ -1,27 +1,5 @@
 import ArgumentParser
 
-/// What a notification made of flags shows.
-struct PushContentOptions: ParsableArguments {
-    @Option(help: "The alert's text.") var alert: String?
-    @Option(help: "The alert's title.") var title: String?
-    @Option(help: "The alert's second line.") var subtitle: String?
-    @Option(help: "The number on the app's icon; 0 removes it.") var badge: Int?
-    @Option(help: "A sound's name, for example default.") var sound: String?
-    @Option(help: "The category that decides the alert's buttons.") var category: String?
-    @Option(name: .customLong("thread-id"), help: "What groups notifications.") var threadID: String?
-    @Flag(help: "Wake the app in the background.") var contentAvailable = false
-    @Flag(help: "Let a service extension change the notification.") var mutableContent = false
-    @Option(help: ArgumentHelp("Send this JSON file as it is; - reads standard input.", valueName: "file"))
-    var payload: String?
-
-    /// The payload that the flags describe.
-    var shape: PushPayload {
-        PushPayload(
-            alert: alert, title: title, subtitle: subtitle, badge: badge, sound: sound, category: category,
-            threadID: threadID, contentAvailable: contentAvailable, mutableContent: mutableContent)
-    }
-}
-
 /// Where a job goes and how it is treated.
 struct PushDeliveryOptions: ParsableArguments {
     @Option(help: "The APNs topic: the bundle identifier, with a suffix such as .voip where the push type needs one.")

@@ -42,10 +42,20 @@ struct ResultRecord: Decodable, Equatable {
     var apnsMilliseconds: Int64?
     /// Which worker it was.
     var worker: String?
+    /// What was asked of a channel; nil for pushes to devices.
+    var operation: String?
+    /// The channel, also one that was made.
+    var channelID: String?
+    /// The channel's storage policy.
+    var storagePolicy: Int?
+    /// The app's channels, where they were asked for.
+    var channels: [String]?
 
     enum CodingKeys: String, CodingKey {
         case index, outcome, action, status, reason, detail, reference, topic, environment, route, attempt
-        case redelivered, worker
+        case redelivered, worker, operation, channels
+        case channelID = "channel_id"
+        case storagePolicy = "storage_policy"
         case jobID = "job_id"
         case deviceToken = "device_token"
         case apnsID = "apns_id"
@@ -72,6 +82,10 @@ struct ResultRecord: Decodable, Equatable {
         parts.append("\(jobID ?? "-")#\(index)")
         if let topic { parts.append("\(topic) (\(environment ?? "-"))") }
         if let deviceToken { parts.append("token \(deviceToken.prefix(8))…") }
+        if let operation { parts.append(operation) }
+        if let channelID { parts.append("channel \(channelID)") }
+        if let storagePolicy { parts.append("storage policy \(storagePolicy)") }
+        if let channels { parts.append("\(channels.count) channels: \(channels.joined(separator: " "))") }
         if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
         if redelivered == true { parts.append("redelivered") }
         if let apnsMilliseconds { parts.append(TimeText.length(apnsMilliseconds)) }

@@ -88,24 +88,6 @@ struct PushDraftTests {
         draft.topic = topic
         #expect(throws: CommandFailure.self) { try draft.job() }
     }
-
-    @Test("The alert's flags make the payload Apple documents")
-    func payload() {
-        var payload = PushPayload(alert: "text")
-        #expect(payload.json == bytes(#"{"aps":{"alert":"text"}}"#))
-        payload.title = "title"
-        payload.badge = 0
-        payload.sound = "default"
-        payload.threadID = "t"
-        payload.contentAvailable = true
-        payload.mutableContent = true
-        #expect(
-            String(decoding: payload.json, as: UTF8.self) == """
-                {"aps":{"alert":{"title":"title","body":"text"},"badge":0,"sound":"default","thread-id":"t",\
-                "content-available":1,"mutable-content":1}}
-                """)
-        #expect(PushPayload().isEmpty)
-    }
 }
 
 @Suite("Push: from lines to jobs", .timeLimit(.minutes(1)))

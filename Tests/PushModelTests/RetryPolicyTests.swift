@@ -360,10 +360,12 @@ struct RetryPolicyTests {
             .ambiguousDeviceToken, .badContentType, .badDeadline, .badEncoding, .badEnvironment, .badHeaders, .badJobID,
             .badJSON, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed, .expirationPassed,
             .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch, .tooManyTokens,
+            .badOperation, .badStoragePolicy, .notConfigured, .unreachable,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])
         tested.formUnion([.tooManyRequests, .internalServerError, .serviceUnavailable])
+        tested.formUnion(ChannelReasonTests.finals.map { $0.1 } + [.serviceUnavailableSpaced])
         for known in Reason.Known.allCases {
             let reason = Reason(rawValue: known.rawValue)
             #expect(tested.contains(reason) != ours.contains(reason) || reason == .badJSON, "\(known.rawValue)")

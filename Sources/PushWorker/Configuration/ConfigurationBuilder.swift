@@ -70,18 +70,22 @@ struct ConfigurationBuilder {
     }
 
     private func apns(_ section: SettingReader) -> APNSConfiguration {
-        APNSConfiguration(
-            production: section.value(
-                "production", default: "https://api.push.apple.com:443", SettingParsers.apnsAddress),
-            development: section.value(
-                "development", default: "https://api.sandbox.push.apple.com:443", SettingParsers.apnsAddress),
+        let production = section.value("production", default: AppleHosts.production, SettingParsers.apnsAddress)
+        let development = section.value("development", default: AppleHosts.development, SettingParsers.apnsAddress)
+        return APNSConfiguration(
+            production: production, development: development,
             trustFile: file("trust_file", of: section),
             requestTimeout: section.value(
                 "request_timeout", default: .seconds(30),
                 SettingParsers.duration(.milliseconds(100)...(.seconds(600)))),
             pingInterval: section.value(
                 "ping_interval", default: .seconds(3_600), SettingParsers.duration(.seconds(1)...Self.day)),
-            proxy: proxy(section))
+            proxy: proxy(section),
+            broadcast: addresses(
+                section.section("broadcast"), defaults: APNSAddresses(production: production, development: development)),
+            channels: addresses(
+                section.section("channels"),
+                defaults: AppleHosts.channels(production: production, development: development)))
     }
 
     /// The configured proxy, else that of the environment, with its exceptions (curl's manual, "Environment").

@@ -58,6 +58,10 @@ enum ConfigurationSchema {
                 ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
                 ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"),
                 ConfigurationKey("proxy", secret: true),
+                ConfigurationKey(
+                    "broadcast", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
+                ConfigurationKey(
+                    "channels", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
             ])),
         ConfigurationKey(
             "credentials",

@@ -77,6 +77,10 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var pingInterval: Duration = .seconds(3_600)
     /// The HTTP proxy on the way to APNs; nil for a direct one.
     package var proxy: ProxyConfiguration?
+    /// Where broadcasts to channels go, where that is not the address of the environment.
+    package var broadcast = APNSAddresses()
+    /// Where channels are managed; without an address where the environment's is not Apple's and none is given here.
+    package var channels = APNSAddresses()
 
     /// The address for an environment.
     package func address(of environment: APNSEnvironment) -> String {
@@ -93,6 +97,22 @@ package struct ProxyConfiguration: Sendable, Equatable {
     package var address: SecretText
     /// Hosts reached without it, as `NO_PROXY` lists them; nil where `apns.proxy` named the proxy, which is for all.
     package var exceptions: String?
+}
+
+/// An address for each environment, as far as there is one.
+package struct APNSAddresses: Sendable, Equatable {
+    /// The address of production, `https://host:port`.
+    package var production: String?
+    /// The address of development (Apple's sandbox), `https://host:port`.
+    package var development: String?
+
+    /// The address for an environment.
+    package func address(of environment: APNSEnvironment) -> String? {
+        switch environment {
+        case .production: production
+        case .development: development
+        }
+    }
 }
 
 /// One entry of `credentials`.

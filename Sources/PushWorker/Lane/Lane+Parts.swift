@@ -59,7 +59,7 @@ extension Lane {
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
                 credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), rate: route.rate,
-                surroundings: surroundings)
+                surroundings: surroundings, channelHosts: route.channelHosts)
             if let connector = route.connector, let name = route.credential,
                 let credential = settings.credentials.current(name)
             {
@@ -77,6 +77,14 @@ extension Lane {
             }
             return made
         }
+    }
+}
+
+extension LaneSettings.RouteSettings {
+    /// New hosts for jobs about channels, as far as the configuration names them.
+    fileprivate var channelHosts: [ChannelHost] {
+        let connectors = [(ChannelHost.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
+        return connectors.compactMap { kind, connector in connector.map { ChannelHost(kind: kind, connector: $0) } }
     }
 }
 

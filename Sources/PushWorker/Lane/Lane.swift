@@ -129,6 +129,7 @@ final class Lane {
         let maySend = !publisher.isCongested
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
+        if route.hasChannelWork { advanceChannels(route) }
     }
 
     /// Sends the methods that the route's consumer wants.
@@ -209,6 +210,7 @@ final class Lane {
             if let due = route.breaker.nextTick { wake(at: due) }
             if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
             if let due = route.rateDue { wake(at: due) }
+            if let due = route.nextChannelDue { wake(at: due) }
             isBusy = isBusy || !route.isQuiet
         }
         // An idle lane sleeps through its sweeps.
@@ -241,6 +243,9 @@ extension Lane {
             mark(routes[position])
         case .credentialChanged(let credential): changed(credential)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
+        case .channelHostConnected(let position, let kind, let request, let result):
+            guard let result = result.take() else { return }
+            channelHostConnected(position, kind, request, result)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2
@@ -254,6 +259,9 @@ extension Lane {
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
         guard route.consumer.isOpen, !route.consumer.mayReceive else { return }
         for job in route.takeUnsentResends() { giveBack(job, of: route) }
+        if route.hasChannelWork, drain != nil {
+            for job in route.takeUnsentChannelJobs() { giveBack(job, of: route) }
+        }
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
             giveBack(job, of: route)
@@ -281,7 +289,10 @@ extension Lane {
     }
 
     private func close() {
-        for route in routes { route.pool?.close() }
+        for route in routes {
+            route.pool?.close()
+            for host in route.channelHosts { host.close() }
+        }
         consumeLink.close()
         publishLink.close()
         handle.publish(status(), snapshot())

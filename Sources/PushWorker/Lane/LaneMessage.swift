@@ -12,6 +12,9 @@ enum LaneMessage: Sendable {
     case credentialChanged(APNSCredential)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
+    /// A helper thread finished a connect to a host of channels for the route at this position.
+    case channelHostConnected(
+        route: Int, ChannelHost.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

@@ -18,6 +18,10 @@ struct LaneSettings: Sendable {
         var credential: String?
         /// Whether requests leave out the only topic of a certificate.
         var omitsTopic = false
+        /// Opens connections to the host that broadcasts to channels.
+        var broadcastConnector: APNSConnector?
+        /// Opens connections to the host that manages channels; nil where the configuration names none.
+        var managementConnector: APNSConnector?
         /// How many connections, or nil to follow the load.
         var connections: Int?
         /// Notifications per second, where limited.

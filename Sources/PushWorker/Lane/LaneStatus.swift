@@ -60,6 +60,9 @@ extension Lane {
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
         troubles += route.credentialTroubles
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
+        for host in route.channelHosts {
+            if let trouble = host.trouble { troubles.append("\(host.kind.setting): \(trouble)") }
+        }
         let isConnected = route.pool?.isConnected ?? true
         let state =
             switch route.breaker.state {

@@ -28,7 +28,11 @@ extension Route {
                 receivedAt: wallClock)
             if redelivered, isSuppressed(inFlight, now: now) { return true }
             inFlight.slot = open.insert(inFlight)
-            waiting.append(inFlight)
+            if inFlight.job.operation == .push {
+                waiting.append(inFlight)
+            } else {
+                takeChannelJob(inFlight, wallClock: wallClock)
+            }
         case .failure(let defect):
             credit.arrived(notifications: 1, bytes: size)
             let job = JobInFlight(
@@ -61,8 +65,12 @@ extension Route {
     private func takeOver(_ deliveryTag: UInt64, for job: JobInFlight, now: MonotonicTime) {
         job.redelivered(as: deliveryTag, generation: consumer.generation)
         job.slot = open.insert(job)
-        resends.append(contentsOf: job.takePostponed())
-        if job.hasMore { waiting.prepend(job) }
+        if job.job.operation == .push {
+            resends.append(contentsOf: job.takePostponed())
+            if job.hasMore { waiting.prepend(job) }
+        } else {
+            resumeChannelJob(job, wallClock: job.receivedAt)
+        }
         publishGroupsIfSettled(job)
         if job.isFinished { finish(job, now: now) }
     }

@@ -103,10 +103,11 @@ extension Route {
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
     func report(
         _ notification: Notification, _ report: FinalReport, wallClock: Int64, apnsMilliseconds: Int64? = nil,
-        uniqueID: [UInt8]? = nil
+        uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil
     ) {
         let verdict = Verdict(
-            report: report, apnsUniqueID: uniqueID, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
+            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: wallClock,
+            apnsMilliseconds: apnsMilliseconds)
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, verdict)
         // A rejected delivery's dead letter is the broker's to write.
@@ -136,7 +137,7 @@ extension Route {
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
     /// gathered where the job's channel is gone, because the delivery may never come back to this worker.
-    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
+    func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
         let job = notification.job
         job.settled(at: wallClock)
         if job.job.isMulticast || !isCurrent(job) {
@@ -217,7 +218,7 @@ extension Route {
 
 extension Attempted {
     /// Whether APNs answered something that it says only to those whose credential it accepts; 403 is about credentials.
-    fileprivate var provesCredential: Bool {
+    var provesCredential: Bool {
         guard case .response(let answer) = self else { return false }
         return answer.status != 403 && answer.reason != .tooManyProviderTokenUpdates
     }

@@ -48,6 +48,11 @@ final class Route {
     /// Why the last connect to APNs failed; nil after a success.
     var connectTrouble: String?
 
+    /// The hosts that jobs about channels go to, as far as the configuration names them.
+    let channelHosts: [ChannelHost]
+    /// Whether one of them has work or a connection; false for nearly every route at all times.
+    var hasChannelWork = false
+
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides whether the route may work.
@@ -88,7 +93,7 @@ final class Route {
     /// Creates a route that consumes nothing yet.
     init(
         name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit, rate: Double?,
-        surroundings: Surroundings
+        surroundings: Surroundings, channelHosts: [ChannelHost] = []
     ) {
         self.name = name
         self.position = position
@@ -97,12 +102,13 @@ final class Route {
         self.credit = credit
         self.rate = rate.map { RateLimit(perSecond: $0) }
         self.surroundings = surroundings
+        self.channelHosts = channelHosts
         consumer = RouteConsumer(queues: queues.count)
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
     }
 
     /// Whether no request is open and nothing waits to be sent.
-    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty }
+    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet }
 
     /// Whether notifications wait to be sent.
     var hasBacklog: Bool { !(waiting.isEmpty && resends.isEmpty) }
@@ -170,6 +176,7 @@ final class Route {
         if let due = acknowledgements.nextDue, due <= now { return true }
         if let due = breaker.nextTick, due <= now { return true }
         if let due = rateDue, due <= now { return true }
+        if let due = nextChannelDue, due <= now { return true }
         return false
     }
 
@@ -202,6 +209,7 @@ final class Route {
         waiting.removeAll(keepingCapacity: true)
         for resend in resends { resend.job.postpone(resend) }
         resends.removeAll(keepingCapacity: true)
+        channelGenerationEnded()
         var unsent: [RedeliveryKey] = []
         var unfinished: [(key: RedeliveryKey, job: JobInFlight)] = []
         for job in open.removeAll() {

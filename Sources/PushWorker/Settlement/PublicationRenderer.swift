@@ -78,7 +78,8 @@ struct PublicationRenderer {
 
     private func report(_ index: Int, _ verdict: Verdict, of job: JobInFlight) -> ResultReport {
         ResultReport(
-            index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, finishedAt: verdict.finishedAt,
+            index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
+            finishedAt: verdict.finishedAt,
             queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
             apnsMilliseconds: verdict.apnsMilliseconds)
     }

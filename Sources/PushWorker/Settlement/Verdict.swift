@@ -9,6 +9,8 @@ struct Verdict {
     var report: FinalReport
     /// Apple's id for the delivery log, in the development environment.
     var apnsUniqueID: [UInt8]?
+    /// What the answer to an operation on channels said.
+    var channel: ChannelAnswer?
     /// Milliseconds since 1970 when it was decided.
     var finishedAt: Int64
     /// Milliseconds from the request to its answer; nil when there was no answer.

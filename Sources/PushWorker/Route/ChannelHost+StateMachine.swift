@@ -1,0 +1,81 @@
+/// Decides when a route's connection to one of the hosts for channels is opened and closed, and when the jobs that wait
+/// for it give up. Pure: time comes in.
+///
+/// Nearly no route ever needs such a connection, so it is opened when the first job wants it and closed after a rest. A
+/// host that cannot be reached is not knocked at again and again: its jobs go to the retry tiers at once.
+struct ChannelHostStateMachine {
+    /// How long a connection rests before it is closed, in nanoseconds; Apple wants connections to live long.
+    static let idleTime: UInt64 = 600_000_000_000
+    /// How long jobs wait for a connection on which nothing moves, in nanoseconds.
+    static let patience: UInt64 = 60_000_000_000
+    /// How long an unreachable host is left alone, in nanoseconds.
+    static let holdOff: UInt64 = 15_000_000_000
+
+    /// What is to be done.
+    enum Action: Equatable {
+        /// Open the connection.
+        case open
+        /// Close it: nobody has needed it for a while.
+        case close
+        /// Tell the jobs that wait that the host cannot be reached, and close what is left of the connection.
+        case giveUp
+    }
+
+    /// Whether there is a connection, or one is being made.
+    private(set) var isOpen = false
+    private var notBefore: UInt64 = 0
+    private var stalledSince: UInt64?
+    private var idleSince: UInt64?
+
+    /// When `next` has something to do only because time passed.
+    var nextDue: UInt64? {
+        if let stalledSince { return stalledSince + Self.patience }
+        return idleSince.map { $0 + Self.idleTime }
+    }
+
+    /// What is to be done now.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether jobs wait that may be sent.
+    ///   - isBusy: whether requests are open.
+    ///   - now: the time, in nanoseconds.
+    mutating func next(isWanted: Bool, isBusy: Bool, now: UInt64) -> Action? {
+        guard isOpen else {
+            guard isWanted else { return nil }
+            guard now >= notBefore else { return .giveUp }
+            isOpen = true
+            stalledSince = now
+            return .open
+        }
+        if isWanted, !isBusy {
+            idleSince = nil
+            let since = stalledSince ?? now
+            stalledSince = since
+            guard now >= since + Self.patience else { return nil }
+            failed(now: now)
+            return .giveUp
+        }
+        stalledSince = nil
+        guard !isWanted, !isBusy else {
+            idleSince = nil
+            return nil
+        }
+        let since = idleSince ?? now
+        idleSince = since
+        guard now >= since + Self.idleTime else { return nil }
+        close()
+        return .close
+    }
+
+    /// No connection could be made, and there is no other.
+    mutating func failed(now: UInt64) {
+        close()
+        notBefore = now + Self.holdOff
+    }
+
+    private mutating func close() {
+        isOpen = false
+        stalledSince = nil
+        idleSince = nil
+    }
+}

@@ -1,0 +1,126 @@
+import EventLoop
+import HTTP2
+import PushModel
+import TestSupport
+import Testing
+
+@testable import APNSClient
+
+@Suite("Requests about channels", .timeLimit(.minutes(1)), .serialized)
+struct ChannelRequestTests {
+    static let channel = "dHN0LXNyY2gtY2hubA=="
+    static let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
+
+    /// A job of these fields, as the queue would bring it.
+    static func job(_ fields: String, topic: String = "com.example.app") throws -> Job {
+        let text = #"{"id":"\#(id)",\#(fields)}"#
+        let key = "production.normal.\(topic)".utf8.count
+        var bytes = Array("production.normal.\(topic)application/json".utf8)
+        let body = bytes.count..<(bytes.count + text.utf8.count)
+        bytes += Array(text.utf8)
+        let message = JobMessage(bytes: bytes, routingKey: 0..<key, contentType: key..<(key + 16), body: body)
+        return try JobDecoder().decode(message, now: 1_763_712_800_100, random: { 0 }).get()
+    }
+
+    static let requests: [(String, String, String, [String: String])] = [
+        (
+            #""channel_id":"\#(channel)","payload":{"aps":{}},"priority":5,"expiration":1795264800"#,
+            "POST /4/broadcasts/apps/com.example.app", #"{"aps":{}}"#,
+            [
+                "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": "5",
+                "apns-expiration": "1795264800",
+            ]
+        ),
+        (
+            #""channel_id":"\#(channel)","payload":{}"#, "POST /4/broadcasts/apps/com.example.app", "{}",
+            [
+                "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": "10",
+                "apns-expiration": "0",
+            ]
+        ),
+        (
+            #""operation":"create_channel","storage_policy":1"#, "POST /1/apps/com.example.app/channels",
+            #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#, [:]
+        ),
+        (
+            #""operation":"read_channel","channel_id":"\#(channel)""#, "GET /1/apps/com.example.app/channels", "",
+            ["apns-channel-id": channel]
+        ),
+        (#""operation":"list_channels""#, "GET /1/apps/com.example.app/all-channels", "", [:]),
+        (
+            #""operation":"delete_channel","channel_id":"\#(channel)""#, "DELETE /1/apps/com.example.app/channels", "",
+            ["apns-channel-id": channel]
+        ),
+    ]
+
+    @Test("each operation has Apple's method, path, headers and body, and no others", arguments: requests)
+    func request(_ fields: String, _ line: String, _ body: String, _ headers: [String: String]) throws {
+        let ring = try Ring(tokens: try Tokens.source())
+        for topic in ["com.example.app", "com.example.app.push-type.liveactivity"] {
+            try ring.send(try Self.job(fields, topic: topic), count: 2)
+        }
+        #expect(ring.server.requests.count == 4)
+        for request in ring.server.requests {
+            #expect("\(request.headers[":method"] ?? "") \(request.headers[":path"] ?? "")" == line)
+            #expect(String(decoding: request.body, as: UTF8.self) == body)
+            var rest = request.headers
+            for (name, value) in headers { #expect(rest.removeValue(forKey: name) == value, "\(name)") }
+            #expect(rest.removeValue(forKey: "authorization")?.hasPrefix("bearer ey") == true)
+            #expect(rest.removeValue(forKey: "apns-request-id") == Self.id, "the same on every attempt")
+            #expect(Set(rest.keys) == [":method", ":path", ":scheme", ":authority"])
+            #expect(rest[":authority"] == "127.0.0.1:\(ring.server.port)" && rest[":scheme"] == "https")
+            #expect(request.headerNames.prefix(4).allSatisfy { $0.hasPrefix(":") })
+        }
+    }
+
+    @Test("the channel that was made, a channel's policy and the list of channels come back with their answers")
+    func answers() throws {
+        let ring = try Ring()
+        ring.server.script = { request in
+            switch (request.headers[":method"], request.headers[":path"]?.hasSuffix("/all-channels")) {
+            case ("POST", _):
+                [.respond(201, headers: [("apns-channel-id", Self.channel), ("apns-request-id", Self.id)])]
+            case ("GET", true): [.respond(200, #"{"channels":["YQ==","Yg=="]}"#)]
+            case ("GET", _): [.respond(200, #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#)]
+            default: [.respond(204)]
+            }
+        }
+        for (fields, _, _, _) in Self.requests.dropFirst(2) { try ring.send(try Self.job(fields), count: 1) }
+        let responses = ring.answers.compactMap(\.answer.response)
+        #expect(responses.map(\.status) == [201, 200, 200, 204])
+        #expect(
+            responses.map { $0.channel?.channelID.map { String(decoding: $0, as: UTF8.self) } } == [
+                Self.channel, nil, nil, nil,
+            ])
+        #expect(responses.map { $0.channel?.storagePolicy } == [nil, 0, nil, nil])
+        #expect(responses[2].channel?.channels.map { String(decoding: $0, as: UTF8.self) } == #"["YQ==","Yg=="]"#)
+        #expect(responses.allSatisfy { $0.reason == nil && $0.channel?.isIncomplete == false })
+    }
+
+    @Test("a list of as many channels as an app may have arrives whole; a push's answer is never kept at such length")
+    func longAnswer() throws {
+        let ring = try Ring()
+        let body = "{\"channels\":[" + (0..<10_000).map { "\"channel\($0)\"" }.joined(separator: ",") + "]}"
+        ring.server.script = { _ in [.respond(200, body)] }
+        try ring.send(try Self.job(#""operation":"list_channels""#), count: 1)
+        let answer = try #require(ring.answers.last?.answer.response?.channel)
+        #expect(answer.channels?.count == body.utf8.count - 13 && !answer.isIncomplete)
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.answers.last?.answer.response?.channel == nil)
+    }
+
+    @Test("refusals keep their reasons, and a slot that was used for a channel forgets it")
+    func refusals() throws {
+        let ring = try Ring()
+        ring.server.script = { _ in
+            [.respond(400, #"{"reason":"ChannelNotRegistered"}"#, headers: [("apns-channel-id", "YQ==")])]
+        }
+        let job = try Self.job(Self.requests[3].0)
+        try ring.send(job, count: 1)
+        let refused = try #require(ring.answers.last?.answer.response)
+        #expect(refused.status == 400 && refused.reason == .channelNotRegistered && refused.channel == nil)
+        ring.server.script = { _ in [.respond(200, "{}")] }
+        try ring.send(job, count: 1)
+        #expect(ring.answers.last?.answer.response?.channel == ChannelAnswer())
+    }
+}

@@ -1,0 +1,198 @@
+import EventLoop
+import HTTP2
+import Synchronization
+import TLS
+import TestSupport
+
+/// An APNs that serves device pushes, broadcasts and channel management on one port, in Apple's wire format, on a thread
+/// of its own.
+final class ChannelServer: Sendable {
+    /// A request as it came.
+    struct Request: Sendable {
+        var headers: [String: String]
+        var body: String
+
+        /// Method and path.
+        var line: String { "\(headers[":method"] ?? "") \(headers[":path"] ?? "")" }
+    }
+
+    /// What is answered.
+    struct Response: Sendable {
+        var status: Int
+        var headers: [(String, String)] = []
+        var body = ""
+    }
+
+    /// Decides about a request from it and from how many came before; nil for no answer at all.
+    typealias Script = @Sendable (Request, Int) -> Response?
+
+    /// What the server's thread and the test share.
+    final class Shared: Sendable {
+        let requests = Mutex<[Request]>([])
+        let connections = Mutex(0)
+        let script: Script
+
+        init(_ script: @escaping Script) { self.script = script }
+    }
+
+    let port: Int
+    /// The certificate that vouches for it, PEM.
+    let authority: String
+    private let shared: Shared
+    private let mailbox: Mailbox<Bool>
+    private let thread: LoopThread
+
+    init(_ script: @escaping Script) throws {
+        let certificates = try ThrowawayCertificates()
+        authority = String(decoding: certificates.authority.certificatePEM, as: UTF8.self)
+        let shared = Shared(script)
+        let server = try ChannelServerLoop(context: try certificates.serverContext(), shared: shared)
+        self.shared = shared
+        port = server.port
+        mailbox = server.mailbox
+        thread = try LoopThread.start(name: "channel-server") { server.run() }
+    }
+
+    /// What came so far.
+    var requests: [Request] { shared.requests.withLock { $0 } }
+
+    /// How many connections were made so far.
+    var connections: Int { shared.connections.withLock { $0 } }
+
+    /// Ends the thread.
+    func stop() {
+        mailbox.post(true)
+        thread.join()
+    }
+}
+
+/// The loop of the server.
+final class ChannelServerLoop: ReadinessHandler {
+    let loop: EventLoop
+    let port: Int
+    let mailbox: Mailbox<Bool>
+    let shared: ChannelServer.Shared
+    private let listener: Listener
+    private let context: TLSContext
+    private var connections: [ChannelServerConnection] = []
+
+    init(context: TLSContext, shared: ChannelServer.Shared) throws {
+        loop = try EventLoop()
+        mailbox = Mailbox(waking: loop.wakeup)
+        listener = try Listener(address: .loopback(port: 0))
+        port = listener.address.port
+        self.context = context
+        self.shared = shared
+        try loop.watch(listener.fileDescriptor, for: .readable, handler: self)
+    }
+
+    func run() {
+        while mailbox.take().isEmpty {
+            guard (try? loop.turn(waitingAtMost: .seconds(5))) != nil else { return }
+        }
+        loop.unwatch(listener.fileDescriptor)
+        for connection in connections { connection.close() }
+    }
+
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
+        while let socket = try? listener.accept() {
+            guard let made = try? ChannelServerConnection(socket, server: self, context: context) else { continue }
+            connections.append(made)
+            shared.connections.withLock { $0 += 1 }
+        }
+    }
+
+    func forget(_ connection: ChannelServerConnection) { connections.removeAll { $0 === connection } }
+}
+
+/// One connection of the server.
+final class ChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
+    private unowned let server: ChannelServerLoop
+    private let socket: Socket
+    private let tls: TLSSession
+    private var http2: HTTP2ServerSession?
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+    private var isClosed = false
+
+    init(_ socket: consuming Socket, server: ChannelServerLoop, context: TLSContext) throws {
+        self.server = server
+        tls = try TLSSession(server: context)
+        self.socket = socket
+        try server.loop.watch(self.socket.fileDescriptor, for: .readable, handler: self)
+    }
+
+    func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
+        guard !isClosed else { return }
+        do {
+            reading: while true {
+                switch try socket.read(into: &buffer) {
+                case .wouldBlock: break reading
+                case .closed: return close()
+                case .bytes(let count): try receive(count)
+                }
+            }
+            try flush()
+        } catch {
+            close()
+        }
+    }
+
+    private func receive(_ count: Int) throws {
+        tls.receive(buffer.span.extracting(0..<count))
+        if http2 == nil {
+            guard try tls.handshake() else { return }
+            http2 = try HTTP2ServerSession(
+                settings: HTTP2Settings(maxConcurrentStreams: 100), bodyLimit: 10_000, headerListLimit: 8_000,
+                delegate: self)
+        }
+        var plaintext = [UInt8](repeating: 0, count: 16_384)
+        while case .bytes(let count) = try tls.read(into: &plaintext) {
+            try http2?.receive(plaintext.span.extracting(0..<count))
+        }
+    }
+
+    private func flush() throws {
+        while let http2, http2.wantsToSend {
+            var frames: [UInt8] = []
+            try http2.send(into: &frames, upTo: 16_384)
+            guard !frames.isEmpty else { break }
+            try tls.write(frames.span)
+        }
+        // What is sent here always fits the socket's buffer; a socket that takes nothing is given up.
+        while tls.pendingCiphertext > 0 {
+            var taken = 0
+            try tls.withPendingCiphertext { (bytes: Span<UInt8>) throws -> Int in
+                taken = try socket.write(bytes)
+                return taken
+            }
+            if taken == 0 { return close() }
+        }
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        server.loop.unwatch(socket.fileDescriptor)
+        SocketOptions.shutdown(socket.fileDescriptor)
+        server.forget(self)
+    }
+
+    func received(request: HTTP2Request) {
+        var headers: [String: String] = [:]
+        for (name, value) in request.headers {
+            headers[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
+        }
+        let seen = ChannelServer.Request(headers: headers, body: String(decoding: request.body, as: UTF8.self))
+        let before = server.shared.requests.withLock { requests in
+            requests.append(seen)
+            return requests.count { $0.line == seen.line } - 1
+        }
+        guard let response = server.shared.script(seen, before) else { return }
+        http2?.respond(
+            streamID: request.streamID, status: response.status, headers: response.headers,
+            body: Array(response.body.utf8))
+    }
+
+    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) {}
+    func received(goAway: HTTP2GoAway) {}
+}

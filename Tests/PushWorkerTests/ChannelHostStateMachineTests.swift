@@ -1,0 +1,56 @@
+import Testing
+
+@testable import PushWorker
+
+@Suite("The connection to a host of channels", .timeLimit(.minutes(1)))
+struct ChannelHostStateMachineTests {
+    private typealias Machine = ChannelHostStateMachine
+
+    private static let second: UInt64 = 1_000_000_000
+
+    @Test("nothing is opened before a job wants it")
+    func lazy() {
+        var machine = Machine()
+        #expect(machine.next(isWanted: false, isBusy: false, now: 0) == nil && !machine.isOpen)
+        #expect(machine.nextDue == nil)
+        #expect(machine.next(isWanted: true, isBusy: false, now: 1) == .open && machine.isOpen)
+        #expect(machine.next(isWanted: true, isBusy: false, now: 2) == nil, "one opening is enough")
+    }
+
+    @Test("a connection that nobody needs is closed after a rest, which any job interrupts")
+    func idle() {
+        var machine = Machine()
+        _ = machine.next(isWanted: true, isBusy: false, now: 0)
+        #expect(machine.next(isWanted: false, isBusy: true, now: 5) == nil && machine.nextDue == nil)
+        #expect(machine.next(isWanted: false, isBusy: false, now: 10) == nil)
+        #expect(machine.nextDue == 10 + Machine.idleTime)
+        #expect(machine.next(isWanted: false, isBusy: true, now: 20) == nil)
+        #expect(machine.next(isWanted: false, isBusy: false, now: 30) == nil)
+        #expect(machine.next(isWanted: false, isBusy: false, now: 29 + Machine.idleTime) == nil)
+        #expect(machine.next(isWanted: false, isBusy: false, now: 30 + Machine.idleTime) == .close && !machine.isOpen)
+        #expect(machine.next(isWanted: true, isBusy: false, now: 31 + Machine.idleTime) == .open)
+    }
+
+    @Test("jobs do not wait for ever for a connection on which nothing moves")
+    func stalled() {
+        var machine = Machine()
+        _ = machine.next(isWanted: true, isBusy: false, now: 0)
+        #expect(machine.nextDue == Machine.patience)
+        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience) == nil, "open requests are movement")
+        #expect(machine.next(isWanted: true, isBusy: false, now: Machine.patience + 1) == nil)
+        #expect(machine.next(isWanted: true, isBusy: false, now: 2 * Machine.patience + 1) == .giveUp)
+        #expect(!machine.isOpen)
+    }
+
+    @Test("a host that cannot be reached is left alone for a while, and its jobs are told at once")
+    func unreachable() {
+        var machine = Machine()
+        _ = machine.next(isWanted: true, isBusy: false, now: 0)
+        machine.failed(now: Self.second)
+        for now in [Self.second, 2 * Self.second, Machine.holdOff + Self.second - 1] {
+            #expect(machine.next(isWanted: true, isBusy: false, now: now) == .giveUp)
+        }
+        #expect(machine.next(isWanted: false, isBusy: false, now: 2 * Self.second) == nil)
+        #expect(machine.next(isWanted: true, isBusy: false, now: Machine.holdOff + Self.second) == .open)
+    }
+}
