@@ -40,6 +40,8 @@ enum ClientFuzzing {
                 continue
             }
             table.opened(slot, streamID: id)
+            // One of them asks about channels, whose answers have more to them.
+            if tag == 2 { table.expectChannelAnswer(slot, of: .createChannel) }
             submitted += 1
         }
         var output: [UInt8] = []
@@ -55,6 +57,13 @@ enum ClientFuzzing {
         }
         session.connectionLost()
         precondition(owner.ends.reduce(0, +) == submitted && owner.ends.allSatisfy { $0 <= 1 })
+    }
+
+    static func proxy(_ bytes: [UInt8]) {
+        var machine = ProxyTunnelStateMachine()
+        let middle = bytes.count / 2
+        guard machine.receive(bytes.span.extracting(0..<middle)) == .needsMore else { return }
+        _ = machine.receive(bytes.span.extracting(middle..<bytes.count))
     }
 
     static func answer(_ bytes: [UInt8]) {

@@ -14,14 +14,24 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case properties
     /// The address of a broker.
     case uri
+    /// A proxy's answer to CONNECT.
+    case proxy
     /// Keys and certificates in PEM.
     case pem
+    /// A PKCS#12 file.
+    case pkcs12
+    /// The list of topics in a certificate.
+    case certificateTopics = "certificate-topics"
     /// A client's half of an HTTP/2 connection to the simulator.
     case gateway
     /// The same for the simulator's thin mode.
     case thinGateway = "thin-gateway"
     /// The `authorization` header of a push to the simulator.
     case providerToken = "provider-token"
+    /// What a device, or one that claims to be, sends to its port.
+    case deviceFrames = "device-frames"
+    /// A device token that may be of the simulator's making.
+    case deviceToken = "device-token"
     /// A scenario file.
     case scenario
 
@@ -33,10 +43,15 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .job: BrokerFuzzing.job(bytes)
         case .properties: BrokerFuzzing.properties(bytes)
         case .uri: BrokerFuzzing.uri(bytes)
+        case .proxy: ClientFuzzing.proxy(bytes)
         case .pem: CredentialFuzzing.pem(bytes)
+        case .pkcs12: CredentialFuzzing.pkcs12(bytes)
+        case .certificateTopics: CredentialFuzzing.topics(bytes)
         case .gateway: SimulatorFuzzing.gateway(bytes)
         case .thinGateway: SimulatorFuzzing.thinGateway(bytes)
         case .providerToken: SimulatorFuzzing.providerToken(bytes)
+        case .deviceFrames: SimulatorFuzzing.deviceFrames(bytes)
+        case .deviceToken: SimulatorFuzzing.deviceToken(bytes)
         case .scenario: SimulatorFuzzing.scenario(bytes)
         }
     }

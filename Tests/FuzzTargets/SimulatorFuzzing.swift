@@ -68,6 +68,22 @@ enum SimulatorFuzzing {
         }
     }
 
+    static func deviceFrames(_ bytes: [UInt8]) {
+        var reader = FrameReader()
+        let middle = bytes.count / 2
+        for piece in [bytes[..<middle], bytes[middle...]] {
+            reader.append(piece)
+            while let frame = try? reader.next() { _ = try? DeviceFrame(bytes: frame) }
+        }
+    }
+
+    private static let codec: DeviceTokenCodec? = {
+        guard let key = try? SealingKey(bytes: Array(0..<32)) else { return nil }
+        return DeviceTokenCodec(key: key)
+    }()
+
+    static func deviceToken(_ bytes: [UInt8]) { _ = codec?.content(of: bytes) }
+
     static func scenario(_ bytes: [UInt8]) {
         _ = try? Scenario(yaml: String(decoding: bytes, as: UTF8.self), name: "fuzz")
     }
