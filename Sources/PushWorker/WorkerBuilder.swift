@@ -5,7 +5,8 @@ internal import TLS
 
 /// Turns a checked configuration into what each lane is told.
 struct WorkerBuilder {
-    private let configuration: WorkerConfiguration
+    /// What the worker was told.
+    let configuration: WorkerConfiguration
     private let version: String
 
     /// Takes the configuration; `lanes()` does the work.
@@ -88,39 +89,22 @@ struct WorkerBuilder {
         let limiter = ConnectRateLimiter()
         var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
         for (index, route) in configuration.routes.enumerated() {
-            let endpoint = try Self.endpoint(
-                configuration.apns.address(of: route.environment), "apns", route.environment)
-            let queue = "apns.q.jobs.\(route.name)"
-            let addresses = configuration.apns
-            let channels = { (setting: String, address: String?) throws(WorkerError) in
-                try address.map { address throws(WorkerError) in
-                    APNSConnector(
-                        endpoint: try Self.endpoint(address, setting, route.environment), trust: context,
-                        limiter: limiter)
-                }
+            let endpoint: APNSEndpoint
+            do throws(APNSClientError) {
+                endpoint = try APNSEndpoint.parse(configuration.apns.address(of: route.environment))
+            } catch {
+                throw WorkerError(message: "apns.\(route.environment.rawValue): \(error.message)")
             }
+            let queue = "apns.q.jobs.\(route.name)"
             routes.append(
                 LaneSettings.RouteSettings(
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter),
-                    broadcastConnector: try channels(
-                        "apns.broadcast", addresses.broadcast.address(of: route.environment)),
-                    managementConnector: try channels(
-                        "apns.channels", addresses.channels.address(of: route.environment)),
                     tokens: sources[route.credential], connections: route.connections.fixedValue, rate: route.rate))
+            try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
         }
         return routes
-    }
-
-    private static func endpoint(
-        _ address: String, _ setting: String, _ environment: APNSEnvironment
-    ) throws(WorkerError) -> APNSEndpoint {
-        do throws(APNSClientError) {
-            return try APNSEndpoint.parse(address)
-        } catch {
-            throw WorkerError(message: "\(setting).\(environment.rawValue): \(error.message)")
-        }
     }
 
     private func tokenSources() throws(WorkerError) -> [String: ProviderTokenSource] {
