@@ -118,7 +118,7 @@ package final class ChannelAnswer: Sendable, Equatable {
     /// Reads the body of an answer; what cannot be read is left out, and a list that breaks off counts up to there.
     ///
     /// - Parameters:
-    ///   - channelID: the value of the header `apns-channel-id`.
+    ///   - channelID: the value of the header `apns-channel-id`; dropped where it cannot be one.
     ///   - body: the body, perhaps cut at the operation's `answerLimit`.
     package convenience init(channelID: [UInt8]?, reading body: [UInt8]) {
         var reader = ChannelAnswerReader()
@@ -128,8 +128,9 @@ package final class ChannelAnswer: Sendable, Equatable {
             reader.isIncomplete = reader.channels != nil
         }
         if reader.channels != nil { reader.channels?.append(UInt8(ascii: "]")) }
+        let isText = channelID.map { !$0.isEmpty && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } } ?? false
         self.init(
-            channelID: channelID, storagePolicy: reader.storagePolicy, channels: reader.channels,
+            channelID: isText ? channelID : nil, storagePolicy: reader.storagePolicy, channels: reader.channels,
             isIncomplete: reader.isIncomplete)
     }
 }

@@ -5,7 +5,8 @@ internal import TLS
 
 /// Turns a checked configuration into what each lane is told.
 struct WorkerBuilder {
-    private let configuration: WorkerConfiguration
+    /// What the worker was told.
+    let configuration: WorkerConfiguration
     private let version: String
     private let credentials: CredentialStore
 
@@ -98,30 +99,26 @@ struct WorkerBuilder {
             let (endpoint, proxy) = try place(
                 configuration.apns.address(of: route.environment), "apns", route.environment)
             let queue = "apns.q.jobs.\(route.name)"
-            let addresses = configuration.apns
-            let channels = { (setting: String, address: String?) throws(WorkerError) in
-                try address.map { address throws(WorkerError) in
-                    let (endpoint, proxy) = try place(address, setting, route.environment)
-                    return APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy)
-                }
-            }
             routes.append(
                 LaneSettings.RouteSettings(
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
                     credential: route.credential, omitsTopic: route.omitTopic,
-                    broadcastConnector: try channels(
-                        "apns.broadcast", addresses.broadcast.address(of: route.environment)),
-                    managementConnector: try channels(
-                        "apns.channels", addresses.channels.address(of: route.environment)),
                     connections: route.connections.fixedValue, rate: route.rate))
+            try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
         }
         return routes
     }
 
     /// Where an address leads, and through which proxy.
-    private func place(
+    ///
+    /// - Parameters:
+    ///   - address: What the configuration says.
+    ///   - setting: Its key there, without the environment.
+    ///   - environment: Whose address it is.
+    /// - Throws: `WorkerError` where the address, or that of the proxy, cannot be read.
+    func place(
         _ address: String, _ setting: String, _ environment: APNSEnvironment
     ) throws(WorkerError) -> (APNSEndpoint, HTTPProxy?) {
         do throws(APNSClientError) {

@@ -72,5 +72,9 @@ enum ClientFuzzing {
         precondition(answer.reason?.rawValue.isEmpty != true)
         _ = GoAwayText.describe(HTTP2GoAway(lastStreamID: 1, code: .noError, debugData: bytes))
         _ = HTTPDate.seconds(bytes.span)
+        let channel = ChannelAnswer(channelID: bytes, reading: bytes)
+        for text in [channel.channelID, channel.channels] {
+            precondition(text.map { String(validating: $0, as: UTF8.self) != nil } ?? true, "results are always text")
+        }
     }
 }

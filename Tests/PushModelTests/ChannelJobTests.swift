@@ -242,6 +242,13 @@ struct ChannelJobTests {
         #expect(answer.isIncomplete == isIncomplete)
     }
 
+    @Test(
+        "an identifier that could not stand in a result is dropped", arguments: [[0xFF], [0x20], [0x41, 0x00], [0x7F]])
+    func badIdentifier(_ bytes: [UInt8]) {
+        #expect(ChannelAnswer(channelID: bytes, reading: []).channelID == nil)
+        #expect(ChannelAnswer(channelID: "YQ==".bytes, reading: []).channelID == "YQ==".bytes)
+    }
+
     @Test("a list ends at the limit, and says so")
     func longList() throws {
         let body = "{\"channels\":[" + (0...10_000).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
