@@ -36,8 +36,6 @@ extension APNSPoolDelegate {
 package final class APNSPool {
     /// How long an address that kept silent or failed again and again is avoided, in nanoseconds.
     private static let silentAddressMemory: UInt64 = 600_000_000_000
-    /// How soon a provider token is asked for again when a new one could not be had, in nanoseconds.
-    private static let tokenRetry: UInt64 = 60_000_000_000
 
     /// Whether APNs can be reached: false until the first connection is ready, and again once connections are gone and
     /// could not be replaced. A planned replacement does not show.
@@ -58,7 +56,8 @@ package final class APNSPool {
     private(set) weak var delegate: (any APNSPoolDelegate)?
     private let buffers = ConnectionBuffers()
     var machine: APNSPoolStateMachine
-    private var random = SystemRandomNumberGenerator()
+    /// Randomness for waits and the moments of token changes.
+    var random = SystemRandomNumberGenerator()
     /// Those that take requests, and those that finish theirs.
     private(set) var connections: [APNSConnection] = []
     /// Gets requests until it is full or the turn ends: requests of one turn share records and writes.
@@ -81,7 +80,8 @@ package final class APNSPool {
     private var opened = 0
     private var lost = 0
     private var timeouts = 0
-    private var lastError: APNSClientError?
+    /// Why the last connection could not be made or was lost; nil once one works again.
+    var lastError: APNSClientError?
 
     /// A pool that opens its first connection in the loop's next turn.
     ///
@@ -449,40 +449,6 @@ package final class APNSPool {
         }
         if let due = machine.surplusDue, due <= now.nanoseconds { endTurn(now: now) }
         advance(now: now)
-    }
-
-    // MARK: Provider tokens
-
-    private static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
-
-    private func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> UInt64 {
-        now.nanoseconds &+ ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
-    }
-
-    private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
-        let held = connection.token
-        do throws(APNSClientError) {
-            guard let token = try connection.credential.tokens?.current(wallSeconds: Self.wallSeconds), token != held
-            else {
-                if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
-                return
-            }
-            connection.use(token, until: tokenDue(token, now: now))
-        } catch {
-            lastError = error
-            if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
-        }
-    }
-}
-
-extension APNSPool {
-    /// Gets a new token made, once however many answers call the old one expired; new connections take it.
-    private func replaceToken(of connection: APNSConnection) {
-        guard let tokens = connection.credential.tokens, let refused = connection.token else { return }
-        // Where signing fails the next connection fails in `adopt`, and says so.
-        let token = try? tokens.refresh(after: refused.generation, wallSeconds: Self.wallSeconds)
-        guard let token, token.generation > refused.generation else { return }
-        retireTokens(of: connection.credential, upTo: refused.generation)
     }
 }
 

@@ -1,0 +1,40 @@
+internal import EventLoop
+
+// Which provider token a connection uses, and when it gets another.
+extension APNSPool {
+    /// How soon a provider token is asked for again when a new one could not be had, in nanoseconds.
+    private static let tokenRetry: UInt64 = 60_000_000_000
+
+    /// The time of day in seconds since 1970, by which tokens are dated.
+    static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
+
+    /// When a connection that has a token is to change it.
+    func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> UInt64 {
+        now.nanoseconds &+ ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
+    }
+
+    /// Gives a connection the newest token, once its own is old enough.
+    func changeToken(of connection: APNSConnection, now: MonotonicTime) {
+        let held = connection.token
+        do throws(APNSClientError) {
+            guard let token = try connection.credential.tokens?.current(wallSeconds: Self.wallSeconds), token != held
+            else {
+                if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
+                return
+            }
+            connection.use(token, until: tokenDue(token, now: now))
+        } catch {
+            lastError = error
+            if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
+        }
+    }
+
+    /// Gets a new token made, once however many answers call the old one expired; new connections take it.
+    func replaceToken(of connection: APNSConnection) {
+        guard let tokens = connection.credential.tokens, let refused = connection.token else { return }
+        // Where signing fails the next connection fails in `adopt`, and says so.
+        let token = try? tokens.refresh(after: refused.generation, wallSeconds: Self.wallSeconds)
+        guard let token, token.generation > refused.generation else { return }
+        retireTokens(of: connection.credential, upTo: refused.generation)
+    }
+}
