@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench fuzz clean swift packages-build packages-run packages-test
+.PHONY: help run test build lint bench fuzz clean swift packages-build packages-run packages-test python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
@@ -23,7 +23,7 @@ run: packages-run build
 	.build/release/martlet demo $(DEMO)
 
 # One after the other: many tests start brokers, servers and workers of their own and want the machine to themselves.
-test: swift packages-test
+test: swift packages-test python
 	swift test --no-parallel
 
 build: swift packages-build
@@ -53,3 +53,7 @@ packages-run:
 
 packages-test:
 	@.ci/packages build run test
+
+# After the Debian packages, which bring Python.
+python: packages-test
+	@.ci/python

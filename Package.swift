@@ -21,7 +21,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: name, dependencies: dependencies + ["TestSupport"],
         resources: name == "FuzzTests"
             ? [.copy("Corpus")]
-            : name == "PushModelTests" || name == "BrokerTests" ? [.copy("Fixtures")] : [],
+            : ["PushModelTests", "BrokerTests", "APNSSimulatorTests"].contains(name) ? [.copy("Fixtures")] : [],
         swiftSettings: dialect)
 }
 
