@@ -35,6 +35,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     var allowance: StreamAllowance
     /// Whether a GOAWAY of the gateway's own was sent.
     var isLeaving = false
+    /// The last stream that is served after a GOAWAY of the gateway's own; nil before one.
+    var lastServed: Int32?
     /// Whether the socket stays open when all is over.
     var staysOpen = false
     /// The headers of an answer, used again and again.
@@ -130,6 +132,11 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func received(request: HTTP2Request) {
         if service.publishesToChannels, BroadcastEndpoint.serves(request), let session {
             if broadcast.answer(request, on: session, now: service.clock.now) { note(.accepted) }
+            return
+        }
+        // What came together with the push that brought the goodbye, but after it, is not processed, as promised.
+        if let lastServed, request.streamID > lastServed {
+            if !staysOpen { session?.reset(streamID: request.streamID, .refusedStream) }
             return
         }
         let push = PushRequest(request)

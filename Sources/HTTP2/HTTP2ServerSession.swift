@@ -189,16 +189,6 @@ package final class HTTP2ServerSession {
         try handle.submit(settings)
     }
 
-    /// Opens the connection's window again for all that was received, without waiting until half of it is used.
-    ///
-    /// At a distance it matters: what is kept back is missing from every round trip, up to half of the window.
-    package func returnWindow() {
-        let taken = nghttp2_session_get_effective_recv_data_length(handle.pointer)
-        guard taken > 0 else { return }
-        // Fails for lack of memory only; the library then opens the window later by itself.
-        _ = nghttp2_submit_window_update(handle.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, taken)
-    }
-
     /// Whether `send(into:upTo:)` may have something to append.
     package var wantsToSend: Bool {
         handle.wantsToSend

@@ -153,7 +153,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
 
     func flush() {
         guard let http2, !isClosed else { return flushCiphertext() }
-        if server.returnsWindow { http2.returnWindow() }
+        if server.returnsWindow { http2.reopenWindow(from: 0) }
         var frames: [UInt8] = []
         while http2.wantsToSend {
             frames.removeAll(keepingCapacity: true)

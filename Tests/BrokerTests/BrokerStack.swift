@@ -62,11 +62,14 @@ final class BrokerStack: Sendable {
     ///   - requestTimeout: How long an answer of APNs is awaited.
     ///   - credentials: More lines of `credentials`.
     ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
+    ///   - scenario: What the local APNs does.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
-        requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil, settings: String = ""
+        requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil,
+        scenario: Scenario = Scenario(),
+        settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
         let key = try ES256PrivateKey.generate()
@@ -74,6 +77,7 @@ final class BrokerStack: Sendable {
         let strangersFile = try directory.write(try ES256PrivateKey.generate().pem, to: "AuthKey_STRANGER01.p8")
         var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
         simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
+        simulating.scenario = scenario
         let simulator = try await APNSSimulator.start(simulating)
         let address = "https://localhost:\(simulator.port)"
         let simulated = """

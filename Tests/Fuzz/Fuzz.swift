@@ -5,7 +5,9 @@ import Glibc
 private let target: FuzzTarget = {
     let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
-        fputs("FUZZ_TARGET must be one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))\n", stderr)
+        let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: " ")
+        let text = "FUZZ_TARGET must be one of: \(names)\n"
+        _ = write(STDERR_FILENO, text, text.utf8.count)
         exit(64)
     }
     return target

@@ -63,11 +63,15 @@ extension PushSession {
     }
 
     private func send(_ frame: Verdict.GoAway, lastStream: Int32?) {
+        promise(lastStream ?? session?.lastStreamID ?? 0)
         for _ in 0..<(frame.isRepeated ? 2 : 1) {
             session?.goAway(
                 lastStreamID: lastStream, HTTP2ErrorCode(rawValue: frame.code), debugData: frame.debugData)
         }
     }
+
+    /// Remembers which streams are still served, now that the client is told.
+    private func promise(_ last: Int32) { lastServed = min(lastServed ?? last, last) }
 
     /// A certificate of the other environment was seen to be told by GOAWAY, once or twice.
     private func greet(_ certificate: ClientCertificate) {
