@@ -71,7 +71,12 @@ extension APNSPool {
         guard verdict == .refused || isCandidate else { return false }
         apply(verdict, to: connection.credential, reason: response.reason?.rawValue ?? "status \(response.status)", now)
         // Whatever a version that is still being tried is refused for, the present one may do better.
-        return isCandidate && (response.status == 403 || response.reason == .tooManyProviderTokenUpdates)
+        guard isCandidate, response.status == 403 || response.reason == .tooManyProviderTokenUpdates else {
+            return false
+        }
+        // The notification is sent again at once, and must not meet the same connection.
+        if connection.machine.isAdmitting { connection.retire() }
+        return true
     }
 
     /// APNs refused the credential below HTTP: with a TLS alert, or with GOAWAY.

@@ -36,9 +36,13 @@ struct ChannelHostStateMachineTests {
         var machine = Machine()
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         #expect(machine.nextDue == Machine.patience)
-        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience) == nil, "open requests are movement")
+        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience - 1) == nil)
+        machine.answered()
+        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience) == nil, "an answer is movement")
         #expect(machine.next(isWanted: true, isBusy: false, now: Machine.patience + 1) == nil)
-        #expect(machine.next(isWanted: true, isBusy: false, now: 2 * Machine.patience + 1) == .giveUp)
+        #expect(
+            machine.next(isWanted: true, isBusy: true, now: 2 * Machine.patience + 1) == .giveUp,
+            "open requests alone are not")
         #expect(!machine.isOpen)
     }
 

@@ -67,6 +67,27 @@ struct RedeliveryMemoryTests {
         #expect(find(1, in: &memory) == "unknown")
     }
 
+    @Test("A job whose copy looks the same is forgotten once it is settled: its copy must be pushed")
+    func copies() {
+        var memory = RedeliveryMemory<Int, Work>()
+        let work = Work()
+        memory.generationEnded(unsent: [], unfinished: [(1, work)], now: 0)
+        memory.finished(1, work, isRemembered: false)
+        #expect(find(1, in: &memory) == "unknown")
+        #expect(memory.count == 0)
+    }
+
+    @Test("A delivery that went back unsent is pushed when it comes again, though its twin was settled")
+    func handedBack() {
+        var memory = RedeliveryMemory<Int, Work>()
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        memory.handedBack(1)
+        memory.handedBack(2)
+        #expect((0..<2).map { _ in find(1, in: &memory) } == ["unknown", "settled"])
+        #expect(find(2, in: &memory) == "unknown")
+    }
+
     @Test("The memory ends after its lifetime, and a settled job is too old then as well")
     func lifetime() {
         let lifetime = RedeliveryMemory<Int, Work>.lifetime

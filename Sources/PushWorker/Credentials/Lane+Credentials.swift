@@ -10,7 +10,12 @@ extension Lane {
         for route in routes where route.credential?.name == credential.name {
             route.credential?.candidateTrouble = nil
             route.pool?.offer(credential, now: now)
-            for host in route.channelHosts { host.pool?.offer(credential, now: now) }
+            for host in route.channelHosts {
+                host.pool?.offer(credential, now: now)
+                guard host.pool == nil || host.pool?.credential === credential else { continue }
+                host.refusal = nil
+                host.breaker.credentialReplaced()
+            }
             // Where nothing good was lost the pool has switched already.
             guard route.pool?.credential === credential else { continue }
             route.credential?.refusal = nil
@@ -24,6 +29,9 @@ extension Lane {
         for route in routes where route.credential?.name == name && !route.breaker.isParked {
             guard let pool = route.pool, pool.credential.version == version else { continue }
             pool.refreshCredential(now: now)
+            for host in route.channelHosts where host.pool?.credential.version == version {
+                host.pool?.refreshCredential(now: now)
+            }
             mark(route)
         }
     }

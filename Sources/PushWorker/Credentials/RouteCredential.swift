@@ -55,6 +55,10 @@ extension Route {
         let untimely = pool.credential.untimely(at: wallClock / 1_000)
         if credential?.untimely != untimely { credential?.untimely = untimely }
         breaker.isHeld = untimely != nil
+        for host in channelHosts where host.breaker.isHeld != breaker.isHeld {
+            host.breaker.isHeld = breaker.isHeld
+            if breaker.isHeld { host.pool?.expire(now: now) }
+        }
         if untimely != nil {
             pool.expire(now: now)
         } else if !breaker.isParked {

@@ -10,7 +10,8 @@ extension Lane {
         guard route.hasChannelWork else { return }
         for host in route.channelHosts where !host.isAsleep {
             host.breaker.tick(now: now.nanoseconds)
-            let isWanted = host.hasWaiting && host.breaker.intake != .none
+            // While results cannot be published nothing is sent, and that is not the host's fault.
+            let isWanted = host.hasWaiting && host.breaker.intake != .none && !publisher.isCongested
             switch host.machine.next(isWanted: isWanted, isBusy: host.requests.count > 0, now: now.nanoseconds) {
             case .open: openChannels(host, of: route)
             case .close: host.close()
@@ -94,8 +95,14 @@ final class ChannelHostEvents: APNSPoolDelegate {
         }
     }
 
-    /// A refusal arrives as an answer too, and the host's own breaker acts on that.
-    func pool(_ pool: APNSPool, credential event: CredentialEvent) { lane.mark(route) }
+    /// A refusal below HTTP comes without an answer to any request; the host's own breaker acts on it all the same.
+    func pool(_ pool: APNSPool, credential event: CredentialEvent) {
+        if case .refused = event {
+            if host.refusal == nil { host.refusal = APNSResponse(status: 403, reason: .badCertificate) }
+            host.breaker.credentialRefused(now: lane.now.nanoseconds)
+        }
+        lane.mark(route)
+    }
 
     func poolCapacityChanged(_ pool: APNSPool) { lane.mark(route) }
 }

@@ -125,6 +125,7 @@ final class Lane {
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
+        if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         let maySend = !publisher.isCongested
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
@@ -269,6 +270,7 @@ extension Lane {
     }
 
     private func giveBack(_ job: JobInFlight, of route: Route) {
+        if let key = job.redeliveryKey { route.memory.handedBack(key) }
         route.handBack(job, now: now)
         route.owedAcknowledgements.append(.requeue(job.deliveryTag))
     }

@@ -47,7 +47,7 @@ struct ChannelHostStateMachine {
             stalledSince = now
             return .open
         }
-        if isWanted, !isBusy {
+        if isWanted {
             idleSince = nil
             let since = stalledSince ?? now
             stalledSince = since
@@ -56,7 +56,7 @@ struct ChannelHostStateMachine {
             return .giveUp
         }
         stalledSince = nil
-        guard !isWanted, !isBusy else {
+        guard !isBusy else {
             idleSince = nil
             return nil
         }
@@ -66,6 +66,9 @@ struct ChannelHostStateMachine {
         close()
         return .close
     }
+
+    /// The host answered a request: what waits has reason to wait on.
+    mutating func answered() { stalledSince = nil }
 
     /// No connection could be made, and there is no other.
     mutating func failed(now: UInt64) {

@@ -80,11 +80,22 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         next = 0
     }
 
-    /// A job of an ended generation is settled after all: only that is remembered of it.
-    mutating func finished(_ key: Key, _ job: Job) {
+    /// A job of an ended generation is settled after all: no more than that is remembered of it.
+    ///
+    /// - Parameters:
+    ///   - key: What it is recognised by.
+    ///   - job: The job.
+    ///   - isRemembered: Whether its redelivery may be settled by that; false where a copy of it looks the same.
+    mutating func finished(_ key: Key, _ job: Job, isRemembered: Bool = true) {
         guard let position = known[key]?.unfinished.firstIndex(where: { $0 === job }) else { return }
         known[key]?.unfinished.remove(at: position)
-        known[key]?.settled += 1
+        if isRemembered { known[key]?.settled += 1 }
+        if known[key]?.isEmpty == true { known[key] = nil }
+    }
+
+    /// A delivery goes back to the broker unsent: when it comes again it must not pass for one that was settled.
+    mutating func handedBack(_ key: Key) {
+        if known[key] != nil { known[key]?.unsent += 1 }
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.

@@ -91,12 +91,23 @@ extension Route {
         }
     }
 
-    /// Tells jobs what the last one heard about the credential, instead of asking APNs again.
+    /// Lets jobs wait in a tier for what the last one heard about the credential, instead of asking APNs again; one
+    /// that no tier can take waits here for the next probe.
     private func answerParked(_ host: ChannelHost, now: MonotonicTime, wallClock: Int64) {
         guard let refusal = host.refusal else { return }
+        var kept: [Notification] = []
         while let notification = host.next() {
-            settleChannel(notification, .response(refusal.answer), on: host, wallClock: wallClock, now: now)
+            let job = notification.job.job
+            let facts = AttemptFacts(job, probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
+            if job.isExpired(at: wallClock) {
+                settleChannel(notification, .expired, on: host, wallClock: wallClock, now: now)
+            } else if case .park = surroundings.policy.settle(.response(refusal.answer), job: facts, now: wallClock) {
+                settleChannel(notification, .response(refusal.answer), on: host, wallClock: wallClock, now: now)
+            } else {
+                kept.append(notification)
+            }
         }
+        host.resends.append(contentsOf: kept)
     }
 
     /// Tells all jobs that wait for a host that it cannot be reached.
@@ -117,6 +128,7 @@ extension Route {
         switch answer {
         case .response(let response):
             host.trouble = nil
+            host.machine.answered()
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             settleChannel(
                 notification, .response(response.answer), on: host, response, wallClock: wallClock, now: now)
@@ -152,7 +164,6 @@ extension Route {
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         case .park(let tier):
-            notification.job.comesBackUnchanged = true
             counters.retries[tier] += 1
             goOn(
                 with: notification, as: .retry(tier: tier, attempt: notification.job.job.attempt),
@@ -168,7 +179,8 @@ extension Route {
         let isRefused =
             switch settlement {
             case .park: true
-            case .report(let final): final.action == .fixCredential
+            // A refusal that is final for this job, for want of time, is one of the credential all the same.
+            case .report: response.answer.refusesCredential
             case .resend, .resendOnNewConnection, .retry: false
             }
         if isRefused {

@@ -54,7 +54,10 @@ extension Route {
         guard let key = delivery.redeliveryKey else { return false }
         switch memory.redelivered(key, now: now.nanoseconds) {
         case .unknown: return false
-        case .settled: acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
+        case .settled:
+            acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
+            // This acknowledgement can be lost as well.
+            memory.settled(key, now: now.nanoseconds)
         case .unfinished(let job): takeOver(delivery.deliveryTag, for: job, now: now)
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount

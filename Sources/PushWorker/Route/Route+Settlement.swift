@@ -43,7 +43,6 @@ extension Route {
         case .park(let tier):
             breaker.credentialRefused(now: now.nanoseconds)
             let attempt = notification.job.job.attempt
-            notification.job.comesBackUnchanged = true
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
@@ -64,11 +63,38 @@ extension Route {
             let tier = surroundings.policy.restingTier(
                 remaining: Int64(remaining / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
         else { return false }
-        job.comesBackUnchanged = true
         counters.cooled += 1
         counters.retries[tier] += 1
         goOn(with: notification, as: .retry(tier: tier, attempt: job.job.attempt), wallClock: wallClock)
         return true
+    }
+
+    /// Sends the rest of multicast jobs that were begun into a tier while the route is parked, so that what is settled
+    /// of them is acknowledged and does not wait for the credential.
+    func parkStarted(wallClock: Int64) {
+        let delay = Int64(breaker.probeDelay / 1_000_000)
+        func park(_ job: JobInFlight, _ indexes: some Sequence<Int>, _ tier: Int) {
+            for index in indexes {
+                counters.retries[tier] += 1
+                goOn(
+                    with: Notification(job: job, index: index), as: .retry(tier: tier, attempt: job.job.attempt),
+                    wallClock: wallClock)
+            }
+        }
+        func tier(_ job: JobInFlight) -> Int? {
+            guard job.isStarted, job.job.isMulticast else { return nil }
+            return surroundings.policy.restingTier(remaining: delay, job: AttemptFacts(job.job), now: wallClock)
+        }
+        waiting.removeAll { job in
+            guard let tier = tier(job) else { return false }
+            park(job, sequence(state: job) { $0.nextIndex() }, tier)
+            return true
+        }
+        resends.removeAll { resend in
+            guard let tier = tier(resend.job) else { return false }
+            park(resend.job, CollectionOfOne(resend.index), tier)
+            return true
+        }
     }
 
     private func key(of notification: Notification) -> Int {
@@ -161,6 +187,11 @@ extension Route {
 
     /// Queues a publication that the job's acknowledgement then waits for.
     func publish(_ content: Publication.Content, for job: JobInFlight) {
+        if case .retry(_, let attempt, let indexes) = content, attempt == job.job.attempt {
+            // A copy about fewer notifications than the delivery cannot be taken for it.
+            let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
+            if isWhole { job.comesBackUnchanged = true }
+        }
         job.owes()
         surroundings.publisher.enqueue(Publication(job: job, route: self, content: content))
     }
@@ -182,7 +213,9 @@ extension Route {
         job.confirmed()
         guard job.isFinished else { return nil }
         guard isCurrent(job) else {
-            if job.isComplete, let key = job.redeliveryKey { memory.finished(key, job) }
+            if job.isComplete, let key = job.redeliveryKey {
+                memory.finished(key, job, isRemembered: !job.comesBackUnchanged)
+            }
             return nil
         }
         guard job.isRejected else {
@@ -197,7 +230,8 @@ extension Route {
     func finish(_ job: JobInFlight, now: MonotonicTime) {
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
         acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
-        if let key = job.redeliveryKey { memory.settled(key, now: now.nanoseconds) }
+        // A copy that comes back looks the same, and must not be taken for this delivery.
+        if !job.comesBackUnchanged, let key = job.redeliveryKey { memory.settled(key, now: now.nanoseconds) }
         leave(job)
     }
 

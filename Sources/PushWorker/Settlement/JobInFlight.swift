@@ -64,7 +64,7 @@ final class JobInFlight {
     private(set) var settledAt: Int64?
     /// Whether the broker is to write the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
-    /// Whether a copy of it comes back with the same attempt, so that it must not be taken for this delivery.
+    /// Whether a copy of all of it comes back with the same attempt, which must not be taken for this delivery.
     var comesBackUnchanged = false
     /// The `message_id` of the result of its first notification, once that was rendered.
     var resultID: UUIDBytes?

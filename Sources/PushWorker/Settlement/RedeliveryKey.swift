@@ -18,7 +18,7 @@ extension JobInFlight {
     /// What a redelivery of the job is recognised by; nil for a job that cannot or must not be.
     var redeliveryKey: RedeliveryKey? {
         // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
-        guard !job.generatedID, job.replay == nil, refusal == nil, !comesBackUnchanged, job.targetCount > 0,
+        guard !job.generatedID, job.replay == nil, refusal == nil, job.targetCount > 0,
             let first = job.nextIndex(from: 0)
         else { return nil }
         let bytes = job.bytes
