@@ -86,6 +86,7 @@ struct DemoDeviceShow {
             let job = Plan.job(
                 push, token: tokens[push.device][DemoJobMix.apps[push.app].topic] ?? "", number: number,
                 id: JobIdentifier.new())
+            audit.paces(job.id)
             try producer.publish(job, enqueuedAt: JobIdentifier.now(), audit: audit)
             try producer.finish(audit: audit)
             usleep(UInt32(Self.pace.wholeMilliseconds) * 1_000)

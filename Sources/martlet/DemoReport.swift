@@ -73,7 +73,8 @@ struct DemoReport {
         lines.append("")
         lines.append("  latency        \(Times(state.latency).text)  (queued to final, retries included)")
         lines.append("  APNs           \(Times(state.answers).text)  (request to answer)")
-        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (those that needed no retry)")
+        let which = "those that needed no retry, without the devices' own"
+        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (\(which))")
         let dead = deadLetters.sorted { $0.key < $1.key }.map { "\($0.key) \(TimeText.count($0.value))" }
         lines.append("  dead letters   \(dead.isEmpty ? "none" : dead.joined(separator: ", "))")
         lines += duplicateLines
