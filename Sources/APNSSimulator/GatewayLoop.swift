@@ -115,7 +115,9 @@ final class GatewayLoop {
         for connection: GatewayConnection, _ facts: ConnectionFacts
     ) throws(SimulatorError) -> any GatewayProtocol {
         if role != .pushes { return try ChannelSession(facts, service: service, role: role) }
-        if service.configuration.acceptsAll { return ThinHTTP2Session(counters: service.counters, record: facts.record) }
+        if service.configuration.acceptsAll {
+            return ThinHTTP2Session(counters: service.counters, record: facts.record)
+        }
         return try PushSession(facts, service: service, carrier: connection)
     }
 
