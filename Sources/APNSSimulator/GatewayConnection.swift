@@ -177,6 +177,9 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
                 return
             }
             facts.certificate = tls.peerCertificate.map(ClientCertificate.init)
+            if let certificate = facts.certificate, certificate.isTrusted {
+                facts.record.belongs(to: ConnectionRecord.Trust(certificate))
+            }
             session = try gateway.makeSession(for: self, facts)
         }
         while !isClosed, !isFrozen {

@@ -115,7 +115,9 @@ final class GatewayLoop {
         for connection: GatewayConnection, _ facts: ConnectionFacts
     ) throws(SimulatorError) -> any GatewayProtocol {
         if role != .pushes { return try ChannelSession(facts, service: service, role: role) }
-        if service.configuration.acceptsAll { return ThinHTTP2Session(counters: service.counters) }
+        if service.configuration.acceptsAll {
+            return ThinHTTP2Session(counters: service.counters, record: facts.record)
+        }
         return try PushSession(facts, service: service, carrier: connection)
     }
 
@@ -123,7 +125,9 @@ final class GatewayLoop {
     ///
     /// - Parameter connection: The connection.
     func connectionClosed(_ connection: GatewayConnection) {
-        if connections.removeValue(forKey: connection.number) != nil { service.counters.connectionClosed() }
+        guard connections.removeValue(forKey: connection.number) != nil else { return }
+        service.connections.remove(number: connection.number)
+        service.counters.connectionClosed()
     }
 
     private func handle(_ message: GatewayMessage) {
@@ -168,6 +172,7 @@ final class GatewayLoop {
         do {
             let number = service.counters.connectionOpened()
             facts.number = number
+            facts.record = ConnectionRecord(view(of: socket, facts))
             let connection: GatewayConnection
             do {
                 connection = try GatewayConnection(socket, facts: facts, gateway: self)
@@ -176,8 +181,16 @@ final class GatewayLoop {
                 throw error
             }
             connections[number] = connection
+            service.connections.add(facts.record, number: number)
         } catch {
             logger.warning("cannot serve a connection", metadata: ["error": "\(error)"])
         }
+    }
+
+    private func view(of socket: borrowing Socket, _ facts: ConnectionFacts) -> ConnectionView {
+        ConnectionView(
+            number: facts.number, role: role.rawValue, client: socket.remoteAddress?.description ?? "",
+            gateway: socket.localAddress?.description ?? "", since: service.clock.now,
+            roundTripMs: facts.plan.roundTrip)
     }
 }

@@ -23,6 +23,9 @@ final class PushService: Sendable {
     /// Numbers about the gateway.
     let counters = GatewayCounters()
 
+    /// The connections that are open.
+    let connections = ConnectionList()
+
     /// The device side; nil where the simulator has none.
     let devices: DeviceService?
 

@@ -13,6 +13,8 @@ struct ConnectionFacts {
     var plan = ConnectionPlan()
     /// How much the gateway puts up with.
     var limits = GatewayLimits()
+    /// What those who look on are told of it.
+    var record = ConnectionRecord()
 }
 
 /// One client's HTTP/2 conversation with the gateway: requests are judged, written down and answered.
@@ -79,6 +81,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
             streams.initial = streams.full
         }
         allowance = StreamAllowance(streams: streams, limits: facts.limits)
+        facts.record.allows(streams.initial)
         lastActivity = service.clock.now
         pushesUntilGoodbye = facts.plan.goodbye?.pushes ?? .max
         do {
@@ -130,6 +133,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     ///
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
+        facts.record.hasOpen(session?.openStreams ?? 0)
         if service.publishesToChannels, BroadcastEndpoint.serves(request), let session {
             if broadcast.answer(request, on: session, now: service.clock.now) { note(.accepted) }
             return
@@ -157,6 +161,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
             verdict = Verdict(.refuse(refusal))
             service.record(push, id: id, time: now, refusal: refusal, at: (facts.number, exchange.stream))
         }
+        facts.record.answered(verdict.status)
         lastActivity = now
         if verdict.delay > 0 {
             carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict, exchange) }
@@ -167,12 +172,12 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
     }
 
-    /// A stream's end needs no action: an answer to a stream that is gone goes nowhere.
+    /// A stream's end needs no action but to be told: an answer to a stream that is gone goes nowhere.
     ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: Why it ended.
-    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) {}
+    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) { facts.record.hasOpen(session?.openStreams ?? 0) }
 
     /// The client's GOAWAY needs no action: open streams are still answered.
     ///
@@ -254,6 +259,7 @@ extension PushSession {
     private func admit(_ found: ProviderTokenFacts, now: Int64) -> Admission {
         let key = credentials.verifier.key(found.keyID)
         let refusal = trust.admit(found, key: key) ?? refreshRefusal(found, now: now)
+        if refusal == nil { facts.record.belongs(to: ConnectionRecord.Trust(found)) }
         let admission = Admission(refusal: refusal, limitedKey: key?.topics == nil ? nil : key)
         // An account that others share, and a refusal, may change at any time.
         if refusal == nil, service.configuration.trust.refreshScope == .connection { lastAdmission = admission }

@@ -36,6 +36,7 @@ final class ThinHTTP2Session: GatewayProtocol {
     }
 
     private let counters: GatewayCounters
+    private let record: ConnectionRecord
     private var prefaceSeen = 0
     private var header = [UInt8](repeating: 0, count: 9)
     private var headerSeen = 0
@@ -55,9 +56,13 @@ final class ThinHTTP2Session: GatewayProtocol {
 
     /// Starts with the server's SETTINGS ready to be sent.
     ///
-    /// - Parameter counters: Receives the number of requests.
-    init(counters: GatewayCounters) {
+    /// - Parameters:
+    ///   - counters: Receives the number of requests.
+    ///   - record: What those who look on are told.
+    init(counters: GatewayCounters, record: ConnectionRecord = ConnectionRecord()) {
         self.counters = counters
+        self.record = record
+        record.allows(Self.streamLimit)
         pending.reserveCapacity(64 << 10)
         appendFrameHeader(length: 6, type: FrameType.settings, flags: 0, stream: 0)
         pending.append(contentsOf: [0, 3])
@@ -95,6 +100,7 @@ final class ThinHTTP2Session: GatewayProtocol {
             }
         }
         counters.accepted(pushes: pushes, bytes: pushBytes)
+        record.answered(200, count: pushes)
         pushes = 0
         pushBytes = 0
     }

@@ -9,17 +9,19 @@ struct DemoCommand: AsyncParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "See it work: a broker, a local APNs and workers, thousands of jobs, and a worker killed half way.",
+        abstract:
+            "See it work: a broker, a local APNs, devices and workers, thousands of jobs, and a worker killed half way.",
         usage: """
             martlet demo
             martlet demo --jobs 100000
             martlet demo --keep
             """,
         discussion: """
-            Starts a RabbitMQ of its own (own directory, free ports, loopback only), the simulator and two workers; \
-            publishes jobs of both forms, some with bad tokens, bad JSON, throttled or flaky devices; kills one worker \
-            with SIGKILL half way and starts another; and compares what the broker confirmed, what APNs accepted and \
-            what the results say. Needs the Debian package rabbitmq-server; takes about 40 seconds.
+            Starts a RabbitMQ of its own (own directory, free ports, loopback only), the simulator, two \
+            workers and six devices; publishes jobs of both forms, some with bad tokens, bad JSON, throttled or flaky \
+            devices; kills one worker with SIGKILL half way and starts another; lets a device leave and come back, and \
+            another lose an app; and compares what the broker confirmed, what APNs accepted, what the results say and \
+            what arrived on the devices. Needs the Debian package rabbitmq-server; takes about 40 seconds.
 
             Ctrl-C ends everything it started, at any time.
 

@@ -7,7 +7,8 @@ struct DemoHints {
     static let later = [
         "",
         "Everything was stopped. To look closer, keep it running with `KEEP=1 make run` or `martlet demo --keep`: it prints",
-        "the addresses for `martlet results`, `martlet dead list`, `martlet push`, the simulator's ledger and rabbitmqctl.",
+        "the addresses for `martlet results`, `martlet dead list`, `martlet push`, `martlet device`, the page with the devices,",
+        "the simulator's ledger and rabbitmqctl.",
     ]
 
     /// The text, line by line.
@@ -17,25 +18,50 @@ struct DemoHints {
     /// - Parameters:
     ///   - run: What keeps running.
     ///   - workers: The workers that keep running.
-    init(_ run: LocalRun, _ workers: [DemoWorkers.Member]) throws {
+    ///   - devices: The devices that keep running.
+    init(_ run: LocalRun, _ workers: [DemoWorkers.Member], _ devices: [DemoDevices.Member]) throws {
         let control = try run.directory.write(Self.controlScript(run.broker.environment), to: "rabbitmqctl")
+        let app = DemoJobMix.apps[0].topic
         lines = Self.lines(
             martlet: try LocalRun.executable(), broker: run.broker.uri, configuration: run.configurationFile,
             control: control, gateway: run.simulator.port, admin: run.simulator.adminPort ?? 0,
+            device: Device(
+                owner: devices.first?.owner.name ?? "", token: devices.first?.tokens[app] ?? "",
+                port: run.simulator.devicePort ?? 0, authority: run.simulator.authorityFile,
+                state: run.directory.file("device-of-mine")),
             workers: workers.map { ($0.name, $0.adminPort, $0.process.processID, run.logFile(of: $0.name)) })
+    }
+
+    /// What the commands about devices need.
+    struct Device {
+        /// Whose device gets the push.
+        var owner: String
+        /// Its device token.
+        var token: String
+        /// The port that devices connect to.
+        var port: Int
+        /// The file with the simulator's authority.
+        var authority: String
+        /// Where another device may keep its state.
+        var state: String
     }
 
     /// The commands.
     static func lines(
         martlet: String, broker: String, configuration: String, control: String, gateway: Int, admin: Int,
-        workers: [(name: String, adminPort: Int, processID: Int32, log: String)]
+        device: Device, workers: [(name: String, adminPort: Int, processID: Int32, log: String)]
     ) -> [String] {
-        let topic = "com.example.shop"
+        let topic = DemoJobMix.apps[0].topic
         var lines = [
             "", "Everything keeps running until Ctrl-C. Copy and paste to look closer:", "",
-            "  # push a job of your own, and see its result",
+            "  # the devices as phones, live, and the connections: open in a browser",
+            "  http://127.0.0.1:\(admin)/",
+            "  # push a job of your own to \(device.owner), and see its result",
             "  \(martlet) push --broker \(broker) --topic \(topic) --environment development "
-                + "--alert Hello --wait 600d0000\(String(repeating: "0", count: 56))",
+                + "--alert Hello --wait \(device.token)",
+            "  # be another device: it prints its device token, to push to, and shows what arrives",
+            "  \(martlet) device --simulator localhost:\(device.port) --ca \(device.authority) --state \(device.state) "
+                + "--app \(topic)",
             "  # results as they come; what the results queue holds; dead letters",
             "  \(martlet) results --broker \(broker) --follow",
             "  \(martlet) results --broker \(broker) --drain --yes --summary",
@@ -44,6 +70,7 @@ struct DemoHints {
             "  \(martlet) check --config \(configuration)",
             "  # what APNs (https://localhost:\(gateway)) saw: how often what was answered, and every push",
             "  curl -s http://127.0.0.1:\(admin)/counts", "  curl -s http://127.0.0.1:\(admin)/ledger | tail -n 3",
+            "  curl -s http://127.0.0.1:\(admin)/connections",
             "  # the broker (\(broker))",
             "  sh \(control) list_queues name messages consumers",
             "  # the workers: ready? how fast? kill one and watch the other take over",

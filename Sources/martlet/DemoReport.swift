@@ -47,9 +47,14 @@ struct DemoReport {
     var verdict: RunLedger.Verdict
     /// What is in the dead-letter queues.
     var deadLetters: [String: Int]
+    /// What arrived on the devices.
+    var devices: [DemoDeviceAccount] = []
 
     /// Whether everything is final and explained.
-    var isClean: Bool { verdict.isClean && state.ledger.open == 0 && refused == 0 && state.failure == nil }
+    var isClean: Bool {
+        verdict.isClean && state.ledger.open == 0 && refused == 0 && state.failure == nil
+            && devices.allSatisfy(\.isClean)
+    }
 
     /// Final reports per second, from the first to the last that needed one attempt: retries wait on purpose.
     var throughput: Int {
@@ -68,10 +73,12 @@ struct DemoReport {
         lines.append("")
         lines.append("  latency        \(Times(state.latency).text)  (queued to final, retries included)")
         lines.append("  APNs           \(Times(state.answers).text)  (request to answer)")
-        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (those that needed no retry)")
+        let which = "those that needed no retry, without the devices' own"
+        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (\(which))")
         let dead = deadLetters.sorted { $0.key < $1.key }.map { "\($0.key) \(TimeText.count($0.value))" }
         lines.append("  dead letters   \(dead.isEmpty ? "none" : dead.joined(separator: ", "))")
         lines += duplicateLines
+        lines += DemoDeviceAccount.table(devices)
         if let failure = state.failure { lines.append("  not read       \(failure)") }
         if refused > 0 { lines.append("  refused        \(TimeText.count(refused)) jobs the broker did not take") }
         lines += complaints
@@ -97,6 +104,7 @@ struct DemoReport {
             ("notifications", .integer(Int64(state.ledger.promises))), ("outcomes", .array(outcomes)),
             ("latency_ms", Times(state.latency).json), ("apns_ms", Times(state.answers).json),
             ("throughput", .integer(Int64(throughput))), ("dead_letters", .object(dead)),
+            ("devices", .array(devices.map(\.json))),
             ("killed_worker", .optional(killedWorker)), ("redelivered_results", .integer(Int64(state.redelivered))),
             ("explained_duplicates", .integer(Int64(verdict.explainedDuplicates))),
             ("unexplained_duplicates", count(verdict.unexplainedDuplicates)), ("ambiguous", count(verdict.ambiguous)),
@@ -152,7 +160,7 @@ struct DemoReport {
             ("reported accepted, but APNs never saw them", names(verdict.unreceived)),
             ("accepted by APNs (by apns-id), but never reported", verdict.unreported),
         ]
-        return lists.filter { !$0.1.isEmpty }.flatMap { title, names in
+        return (lists + DemoDeviceAccount.complaints(devices)).filter { !$0.1.isEmpty }.flatMap { title, names in
             let shown = names.sorted().prefix(Self.listLimit)
             return ["", "  \(TimeText.count(names.count)) \(title):"] + shown.map { "    \($0)" }
         }

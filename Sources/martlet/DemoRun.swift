@@ -13,10 +13,12 @@ struct DemoRun {
         case read
         /// Time passed.
         case tick
-        /// The producer is done; it could not publish this many jobs.
+        /// A producer is done; it could not publish this many jobs.
         case published(refused: Int)
-        /// The producer failed.
+        /// A producer failed.
         case failed(String)
+        /// Something happened to a device.
+        case told(String)
     }
 
     /// How often the live view is drawn.
@@ -32,6 +34,8 @@ struct DemoRun {
     private let format: OutputFormat
     private var view = DemoView()
     private var status = DemoStatus()
+    private let devices = DemoDevices()
+    private var producers = 2
     private var refused = 0
     private var killedWorker: String?
 
@@ -42,12 +46,12 @@ struct DemoRun {
     ///   - isKept: Whether everything runs on until the task is cancelled.
     ///   - format: How the report is printed.
     init(jobs: Int, seed: UInt64, isKept: Bool, format: OutputFormat) {
-        mix = DemoJobMix(count: jobs, seed: seed)
+        mix = DemoJobMix(count: jobs - DemoDevicePlan.count, seed: seed)
         self.seed = seed
         self.isKept = isKept
         self.format = format
-        status.jobs = mix.count
-        status.notifications = mix.notifications
+        status.jobs = jobs
+        status.notifications = mix.notifications + DemoDevicePlan.count
     }
 
     /// Runs the demo.
@@ -64,10 +68,11 @@ struct DemoRun {
             result = .failure(error)
         }
         // Outside of this task: a cancelled one may not wait any more.
-        let crew = workers
+        let (crew, phones) = (workers, devices)
         await Task {
             // Queues and results go away with the broker, so there is nothing left worth finishing.
             await crew.stop(grace: .zero)
+            _ = try? await BlockingWork.run("demo-stop") { phones.stop() }
             await local.stop()
         }.value
         return try result.get()
@@ -76,8 +81,11 @@ struct DemoRun {
     private mutating func run(on local: LocalRun, _ workers: inout DemoWorkers) async throws -> Bool {
         try Task.checkCancellation()
         let names = [try workers.add(), try workers.add()]
+        try await startDevices(local)
+        let owners = DemoDevicePlan.owners.map(\.name).joined(separator: ", ")
         view.say(
-            "Started \(names.joined(separator: " and ")); publishing \(TimeText.count(mix.count)) jobs (seed \(seed)).")
+            "Started \(names.joined(separator: " and ")), and devices of \(owners); "
+                + "publishing \(TimeText.count(status.jobs)) jobs (seed \(seed)).")
         let (events, feed) = AsyncStream.makeStream(of: Event.self)
         let audit = try await BlockingWork.run("demo-audit") { [uri = local.broker.uri] in
             try RunAudit(uri, reading: .taps) { feed.yield(.read) }
@@ -86,14 +94,20 @@ struct DemoRun {
             while (try? await Task.sleep(for: Self.tick)) != nil { feed.yield(.tick) }
         }
         let isStopped = StopSign()
-        let producer = Task { [mix] in
-            do {
-                let refused = try await BlockingWork.run("demo-producer") {
-                    try Self.publish(mix, on: local, audit, until: isStopped)
+        let publishing: [@Sendable () throws -> Int] = [
+            { [mix] in try Self.publish(mix, on: local, audit, until: isStopped) },
+            { [devices] in
+                let show = DemoDeviceShow(local, devices, audit, until: isStopped) { feed.yield(.told($0)) }
+                return try Self.publish(show, on: local, audit, until: isStopped)
+            },
+        ]
+        let producers = publishing.map { body in
+            Task {
+                do {
+                    feed.yield(.published(refused: try await BlockingWork.run("demo-producer", body)))
+                } catch {
+                    feed.yield(.failed("publishing failed: \(error)"))
                 }
-                feed.yield(.published(refused: refused))
-            } catch {
-                feed.yield(.failed("publishing failed: \(error)"))
             }
         }
         let result: Result<Bool, any Error>
@@ -105,7 +119,7 @@ struct DemoRun {
         }
         isStopped.raise()
         ticker.cancel()
-        await producer.value
+        for producer in producers { await producer.value }
         _ = try? await BlockingWork.run("demo-audit") { audit.stop() }
         return try result.get()
     }
@@ -125,6 +139,31 @@ struct DemoRun {
         }
         try producer.finish(audit: audit)
         return producer.refused
+    }
+
+    /// Publishes the jobs for the devices; blocks.
+    /// - Returns: How many the broker refused.
+    private static func publish(
+        _ show: consuming DemoDeviceShow, on local: LocalRun, _ audit: RunAudit, until isStopped: StopSign
+    ) throws -> Int {
+        let client = try local.connect("demo devices")
+        defer { client.close() }
+        try awaitConsumers(client, until: isStopped)
+        var producer = RunProducer(client)
+        try show.run(&producer)
+        return producer.refused
+    }
+
+    /// Starts the devices and waits until they have their device tokens.
+    private func startDevices(_ local: LocalRun) async throws {
+        try await BlockingWork.run("demo-devices") { [devices] in try devices.start(on: local) }
+        let deadline = ContinuousClock.now.advanced(by: DemoDeviceShow.patience)
+        while !devices.areReady(for: local.apps) {
+            guard ContinuousClock.now < deadline else {
+                throw CommandFailure(.internalFault, "the demo's devices did not get their device tokens")
+            }
+            try await Task.sleep(for: Self.tick)
+        }
     }
 
     /// Waits until both workers consume from every route's queue, so that latency is not that of their start; blocks.
@@ -149,8 +188,10 @@ struct DemoRun {
             let now = ContinuousClock.now
             switch event {
             case .published(let refused):
-                self.refused = refused
-                script.published()
+                self.refused += refused
+                producers -= 1
+                if producers == 0 { script.published() }
+            case .told(let news): view.say(news)
             case .failed(let message): throw CommandFailure(.internalFault, message)
             case .tick:
                 try workers.check()
@@ -186,6 +227,11 @@ struct DemoRun {
         status.elapsed = elapsed.wholeMilliseconds
         status.rate = meter.measure(progress.final, at: elapsed.wholeMilliseconds)
         status.workers = workers.members.map { ($0.name, $0.isKilled ? .killed : .running) }
+        status.devices = devices.members.map { member in
+            DemoStatus.Device(
+                name: member.owner.name, state: member.isOnline ? DemoStatus.Device.online : "offline",
+                received: member.arrivals.count, last: member.last)
+        }
         view.show(status)
     }
 
@@ -202,19 +248,20 @@ struct DemoRun {
         }
         let queues = try await settledQueues(local, isComplete: isComplete)
         if !isKept { await workers.stop(grace: Self.grace) }
-        let state = try await BlockingWork.run("demo-audit") {
+        let (state, accounts) = try await BlockingWork.run("demo-audit") { [devices] in
             audit.stop()
-            for record in local.simulator.ledger.records() where record.status == 200 {
+            let records = local.simulator.ledger.records()
+            for record in records where record.status == 200 {
                 audit.record { $0.accepted(apnsID: record.id.description) }
             }
-            return audit.current
+            return (audit.current, Self.accounts(of: devices.members, records))
         }
         try Task.checkCancellation()
         let dead = [TopologyNames.deadQueue, TopologyNames.deadTokensQueue]
         let report = DemoReport(
-            seed: seed, jobs: mix.count - refused, refused: refused, killedWorker: killedWorker, state: state,
+            seed: seed, jobs: status.jobs - refused, refused: refused, killedWorker: killedWorker, state: state,
             verdict: state.ledger.verdict(),
-            deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }))
+            deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
         switch format {
         case .text: report.lines(colour: Self.coloursReport).forEach(Console.data)
         case .json: Console.data(report.json.bytes)
@@ -222,6 +269,15 @@ struct DemoRun {
         Console.flush()
         try await closeUp(local, workers)
         return report.isClean && isComplete
+    }
+
+    private static func accounts(of members: [DemoDevices.Member], _ records: [LedgerRecord]) -> [DemoDeviceAccount] {
+        let tokens = Set(members.flatMap(\.tokens.values))
+        let pushes = records.filter { tokens.contains($0.token) }.map { record in
+            DemoDeviceAccount.Push(
+                id: record.id.description, token: record.token, status: record.status, time: record.time)
+        }
+        return members.map { DemoDeviceAccount($0, pushes: pushes) }
     }
 
     /// A job that was delivered again may still be under way when its first result is known: its queue tells.
@@ -243,7 +299,7 @@ struct DemoRun {
             for line in DemoHints.later { view.say(line) }
             return
         }
-        let hints = try DemoHints(local, workers.alive)
+        let hints = try DemoHints(local, workers.alive, devices.members)
         for line in hints.lines { view.say(line) }
         // Ended by cancelling the task, which a signal does.
         try? await Task.sleep(for: .seconds(365 * 86_400))

@@ -6,6 +6,21 @@ struct DemoStatus: Sendable {
         case killed
     }
 
+    /// A device.
+    struct Device: Sendable {
+        /// The state of a device that is connected.
+        static let online = "online"
+
+        /// Whose it is.
+        var name: String
+        /// How it is: ``online`` or `offline`.
+        var state: String
+        /// How many notifications arrived.
+        var received: Int
+        /// What arrived last.
+        var last: String
+    }
+
     /// Milliseconds since publishing began.
     var elapsed: Int64 = 0
     /// Jobs to publish.
@@ -20,6 +35,8 @@ struct DemoStatus: Sendable {
     var outcomes: [String: Int] = [:]
     /// The workers in the order of their start.
     var workers: [(name: String, state: WorkerState)] = []
+    /// The devices.
+    var devices: [Device] = []
 
     /// One line for logs and pipes.
     var plainLine: String {
@@ -29,6 +46,8 @@ struct DemoStatus: Sendable {
         ]
         parts += sortedOutcomes.map { "\($0.key) \(TimeText.count($0.value))" }
         parts += workers.filter { $0.state != .running }.map { "\($0.name) \($0.state.rawValue)" }
+        if !devices.isEmpty { parts.append("devices got \(TimeText.count(devices.reduce(0) { $0 + $1.received }))") }
+        parts += devices.filter { $0.state != Device.online }.map { "\($0.name) \($0.state)" }
         return parts.joined(separator: ", ")
     }
 
@@ -39,17 +58,23 @@ struct DemoStatus: Sendable {
     func lines(width: Int, colour: Bool) -> [String] {
         let outcomes = sortedOutcomes.map { "\($0.key) \(TimeText.count($0.value))" }.joined(separator: "  ")
         let workers = workers.map { "\($0.name) \($0.state.rawValue)" }.joined(separator: "  ")
-        let lines = [
+        var lines = [
             "  published  \(bar(progress.promised))",
             "  final      \(bar(progress.final))  \(TimeText.count(rate))/s",
             "  outcomes   \(outcomes.isEmpty ? "-" : outcomes)",
             "  workers    \(workers)  \(TimeText.length(elapsed))\(waiting)",
         ]
+        lines += devices.map(Self.line(of:))
         return lines.map { line in
             let cut = String(line.prefix(max(1, width - 1)))
             guard colour else { return cut }
-            return Ink.paint(cut, words: ["killed": .red, "accepted": .green])
+            return Ink.paint(cut, words: ["killed": .red, "accepted": .green, "offline": .red, "online": .green])
         }
+    }
+
+    private static func line(of device: Device) -> String {
+        let count = TimeText.count(device.received).aligned(to: 4)
+        return "  \(device.name.padded(to: 9))  \(device.state.padded(to: 7)) \(count)  \(device.last)"
     }
 
     /// Once everything is published, what is still open waits in a retry tier for the most part.

@@ -56,6 +56,7 @@ final class LocalRun: Sendable {
         var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
         simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
         simulating.scenario = scenario
+        simulating.devices.port = 0
         let simulator = try await APNSSimulator.start(simulating)
         do {
             let broker = try await BlockingWork.run("broker") {

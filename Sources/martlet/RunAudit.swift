@@ -33,6 +33,8 @@ final class RunAudit: Sendable {
         var firstAttempts = 0
         /// When the first and the last of those were final, in milliseconds since 1970.
         var firstAttemptSpan: ClosedRange<Int64>?
+        /// Jobs that were published slowly on purpose: they say nothing about throughput.
+        var paced: Set<String> = []
         /// Dead letters by the queue they were in.
         var deadLetters: [String: Int] = [:]
         /// Why reading ended early.
@@ -90,6 +92,10 @@ final class RunAudit: Sendable {
 
     /// Records something that only the caller knows.
     func record(_ body: (inout RunLedger) -> Void) { state.withLock { body(&$0.ledger) } }
+
+    /// Notes that a job is published slowly on purpose; to be called before it is.
+    /// - Parameter job: Its id.
+    func paces(_ job: String) { state.withLock { _ = $0.paced.insert(job) } }
 
     /// Ends reading once the queues have been silent for a moment; blocks until then.
     func stop() {
@@ -171,7 +177,7 @@ extension RunAudit.State {
         if let took = result.apnsMilliseconds { _ = answers.record(UInt64(clamping: took)) }
         guard let finished = result.finishedAt else { return }
         if let queued = result.enqueuedAt { took(finished - queued) }
-        guard result.attempt ?? 1 == 1 else { return }
+        guard result.attempt ?? 1 == 1, !paced.contains(result.jobID ?? "") else { return }
         firstAttempts += 1
         firstAttemptSpan =
             firstAttemptSpan.map { min($0.lowerBound, finished)...max($0.upperBound, finished) } ?? finished...finished

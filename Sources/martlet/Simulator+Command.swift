@@ -19,10 +19,10 @@ struct SimulatorCommand: AsyncParsableCommand {
             """,
         discussion: """
             Clients connect to https://localhost:PORT and trust the ca.pem that is printed. What was pushed is told at the \
-            admin port: GET /ledger (?token=…, ?format=compact), GET /counts, POST /reset. What can be changed there while \
-            it runs: POST /clock {"advance":"55m"}, POST /keys/ID/revoke and /restore, POST /certificates \
-            {"topics":["…"]}, POST /certificates/SERIAL/revoke and /restore, POST /server-certificate {"kind":"expired"}, \
-            POST /scenario with a scenario file, POST and DELETE /shutdown.
+            admin port: GET /ledger (?token=…, ?format=compact), GET /counts, GET /connections, POST /reset; GET / is a \
+            page for people. What can be changed there while it runs: POST /clock {"advance":"55m"}, POST /keys/ID/revoke \
+            and /restore, POST /certificates {"topics":["…"]}, POST /certificates/SERIAL/revoke and /restore, POST \
+            /server-certificate {"kind":"expired"}, POST /scenario with a scenario file, POST and DELETE /shutdown.
 
             Providers with a certificate of `martlet simulator certificate` need no provider token.
 

@@ -86,6 +86,12 @@ struct PageTests {
         let rows = "[...document.querySelectorAll('#answers tr')].map(r => r.textContent).join('|')"
         try await browser.wait(for: "\(rows) === '200accepted4|400BadDeviceToken1'")
         #expect(try await browser.evaluate("document.getElementById('connections').textContent") == "1")
+        let row = "document.querySelector('#connection-list tr').innerText"
+        try await browser.wait(for: "\(row).includes('200 \u{d7} 4, 400 \u{d7} 1')")
+        let connection = try await browser.evaluate(row)
+        #expect(connection.contains("127.0.0.1:\(simulator.port)"))
+        #expect(connection.contains("team DEF7654321, key ABC1234567"))
+        #expect(connection.contains("0 of 100 streams"))
         await device.quit()
     }
 
@@ -140,6 +146,54 @@ struct PageTests {
                 #expect(missing.hasSuffix("404"))
             }
         }
+    }
+
+    @Test("The API tells of every open connection: where from, whose, how busy, and what it was answered")
+    func connections() async throws {
+        try await with { simulator, address in
+            #expect(try await get("\(address)/connections") == "[]\n")
+            let token = try RawClient(simulator)
+            #expect(try token.exchange(push("600d0000" + String(repeating: "0", count: 56), "{}")).status == 200)
+            #expect(try token.exchange(push("600d", "{}")).reason == "BadDeviceToken")
+            let silent = try push("0ff00000" + String(repeating: "0", count: 56), "{}")
+            try token.send(silent)
+            try await waitFor { simulator.ledger.total == 3 }
+            let issued = try simulator.control.issue(ProviderCertificateRequest(topics: ["com.example.app"]))
+            let certificate = try RawClient(simulator, certificate: issued)
+            try await waitFor { simulator.counters.connectionsOpen == 2 }
+            let list = try await get("\(address)/connections")
+            let parts = list.split(separator: "},{\"answers\"").map(String.init)
+            try #require(parts.count == 2)
+            for part in [
+                #"{"count":1,"status":200},{"count":1,"status":400},{"count":1,"status":0}"#, #""number":1"#,
+                #""requests":3"#, #""role":"pushes""#, #""streams":{"allowed":100,"open":1}"#, #""round_trip_ms":0"#,
+                #""trust":{"key_id":"ABC1234567","kind":"token","team_id":"DEF7654321"}"#,
+                "\"gateway\":\"127.0.0.1:\(simulator.port)\"", #""client":"127.0.0.1:"#, #""since":"#,
+            ] { #expect(parts[0].contains(part), "\(part)") }
+            #expect(parts[1].contains(#""trust":{"kind":"certificate","topics":["com.example.app"]}"#))
+            #expect(parts[1].contains(#""requests":0"#))
+            #expect(!token.isClosed && !certificate.isClosed)
+        }
+    }
+
+    @Test("A connection that ended is not listed any more; a list of very many is cut to the newest")
+    func connectionLimits() async throws {
+        try await with { simulator, address in
+            _ = try RawClient(simulator).exchange(push("600d", "{}"))
+            try await waitFor { simulator.counters.connectionsOpen == 0 }
+            #expect(try await get("\(address)/connections") == "[]\n")
+        }
+        let list = ConnectionList()
+        for number in 1...(PageRoutes.connectionLimit + 5) {
+            list.add(ConnectionRecord(ConnectionView(number: number)), number: number)
+        }
+        let views = list.views(limit: PageRoutes.connectionLimit)
+        #expect(views.count == PageRoutes.connectionLimit)
+        #expect(views.first?.number == 6)
+        let record = ConnectionRecord()
+        for status in 0..<(ConnectionRecord.statusLimit + 3) { record.answered(status) }
+        #expect(record.view.answers.count == ConnectionRecord.statusLimit)
+        #expect(record.view.requests == ConnectionRecord.statusLimit + 3)
     }
 
     @Test("Events come as they happen, to many at once, and a listener that leaves is forgotten")

@@ -89,6 +89,27 @@ struct DemoReportTests {
         #expect(text.hasSuffix(#""lost":0,"clean":true}"#))
     }
 
+    @Test("What a device did not get, or did not show, spoils the verdict and is said")
+    func devices() {
+        var report = report { accept(&$0) }
+        let ada = DemoDevicePlan.Owner(name: "Ada")
+        let member = DemoDevices.Member(owner: ada, tokens: ["t": "aa"], arrivals: ["1"])
+        let first = DemoDeviceAccount.Push(id: "1", token: "aa", status: 200, time: 1)
+        report.devices = [DemoDeviceAccount(member, pushes: [first])]
+        #expect(report.isClean)
+        #expect(report.lines(colour: false).contains { $0.split(separator: " ") == ["Ada", "1", "1", "0", "0", "0"] })
+        #expect(report.json.description.contains(#""devices":[{"name":"Ada","accepted":1,"received":1,"on_return":0"#))
+        let second = DemoDeviceAccount.Push(id: "2", token: "aa", status: 200, time: 2)
+        report.devices = [DemoDeviceAccount(member, pushes: [first, second])]
+        #expect(!report.isClean)
+        #expect(
+            report.lines(colour: false).suffix(5) == [
+                "", "  1 accepted by APNs (by apns-id), but never on the device:", "    Ada 2", "",
+                "  lost 0  (not everything is as it should be)",
+            ])
+        #expect(report.json.description.hasSuffix(#""lost":0,"clean":false}"#))
+    }
+
     @Test("The live lines fit the terminal, and are coloured only where that is wanted", arguments: [20, 80])
     func live(width: Int) {
         var status = DemoStatus()
@@ -101,7 +122,16 @@ struct DemoReportTests {
         #expect(lines.allSatisfy { $0.count < width && !$0.contains("\u{1b}") })
         #expect(
             status.plainLine == "0 ms: promised 500, final 250 of 1 000, 0/s, accepted 249, invalid 1, worker-1 killed")
+        status.devices = [
+            DemoStatus.Device(name: "Ada", state: "online", received: 12, last: "shop: Number 7 for Ada"),
+            DemoStatus.Device(name: "Eve", state: "offline", received: 3, last: ""),
+        ]
+        let more = status.lines(width: width, colour: false)
+        #expect(more.count == 6)
+        #expect(more.allSatisfy { $0.count < width })
+        #expect(status.plainLine.hasSuffix("worker-1 killed, devices got 15, Eve offline"))
         guard width == 80 else { return }
+        #expect(more[4] == "  Ada        online    12  shop: Number 7 for Ada")
         #expect(lines[0] == "  published  [###############---------------]    500 of 1 000")
         #expect(lines[2] == "  outcomes   accepted 249  invalid 1")
         #expect(status.lines(width: width, colour: true)[3].contains("\u{1b}[31mkilled\u{1b}[0m"))
@@ -111,10 +141,15 @@ struct DemoReportTests {
     func hints() {
         let lines = DemoHints.lines(
             martlet: "/bin/martlet", broker: "amqp://b/", configuration: "/t/martlet.yaml", control: "/t/rabbitmqctl",
-            gateway: 1, admin: 2, workers: [("worker-2", 3, 4, "/t/worker-2.log")])
+            gateway: 1, admin: 2,
+            device: DemoHints.Device(owner: "Ada", token: "abcd", port: 5, authority: "/t/ca.pem", state: "/t/d"),
+            workers: [("worker-2", 3, 4, "/t/worker-2.log")])
         let commands = lines.filter { $0.hasPrefix("  /bin/martlet") }
-        #expect(commands.count == 5)
-        #expect(commands.allSatisfy { $0.contains("--broker amqp://b/") || $0.contains("--config /t/martlet.yaml") })
+        #expect(commands.count == 6)
+        let addresses = ["--broker amqp://b/", "--config /t/martlet.yaml", "--simulator localhost:5 --ca /t/ca.pem"]
+        #expect(commands.allSatisfy { command in addresses.contains { command.contains($0) } })
+        #expect(commands.contains { $0.hasSuffix("--wait abcd") })
+        #expect(lines.contains("  http://127.0.0.1:2/"))
         #expect(lines.contains("  curl -s http://127.0.0.1:2/counts"))
         #expect(lines.contains("  kill -9 4   # worker-2"))
     }

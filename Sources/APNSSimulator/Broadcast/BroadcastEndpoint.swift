@@ -66,6 +66,7 @@ struct BroadcastEndpoint {
         service.ledger.record(
             token: [], id: id, topic: call.path.app ?? "", payload: call.body, time: now, status: status,
             label: status < 300 ? "" : Self.reason(of: result), connection: facts.number, stream: request.streamID)
+        facts.record.answered(status)
         session.respond(streamID: request.streamID, status: status, headers: headers, body: body)
         return credential == nil
     }
@@ -99,6 +100,7 @@ struct BroadcastEndpoint {
         }
         let key = credentials.verifier.key(facts.keyID)
         if let refusal = trust.admit(facts, key: key) { return refusal }
+        self.facts.record.belongs(to: ConnectionRecord.Trust(facts))
         guard let app = call.path.app, trust.refusal(topic: app, key: key) != nil else { return nil }
         return .topicMismatch
     }

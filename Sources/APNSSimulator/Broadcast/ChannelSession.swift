@@ -2,7 +2,7 @@ internal import EventLoop
 internal import HTTP2
 
 /// What the connections of a port are for.
-enum GatewayRole: Sendable {
+enum GatewayRole: String, Sendable {
     /// Pushes to devices, and to channels unless those have a port of their own.
     case pushes
     /// Management of channels.
@@ -22,6 +22,7 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     private var session: HTTP2ServerSession?
     private var endpoint: BroadcastEndpoint
     private let clock: VirtualClock
+    private let record: ConnectionRecord
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
@@ -31,6 +32,8 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     ///   - role: Whether channels are managed or published to.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
     init(_ facts: ConnectionFacts, service: PushService, role: GatewayRole) throws(SimulatorError) {
+        facts.record.allows(Self.streams)
+        record = facts.record
         endpoint = BroadcastEndpoint(facts, service: service, servesPublishing: role == .broadcasts)
         clock = service.clock
         do {
@@ -81,15 +84,16 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
         guard let session else { return }
+        record.hasOpen(session.openStreams)
         endpoint.answer(request, on: session, now: clock.now)
     }
 
-    /// A stream's end needs no action.
+    /// A stream's end needs no action but to be told.
     ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: Why it ended.
-    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) {}
+    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) { record.hasOpen(session?.openStreams ?? 0) }
 
     /// The client's GOAWAY needs no action: open streams are still answered.
     ///

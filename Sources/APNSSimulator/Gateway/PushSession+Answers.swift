@@ -95,6 +95,7 @@ extension PushSession {
 
     private func announce(_ streams: UInt32) {
         allowance.announced(streams)
+        facts.record.allows(streams)
         // A number of streams is always a valid setting, so this cannot fail.
         try? session?.submit(settings: HTTP2Settings(maxConcurrentStreams: streams))
     }

@@ -8,6 +8,7 @@ internal import NIOCore
 /// |---|---|
 /// | `GET /` | the page |
 /// | `GET /overview` | environment, connections, limits, how often what was answered, how many devices |
+/// | `GET /connections` | the connections that are open, at most ``connectionLimit``, the newest |
 /// | `GET /requests` | how often what was answered |
 /// | `GET /devices` | the devices with their tokens, at most ``deviceLimit`` |
 /// | `GET /devices/<id>/notifications` | the newest notifications of a device, oldest first |
@@ -16,6 +17,8 @@ internal import NIOCore
 enum PageRoutes {
     /// How many devices are listed at a time.
     static let deviceLimit = 500
+    /// How many connections are listed at a time.
+    static let connectionLimit = 500
 
     /// No script or style but the page's own, and no address but this one's: what a payload says cannot reach out.
     private static let policy =
@@ -33,6 +36,7 @@ enum PageRoutes {
     static func add(to router: Router<BasicRequestContext>, _ service: PushService) {
         router.get("/") { _, _ in page() }
         router.get("/overview") { _, _ in json(OverviewView(service)) }
+        router.get("/connections") { _, _ in json(service.connections.views(limit: connectionLimit)) }
         router.get("/requests") { _, _ in json(OverviewView.answers(service)) }
         router.get("/devices") { _, _ in json(service.devices?.views(limit: deviceLimit) ?? []) }
         router.get("/devices/{id}/notifications") { _, context in

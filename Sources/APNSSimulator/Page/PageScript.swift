@@ -167,13 +167,27 @@ enum PageScript {
           place("empty").hidden = devices.size > 0;
           for (const entry of devices.values()) entry.time.textContent = clock(Date.now());
         };
-        // Not every simulator tells about single connections.
+        const owner = trust => !trust ? "no good credential yet"
+          : trust.kind === "token" ? "team " + trust.team_id + ", key " + trust.key_id
+          : "certificate for " + trust.topics.join(", ");
         const connections = async () => {
-          const list = await ask("connections").catch(() => []);
-          if (!Array.isArray(list)) return;
-          rows("connection-list", list.slice(0, 50).map(connection => {
+          const list = await ask("connections");
+          rows("connection-list", list.slice(-50).reverse().map(connection => {
             const row = make("tr");
-            for (const value of Object.values(connection).slice(0, 6)) row.append(make("td", "", line(value)));
+            row.dataset.connection = connection.number;
+            const streams = connection.streams;
+            const marks = [connection.role, streams.open + " of " + streams.allowed + " streams"];
+            if (connection.round_trip_ms) marks.push(connection.round_trip_ms + " ms round trip");
+            marks.push("since " + clock(connection.since));
+            const answers = connection.answers.map(answer =>
+              (answer.status || "no answer") + " \u00d7 " + answer.count.toLocaleString());
+            const text = make("td");
+            text.append(make("div", "", connection.client + " \u2192 " + connection.gateway));
+            for (const note of [owner(connection.trust), marks.join(" \u00b7 "), answers.join(", ")]) {
+              if (note) text.append(make("div", "note", note));
+            }
+            row.append(make("td", "status", "#" + connection.number), text,
+              make("td", "count", connection.requests.toLocaleString()));
             return row;
           }));
         };
