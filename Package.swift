@@ -119,5 +119,5 @@ if Context.environment["MARTLET_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz", exclude: ["run"],
             swiftSettings: dialect + [.unsafeFlags(["-parse-as-library"])],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
 }
