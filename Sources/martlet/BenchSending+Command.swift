@@ -27,7 +27,13 @@ struct BenchSendingCommand: ParsableCommand {
     @Option(help: "How many pushes.")
     var count = 100_000
 
-    /// Pushes over one connection as fast as it takes them, and prints microseconds of CPU per push.
+    @Option(help: "The payload's length in bytes.")
+    var bytes = 280
+
+    @Option(help: "How many connections, or 0 to let their number follow the load.")
+    var connections = 1
+
+    /// Pushes as fast as the connections take it, and prints CPU per push, throughput, and the connections in the end.
     func run() throws {
         let endpoint = try APNSEndpoint.parse(url)
         let context = try TLSContext.client(
@@ -39,20 +45,23 @@ struct BenchSendingCommand: ParsableCommand {
         let tokens = ProviderTokenSource(
             keyID: "ABC1234567", teamID: "DEF7654321", key: try ES256PrivateKey(file: key))
         let pool = APNSPool(
-            configuration: APNSPoolConfiguration(connections: 1), loop: loop, endpoint: endpoint,
+            configuration: APNSPoolConfiguration(connections: connections > 0 ? connections : nil), loop: loop,
+            endpoint: endpoint,
             credential: APNSCredential(name: "bench", context: context, tokens: tokens), delegate: driver)
         while driver.answered < count {
             let now = try loop.turn(waitingAtMost: .seconds(5))
             driver.advance(pool, now: now)
         }
         let microseconds = (driver.cpuNow() - driver.cpuAtStart) * 1e6 / Double(count - 1)
-        Console.data("\(Double(Int(microseconds * 1_000)) / 1_000) us/push, \(driver.failed) not accepted")
+        Console.data(
+            "\(Double(Int(microseconds * 1_000)) / 1_000) us/push, \(driver.failed) not accepted, "
+                + "\(Int(driver.steadyRate)) pushes/s in the second half, \(pool.status.open) connections")
         pool.close()
     }
 
     private func job() throws -> Job {
         let payload = #"{"aps":{"alert":{"title":"Order shipped","body":""#
-        let body = payload + String(repeating: "x", count: 276 - payload.utf8.count) + "\"}}}"
+        let body = payload + String(repeating: "x", count: max(0, bytes - 4 - payload.utf8.count)) + "\"}}}"
         let envelope = #"{"id":"eabeae54-14a8-11e5-b60b-1697f925ec7b","device_token":"\#(token)","payload":\#(body)}"#
         let key = Array("development.normal.com.example.bench".utf8)
         let type = Array("application/json".utf8)
@@ -75,6 +84,14 @@ private final class SendingDriver: APNSPoolDelegate {
     private(set) var answered = 0
     private(set) var failed = 0
     private(set) var cpuAtStart = 0.0
+    private var middle: MonotonicTime?
+    private var end: MonotonicTime?
+
+    /// Answers per second in the second half, when all connections are open.
+    var steadyRate: Double {
+        guard let middle, let end, end > middle else { return 0 }
+        return Double(count - count / 2) / (Double(end.nanoseconds(since: middle)) / 1e9)
+    }
 
     init(connector: APNSConnector, job: Job, count: Int) {
         self.connector = connector
@@ -108,11 +125,13 @@ private final class SendingDriver: APNSPoolDelegate {
             submitted += 1
             room -= 1
         }
-        pool.flush(now: now)
+        pool.flush(now: now, hasBacklog: submitted < count)
     }
 
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
         answered += 1
+        if answered == count / 2 { middle = now }
+        if answered == count { end = now }
         free.append(tag)
         if case .response(let response) = answer, response.status == 200 { return }
         failed += 1
