@@ -8,6 +8,8 @@ struct CoolingTokens {
     private var ends: [Int: UInt64] = [:]
     /// When the last of them ends.
     private var latestEnd: UInt64 = 0
+    /// When the first place becomes free in a memory that is full.
+    private var fullUntil: UInt64 = 0
 
     /// Starts with nothing to remember.
     init() {}
@@ -33,8 +35,13 @@ struct CoolingTokens {
     ///   - now: the time, in nanoseconds.
     mutating func cool(_ key: Int, until end: UInt64, now: UInt64) {
         if ends[key] == nil, ends.count >= Self.capacity {
+            // Looking through all of them for every further one would slow the lane down.
+            guard now >= fullUntil else { return }
             ends = ends.filter { $0.value > now }
-            guard ends.count < Self.capacity else { return }
+            guard ends.count < Self.capacity else {
+                fullUntil = ends.values.min() ?? 0
+                return
+            }
         }
         ends[key] = max(ends[key] ?? 0, end)
         latestEnd = max(latestEnd, end)
