@@ -115,7 +115,10 @@ extension Certificate {
     }
 
     /// The value of an extension; nil where the certificate has none.
-    private func content(ofExtension number: String) throws(TLSError) -> [UInt8]? {
+    ///
+    /// - Parameter number: its object identifier in dotted form.
+    /// - Throws: `TLSError` where the certificate has it twice.
+    func content(ofExtension number: String) throws(TLSError) -> [UInt8]? {
         ERR_clear_error()
         guard let object = OBJ_txt2obj(number, 1) else { throw .fromQueue(.library, "naming an extension") }
         defer { ASN1_OBJECT_free(object) }
@@ -129,7 +132,7 @@ extension Certificate {
     }
 
     /// The subject's user identifier (RFC 4519, 2.39), as text.
-    private var userID: String? {
+    var userID: String? {
         let name = X509_get_subject_name(pointer)
         let index = X509_NAME_get_index_by_NID(name, NID_userId, -1)
         guard index >= 0, let value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
@@ -143,7 +146,8 @@ extension Certificate {
         return String(validating: UnsafeBufferPointer(start: utf8, count: Int(count)), as: UTF8.self)
     }
 
-    private var serialNumber: String {
+    /// The serial number in hexadecimal digits.
+    var serialNumber: String {
         guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(pointer), nil) else { return "" }
         defer { BN_free(number) }
         guard let text = BN_bn2hex(number) else { return "" }

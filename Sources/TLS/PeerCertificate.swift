@@ -54,8 +54,8 @@ package struct PeerCertificate: Sendable {
         self.distrust = distrust
         subject = certificate.subject
         notAfter = certificate.notAfter
-        userID = Self.userID(of: certificate)
-        serialNumber = Self.serialNumber(of: certificate)
+        userID = certificate.userID.flatMap { $0.utf8.count <= Self.userIDLimit ? $0 : nil }
+        serialNumber = certificate.serialNumber.lowercased()
     }
 
     /// The content of an extension.
@@ -63,32 +63,8 @@ package struct PeerCertificate: Sendable {
     /// - Parameter identifier: the object identifier in dotted form.
     /// - Returns: its DER bytes, nil where the certificate has no such extension.
     package func content(ofExtension identifier: String) -> [UInt8]? {
-        guard let object = OBJ_txt2obj(identifier, 1) else { return nil }
-        defer { ASN1_OBJECT_free(object) }
-        let place = X509_get_ext_by_OBJ(certificate.pointer, object, -1)
-        guard place >= 0, let data = X509_EXTENSION_get_data(X509_get_ext(certificate.pointer, place)) else {
-            return nil
-        }
-        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(data), count: Int(ASN1_STRING_length(data))))
-    }
-
-    private static func userID(of certificate: Certificate) -> String? {
-        let name = X509_get_subject_name(certificate.pointer)
-        let place = X509_NAME_get_index_by_NID(name, NID_userId, -1)
-        guard place >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, place)) else { return nil }
-        var bytes: UnsafeMutablePointer<UInt8>?
-        let count = Int(ASN1_STRING_to_UTF8(&bytes, data))
-        defer { CRYPTO_free(bytes, nil, 0) }
-        guard count > 0, count <= userIDLimit else { return nil }
-        return String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    }
-
-    private static func serialNumber(of certificate: Certificate) -> String {
-        guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate.pointer), nil) else { return "" }
-        defer { BN_free(number) }
-        guard let text = BN_bn2hex(number) else { return "" }
-        defer { CRYPTO_free(text, nil, 0) }
-        return String(cString: text).lowercased()
+        // One that is there twice counts as none: nothing good can be meant by it.
+        (try? certificate.content(ofExtension: identifier)) ?? nil
     }
 }
 

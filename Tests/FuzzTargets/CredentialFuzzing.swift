@@ -18,5 +18,7 @@ enum CredentialFuzzing {
     static func topics(_ bytes: [UInt8]) {
         let topics = CertificateInspection.topics(bytes) ?? []
         precondition(topics.count <= CertificateInspection.topicLimit)
+        // The simulator reads the list by itself, as it knows nothing of a provider's side.
+        SimulatorFuzzing.certificateTopics(bytes)
     }
 }

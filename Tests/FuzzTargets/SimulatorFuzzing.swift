@@ -68,6 +68,8 @@ enum SimulatorFuzzing {
         }
     }
 
+    static func certificateTopics(_ bytes: [UInt8]) { _ = PushCertificateExtension.topics(in: bytes) }
+
     static func deviceFrames(_ bytes: [UInt8]) {
         var reader = FrameReader()
         let middle = bytes.count / 2
