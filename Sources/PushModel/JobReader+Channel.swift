@@ -121,23 +121,12 @@ extension JobReader {
         if let pushType, PushType(pushType, in: job.bytes.span) != .liveActivity {
             fail(.invalidPushType, "channels carry Live Activities only: the push type is liveactivity")
         }
-        let priority =
-            isRaw
-            ? headerNumber(headers.priority, .badPriority, HeaderName.priority)
-            : integer(envelope.priority, "priority")
-        switch priority {
+        switch writtenPriority() {
         case nil, 10: break
         case 5: job.priority = 5
         default: fail(.badPriority, "the priority of a broadcast must be 10 or 5")
         }
-        job.expiration =
-            isRaw
-            ? headerNumber(headers.expiration, .badExpirationDate, HeaderName.expiration)
-            : integer(envelope.expiration, "expiration")
-        if let expiration = job.expiration, expiration < 0 {
-            job.expiration = nil
-            fail(.badExpirationDate, "the expiration must be seconds since 1970, or 0")
-        }
+        readExpiration()
         if (isRaw ? headers.collapseID != nil : envelope.collapseID != nil) {
             fail(.badCollapseID, "a channel has no collapse id: its storage policy says what is kept")
         }

@@ -164,11 +164,7 @@ extension JobReader {
                 ? headers.pushType.flatMap { headerText($0, HeaderName.pushType, .invalidPushType) }
                 : string(envelope.pushType, "push_type"))
 
-        let priority =
-            isRaw
-            ? headerNumber(headers.priority, .badPriority, HeaderName.priority)
-            : integer(envelope.priority, "priority")
-        switch priority {
+        switch writtenPriority() {
         case nil: job.priority = job.pushType == .background ? 5 : 10
         case 10:
             if job.pushType == .background { fail(.badPriority, "a background push must have priority 5 or 1, not 10") }
@@ -177,14 +173,7 @@ extension JobReader {
         default: fail(.badPriority, "the priority must be 10, 5 or 1")
         }
 
-        job.expiration =
-            isRaw
-            ? headerNumber(headers.expiration, .badExpirationDate, HeaderName.expiration)
-            : integer(envelope.expiration, "expiration")
-        if let expiration = job.expiration, expiration < 0 {
-            job.expiration = nil
-            fail(.badExpirationDate, "the expiration must be seconds since 1970, or 0")
-        }
+        readExpiration()
 
         job.collapseID =
             isRaw
@@ -266,6 +255,25 @@ extension JobReader {
         let limit = job.pushType.payloadLimit
         if job.payload.count > limit {
             fail(.payloadTooLarge, "the payload has \(job.payload.count) bytes; \(limit) are allowed")
+        }
+    }
+
+    /// The priority as it is written; nil where there is none.
+    mutating func writtenPriority() -> Int64? {
+        form == .raw
+            ? headerNumber(headers.priority, .badPriority, HeaderName.priority)
+            : integer(envelope.priority, "priority")
+    }
+
+    /// Apple's expiration.
+    mutating func readExpiration() {
+        job.expiration =
+            form == .raw
+            ? headerNumber(headers.expiration, .badExpirationDate, HeaderName.expiration)
+            : integer(envelope.expiration, "expiration")
+        if let expiration = job.expiration, expiration < 0 {
+            job.expiration = nil
+            fail(.badExpirationDate, "the expiration must be seconds since 1970, or 0")
         }
     }
 }
