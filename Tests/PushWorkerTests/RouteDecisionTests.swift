@@ -82,6 +82,39 @@ struct RouteConsumerTests {
         #expect(consumer.generation == 2)
     }
 
+    @Test("a channel that dies again and again is opened at a falling rate; one that lasted is opened soon again")
+    func flapping() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 3)
+        var now: UInt64 = 0
+        var waits: [UInt64] = []
+        for _ in 0..<30 {
+            consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
+            let due = consumer.nextDue(now: now) ?? now
+            waits.append(due - now)
+            now = due
+            consumer = restarted(consumer, now: now)
+        }
+        #expect(waits[0] <= 1_000_000_000)
+        #expect(waits.suffix(20).reduce(0, +) > 20 * 4_000_000_000, "up to 15 s each, 7.5 s on average")
+        now += Backoff.probation
+        consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
+        #expect((consumer.nextDue(now: now) ?? now) - now <= 1_000_000_000)
+    }
+
+    /// A consumer whose channel was closed, consuming again.
+    private func restarted(_ closed: RouteConsumer, now: UInt64) -> RouteConsumer {
+        var consumer = closed
+        #expect(consumer.nextAction(now: now) == .openChannel)
+        consumer.channelOpened()
+        _ = consumer.nextAction(now: now)
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: now) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming)
+        return consumer
+    }
+
     @Test("a queue deleted under the consumer is consumed again, with the channel and its deliveries kept")
     func cancelledByBroker() {
         var consumer = consuming()
@@ -221,21 +254,5 @@ struct RouteCreditTests {
         #expect(credit.isWorthChanging(from: 32, to: 1_500))
         #expect(credit.isWorthChanging(from: 1_500, to: 700))
         #expect(!credit.isWorthChanging(from: 1_000, to: 1_500))
-    }
-}
-
-@Suite("Backoff", .timeLimit(.minutes(1)))
-struct BackoffTests {
-    @Test("waits stay within the doubling bound and the cap, and start over after a success")
-    func bounds() {
-        var backoff = Backoff.broker
-        var random = SplitMix64(seed: 7)
-        for failure in 0..<40 {
-            let bound = min(4_000_000_000, 500_000_000 << UInt64(min(failure, 20)))
-            let wait = backoff.next(using: &random)
-            #expect(wait <= bound && wait >= bound / 5)
-        }
-        backoff.succeeded()
-        #expect(backoff.next(using: &random) <= 500_000_000)
     }
 }

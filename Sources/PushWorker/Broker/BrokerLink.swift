@@ -43,6 +43,7 @@ final class BrokerLink: ReadinessHandler {
     /// Why the open connection must not be used any more.
     private var doubt: AMQPError?
     private var nextHeartbeat: MonotonicTime
+    private var openedAt: MonotonicTime
 
     /// Creates a link that connects at its first `tick`.
     ///
@@ -58,6 +59,7 @@ final class BrokerLink: ReadinessHandler {
         self.connect = connect
         state = .waiting(until: now)
         nextHeartbeat = now
+        openedAt = now
     }
 
     /// The connection, while there is one.
@@ -108,7 +110,7 @@ final class BrokerLink: ReadinessHandler {
                 return
             }
             state = .open(connection)
-            backoff.succeeded()
+            openedAt = now
             trouble = nil
             // Frames may have come with the login's last read.
             mustReadAgain = true
@@ -122,7 +124,12 @@ final class BrokerLink: ReadinessHandler {
 
     /// Destroys the connection after an error of any kind and starts over.
     func failed(_ error: AMQPError, now: MonotonicTime) {
-        if case .open(let connection) = state { loop.unwatch(connection.fileDescriptor) }
+        if case .open(let connection) = state {
+            loop.unwatch(connection.fileDescriptor)
+            backoff.ended(after: now.nanoseconds(since: openedAt))
+            // A broker that closes its connections closes all of them, and everybody comes back at once.
+            if error.code == .connectionClosed { backoff.crowded() }
+        }
         state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
         mustReadAgain = false
         doubt = nil

@@ -23,6 +23,8 @@ final class Publisher {
     /// Refused or returned publications, to be published again together at `againAt`.
     private var again: [Publication] = []
     private var againAt: UInt64 = 0
+    /// When the broker last refused or returned one.
+    private var refusedAt: UInt64 = 0
     private var backoff = Backoff.publication
     private var random = SystemRandomNumberGenerator()
     private var main = ConfirmTracker<Publication>()
@@ -48,7 +50,22 @@ final class Publisher {
         var state = State.closed
         /// When a closed channel is to be opened; nil without a connection.
         var dueAt: UInt64?
+        /// When it was opened last.
+        var openedAt: UInt64 = 0
         var backoff = Backoff.publication
+
+        /// The connection is gone, and the channel with it; how often it was closed before is kept in mind.
+        mutating func lost() {
+            state = .closed
+            dueAt = nil
+        }
+
+        /// The broker closed the channel: it is opened again after a wait that grows while it does not last.
+        mutating func closed(now: UInt64, random: inout some RandomNumberGenerator) {
+            backoff.ended(after: now - min(now, openedAt))
+            state = .closed
+            dueAt = now + backoff.next(using: &random)
+        }
     }
 
     private var mainIsOpen: Bool { mainChannel.state == .open }
@@ -177,8 +194,8 @@ extension Publisher {
     func connectionLost() {
         waiting.prepend(contentsOf: main.channelLost())
         waitingReplies.prepend(contentsOf: replies.channelLost())
-        mainChannel = ConfirmChannel()
-        repliesChannel = ConfirmChannel()
+        mainChannel.lost()
+        repliesChannel.lost()
     }
 
     private func reopenChannels(_ connection: AMQPConnection, now: UInt64) {
@@ -195,6 +212,7 @@ extension Publisher {
         guard channel.state == .closed, let due = channel.dueAt, now >= due else { return false }
         channel.state = .opening
         channel.dueAt = nil
+        channel.openedAt = now
         return true
     }
 
@@ -219,13 +237,11 @@ extension Publisher {
     /// The broker closed a channel, for instance because an exchange is missing (404): open it again after a while.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
         if channel == Self.mainChannel {
-            mainChannel.state = .closed
-            mainChannel.dueAt = now.nanoseconds + mainChannel.backoff.next(using: &random)
+            mainChannel.closed(now: now.nanoseconds, random: &random)
             waiting.prepend(contentsOf: main.channelLost())
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
-            repliesChannel.state = .closed
-            repliesChannel.dueAt = now.nanoseconds + repliesChannel.backoff.next(using: &random)
+            repliesChannel.closed(now: now.nanoseconds, random: &random)
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
             for lost in replies.channelLost() { fate(lost, .returned) }
             for lost in waitingReplies { fate(lost, .returned) }
@@ -256,7 +272,6 @@ extension Publisher {
         } else {
             _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 count(fate)
-                repliesChannel.backoff.succeeded()
                 self.fate(publication, fate)
             }
         }
@@ -273,16 +288,17 @@ extension Publisher {
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
         count(fate)
         guard fate != .confirmed else {
-            mainChannel.backoff.succeeded()
-            if trouble != nil, again.isEmpty {
-                trouble = nil
-                backoff.succeeded()
-            }
+            if trouble != nil, again.isEmpty { trouble = nil }
             self.fate(publication, fate)
             return
         }
         trouble = publication.trouble(after: fate)
-        if again.isEmpty { againAt = now + backoff.next(using: &random) }
+        if again.isEmpty {
+            // Others may be taken meanwhile: only a time without any refusal shows that the trouble is over.
+            backoff.ended(after: now - min(now, refusedAt))
+            againAt = now + backoff.next(using: &random)
+        }
+        refusedAt = now
         again.append(publication)
     }
 }

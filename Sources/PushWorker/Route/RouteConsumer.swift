@@ -32,6 +32,8 @@ package struct RouteConsumer {
     private var prefetch = 0
     private var backoff = Backoff.queue
     private var holdUntil: UInt64 = 0
+    /// When a channel or a consumer was asked for last.
+    private var askedAt: UInt64 = 0
 
     /// Creates the consumer of a route with this many queues.
     package init(queues: Int) {
@@ -67,6 +69,7 @@ package struct RouteConsumer {
         case .closed:
             guard wantedPrefetch > 0, now >= holdUntil else { return nil }
             channel = .opening
+            askedAt = now
             return .openChannel
         case .open:
             if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
@@ -79,7 +82,10 @@ package struct RouteConsumer {
                 action = consuming.firstIndex(of: false).map { .startConsuming(queue: $0) }
             }
         }
-        if case .startConsuming(let queue) = action { serials[queue] &+= 1 }
+        if case .startConsuming(let queue) = action {
+            serials[queue] &+= 1
+            askedAt = now
+        }
         pending = action
         return action
     }
@@ -115,7 +121,6 @@ package struct RouteConsumer {
         consuming[queue] = true
         pending = nil
         if consuming.allSatisfy({ $0 }) {
-            backoff.succeeded()
             trouble = nil
             isServing = true
         }
@@ -129,7 +134,7 @@ package struct RouteConsumer {
         if byBroker {
             isServing = false
             trouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
-            holdUntil = now + backoff.next(using: &random)
+            hold(now: now, random: &random)
             // A cancel of ours that crossed the broker's is answered all the same, so it stays pending.
             if pending == .startConsuming(queue: queue) { pending = nil }
         } else if pending == .cancelConsuming(queue: queue) {
@@ -143,6 +148,12 @@ package struct RouteConsumer {
     ) {
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
+        hold(now: now, random: &random)
+    }
+
+    /// Asks for nothing for a while, which grows while what was asked for last does not last.
+    private mutating func hold(now: UInt64, random: inout some RandomNumberGenerator) {
+        backoff.ended(after: now - min(now, askedAt))
         holdUntil = now + backoff.next(using: &random)
     }
 
