@@ -70,4 +70,15 @@ struct ConfirmTrackerTests {
         #expect(tracker.unconfirmed == 0)
         #expect(tracker.published("a") == 1)
     }
+
+    @Test("the oldest publication without a confirm is known, and so is how many places it holds")
+    func oldest() {
+        var tracker = ConfirmTracker<String>()
+        #expect(tracker.oldest == nil)
+        for (time, name) in ["a", "b", "c"].enumerated() { tracker.published(name, now: UInt64(time)) }
+        _ = tracker.confirmed(2, multiple: false, positive: true) { _, _ in }
+        #expect(tracker.oldest == 0 && tracker.span == 3 && tracker.unconfirmed == 2)
+        _ = tracker.confirmed(1, multiple: false, positive: true) { _, _ in }
+        #expect(tracker.oldest == 2 && tracker.span == 1)
+    }
 }

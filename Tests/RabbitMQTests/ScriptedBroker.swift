@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import TestSupport
 
 @testable import RabbitMQ
 
@@ -94,23 +95,6 @@ final class ScriptedBroker {
     let recorder = Recorder()
     private var unread: [UInt8] = []
 
-    /// The three answers that a client waits for, which may as well be sent before the questions.
-    static func welcome(channelMax: UInt16, frameMax: UInt32, heartbeat: UInt16) -> [UInt8] {
-        Wire.method(0, 10, 10) {
-            $0.u8(0)
-            $0.u8(9)
-            $0.long([])
-            $0.long(Array("PLAIN EXTERNAL".utf8))
-            $0.long(Array("en_US".utf8))
-        }
-            + Wire.method(0, 10, 30) {
-                $0.u16(channelMax)
-                $0.u32(frameMax)
-                $0.u16(heartbeat)
-            }
-            + Wire.method(0, 10, 41) { $0.short("") }
-    }
-
     init(
         channelMax: UInt16 = 64, frameMax: UInt32 = 131_072, heartbeat: UInt16 = 60, bodyLimit: Int = 1 << 20,
         receiveLimit: Int = 0, welcome: [UInt8]? = nil
@@ -122,7 +106,7 @@ final class ScriptedBroker {
         guard let end = accepted.take() else { throw AMQPError(.unreachable, "the test cannot connect to itself") }
         socket = end
         let greeting =
-            welcome ?? Self.welcome(channelMax: channelMax, frameMax: frameMax, heartbeat: heartbeat)
+            welcome ?? Wire.welcome(channelMax: channelMax, frameMax: frameMax, heartbeat: heartbeat)
         guard try socket.write(greeting.span) == greeting.count else {
             throw AMQPError(.unreachable, "the greeting is too long")
         }

@@ -1,4 +1,5 @@
 import RabbitMQ
+import TestSupport
 import Testing
 
 @Suite("Readers of the wire form", .timeLimit(.minutes(1)))

@@ -19,6 +19,8 @@ package struct ConfirmTracker<Publication> {
     private struct Entry {
         var publication: Publication?
         var isReturned = false
+        /// When it was published.
+        let at: UInt64
     }
 
     private var entries = Deque<Entry>()
@@ -31,10 +33,16 @@ package struct ConfirmTracker<Publication> {
     /// How many publications wait for their confirm.
     package private(set) var unconfirmed = 0
 
+    /// How many places are kept: from the oldest without a confirm to the newest, those confirmed in between included.
+    package var span: Int { entries.count }
+
+    /// When the oldest publication without a confirm was published; nil when all are confirmed.
+    package var oldest: UInt64? { entries.first?.at }
+
     /// Records a publication that was just written and gives its sequence number.
     @discardableResult
-    package mutating func published(_ publication: Publication) -> UInt64 {
-        entries.append(Entry(publication: publication))
+    package mutating func published(_ publication: Publication, now: UInt64 = 0) -> UInt64 {
+        entries.append(Entry(publication: publication, at: now))
         unconfirmed += 1
         return first + UInt64(entries.count) - 1
     }

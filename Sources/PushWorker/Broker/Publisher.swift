@@ -15,8 +15,12 @@ final class Publisher {
     static let replyChannel: UInt16 = 2
     /// Most publications whose confirm is awaited on one channel.
     static let window = 2_000
-    /// Publications waiting for room beyond which no new push starts.
+    /// Most places kept per channel for confirms that may overtake an older one.
+    static let span = 16 * window
+    /// Publications waiting for room, or refused, beyond which no new push starts.
     static let congestion = 512
+    /// How long nothing may go out before jobs that were not sent are handed back, in nanoseconds.
+    static let heldUpLimit: UInt64 = 30_000_000_000
 
     private var waiting = Deque<Publication>()
     private var waitingReplies = Deque<Publication>()
@@ -25,7 +29,12 @@ final class Publisher {
     private var againAt: UInt64 = 0
     /// When the broker last refused or returned one.
     private var refusedAt: UInt64 = 0
+    /// How many publications were refused or returned and are not confirmed yet, wherever they are.
+    private var refused = 0
     private var backoff = Backoff.publication
+    private var patience: ConfirmPatience
+    /// Since when `isCongested` without a pause.
+    private var congestedSince: UInt64?
     private var random = SystemRandomNumberGenerator()
     private var main = ConfirmTracker<Publication>()
     private var replies = ConfirmTracker<Publication>()
@@ -81,18 +90,27 @@ final class Publisher {
     /// - Parameters:
     ///   - link: The publish connection of the lane.
     ///   - renderer: Writes a publication as a message.
+    ///   - patience: Decides how long a confirm is awaited.
     ///   - fate: Called once per publication that is confirmed, or for a reply that was returned or refused.
     init(
-        link: @escaping () -> BrokerLink?, renderer: PublicationRenderer,
+        link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
         self.renderer = renderer
+        self.patience = patience
         self.fate = fate
     }
 
-    /// Whether so much waits that no new push should start.
-    var isCongested: Bool { waiting.count + again.count > Self.congestion || !mainIsOpen }
+    /// Whether so much waits, or is refused, that no new push should start.
+    var isCongested: Bool {
+        !mainIsOpen || refused > Self.congestion
+            || waiting.count + waitingReplies.count + again.count > Self.congestion
+    }
+    /// Whether that has been so for so long that another worker should have the jobs that were not sent.
+    func isHeldUp(now: MonotonicTime) -> Bool {
+        congestedSince.map { now.nanoseconds >= $0 + Self.heldUpLimit } ?? false
+    }
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {
         waiting.isEmpty && waitingReplies.isEmpty && again.isEmpty && main.unconfirmed == 0 && replies.unconfirmed == 0
@@ -101,14 +119,22 @@ final class Publisher {
     var unconfirmed: Int { main.unconfirmed + replies.unconfirmed }
     /// Whether publications wait that could go out if there were room.
     var wantsRoom: Bool {
-        (mainIsOpen && !waiting.isEmpty && main.unconfirmed < Self.window)
-            || (repliesAreOpen && !waitingReplies.isEmpty && replies.unconfirmed < Self.window)
+        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main))
+            || (repliesAreOpen && !waitingReplies.isEmpty && Self.hasRoom(replies))
     }
+    private static func hasRoom(_ tracker: borrowing ConfirmTracker<Publication>) -> Bool {
+        tracker.unconfirmed < window && tracker.span < span
+    }
+    /// When the oldest publication without a confirm was published.
+    private var oldestUnconfirmed: UInt64? { [main.oldest, replies.oldest].compactMap(\.self).min() }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: UInt64? {
         guard link()?.connection != nil else { return nil }
-        let due = [again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt].compactMap(\.self)
-        return due.min()
+        let due = [
+            again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt,
+            patience.due(oldest: oldestUnconfirmed),
+        ]
+        return due.compactMap(\.self).min()
     }
 
     /// Takes a publication; it goes out with the end of the turn.
@@ -122,7 +148,8 @@ final class Publisher {
 
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
-        guard let connection = link()?.connection else { return }
+        congestedSince = isCongested ? congestedSince ?? now.nanoseconds : nil
+        guard let connection = link()?.connection, keepsPatience(connection, now: now) else { return }
         let room = connection.refreshRoom()
         reopenChannels(connection, now: now.nanoseconds)
         if !again.isEmpty, now.nanoseconds >= againAt {
@@ -135,19 +162,30 @@ final class Publisher {
         connection.beginBurst()
         defer { connection.endBurst() }
         do throws(AMQPError) {
-            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, connection) }
-            if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, connection) }
+            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, connection, now) }
+            if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, connection, now) }
         } catch {
             link()?.failed(error, now: now)
         }
     }
 
+    /// Gives a connection up on which confirms do not come.
+    ///
+    /// - Returns: Whether it is still there.
+    private func keepsPatience(_ connection: AMQPConnection, now: MonotonicTime) -> Bool {
+        if connection.isBlocked { patience.excused(now: now.nanoseconds) }
+        guard patience.runsOut(oldest: oldestUnconfirmed, now: now.nanoseconds) else { return true }
+        let missing = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
+        link()?.failed(AMQPError(.timeout, missing), now: now)
+        return false
+    }
+
     private func send(
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
-        _ connection: AMQPConnection
+        _ connection: AMQPConnection, _ now: MonotonicTime
     ) throws(AMQPError) {
         // Taken out first and put back where there was no room: that moves publications instead of copying them.
-        while tracker.unconfirmed < Self.window, let publication = queue.popFirst() {
+        while Self.hasRoom(tracker), let publication = queue.popFirst() {
             renderer.render(publication, into: &message)
             let isPublished: Bool
             do throws(AMQPError) {
@@ -160,7 +198,7 @@ final class Publisher {
                 queue.prepend(publication)
                 return
             }
-            tracker.published(publication)
+            tracker.published(publication, now: now.nanoseconds)
             counts.published += 1
         }
     }
@@ -288,7 +326,8 @@ extension Publisher {
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
         count(fate)
         guard fate != .confirmed else {
-            if trouble != nil, again.isEmpty { trouble = nil }
+            if publication.isRefused { refused -= 1 }
+            if trouble != nil, refused == 0 { trouble = nil }
             self.fate(publication, fate)
             return
         }
@@ -299,6 +338,9 @@ extension Publisher {
             againAt = now + backoff.next(using: &random)
         }
         refusedAt = now
+        var publication = publication
+        if !publication.isRefused { refused += 1 }
+        publication.isRefused = true
         again.append(publication)
     }
 }

@@ -12,6 +12,7 @@ extension Lane {
             renderer: PublicationRenderer(
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
                 worker: settings.instance, includesDeviceToken: settings.includesDeviceToken),
+            patience: ConfirmPatience(usual: settings.confirmPatience.wholeNanoseconds),
             fate: { [unowned self] publication, fate in
                 let route = publication.route
                 if let rejected = route.published(publication, fate, now: now) {

@@ -122,11 +122,15 @@ final class Lane {
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
         route.cooling.forgetIfDue(now: now.nanoseconds)
-        route.updateIntake(isDraining: drain != nil)
+        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
+        let isHeldUp = publisher.isHeldUp(now: now)
+        route.updateIntake(isDraining: drain != nil || isHeldUp)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
         if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
-        if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
+        if isHeldUp || route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true {
+            handBack(route)
+        }
         let maySend = !publisher.isCongested
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)

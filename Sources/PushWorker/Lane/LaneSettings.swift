@@ -58,4 +58,6 @@ struct LaneSettings: Sendable {
     var requestTimeout: Duration
     /// After how much silence a connection to APNs is asked whether it lives.
     var pingInterval: Duration
+    /// How long a confirm of the broker is awaited.
+    var confirmPatience = Duration.nanoseconds(ConfirmPatience.usual)
 }

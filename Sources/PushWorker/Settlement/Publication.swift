@@ -20,6 +20,8 @@ struct Publication {
     unowned let route: Route
     /// What it says.
     let content: Content
+    /// Whether the broker refused or returned it, and has not taken it since.
+    var isRefused = false
 
     /// What readiness says after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {

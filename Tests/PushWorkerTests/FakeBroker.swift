@@ -1,0 +1,215 @@
+import EventLoop
+import Glibc
+import RabbitMQ
+import Synchronization
+import TestSupport
+import Testing
+
+/// A broker that speaks just enough AMQP for a lane, and does what no real one can be brought to do.
+final class FakeBroker: Sendable {
+    /// What a client did, in order. Publishers and consumers are counted apart, from 1.
+    enum Event: Sendable, Equatable {
+        /// A connection asked for confirms.
+        case publisher(Int)
+        /// A connection started a consumer.
+        case consumer(Int)
+        /// A consumer was cancelled.
+        case cancelled(Int)
+        case published(publisher: Int, exchange: String, id: String)
+        case acknowledged(consumer: Int, tag: UInt64)
+        case requeued(consumer: Int, tag: UInt64)
+    }
+
+    /// What it does.
+    struct Behaviour: Sendable {
+        /// Messages delivered to each consumer when it starts.
+        var deliveries = 1
+        /// Whether it confirms what the publisher of this number publishes.
+        var confirms: @Sendable (Int) -> Bool = { _ in true }
+    }
+
+    private struct State {
+        var publishers = 0
+        var consumers = 0
+        var isStopped = false
+    }
+
+    /// Where it listens.
+    let port: Int
+    /// What happens.
+    let events: AsyncStream<Event>
+    private let feed: AsyncStream<Event>.Continuation
+    private let behaviour: Behaviour
+    private let state = Mutex(State())
+
+    init(_ behaviour: Behaviour = Behaviour()) throws {
+        self.behaviour = behaviour
+        (events, feed) = AsyncStream.makeStream(of: Event.self)
+        let listener = try Listener(address: .loopback(port: 0))
+        port = Int(listener.address.port)
+        let shared = Mutex<Listener?>(consume listener)
+        _ = try LoopThread.start(name: "fake-broker") { [self] in
+            guard let listener = shared.withLock({ $0.take() }) else { return }
+            while !isStopped {
+                var waiting = pollfd(fd: listener.fileDescriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&waiting, 1, 50) == 1, let socket = try? listener.accept() else { continue }
+                serve(socket)
+            }
+        }
+    }
+
+    /// Where a client connects.
+    var endpoint: AMQPEndpoint {
+        var endpoint = AMQPEndpoint(host: "127.0.0.1", port: port)
+        endpoint.heartbeat = 60
+        return endpoint
+    }
+
+    /// Ends all connections.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    private var isStopped: Bool { state.withLock(\.isStopped) }
+
+    private func serve(_ socket: consuming Socket) {
+        let shared = Mutex<Socket?>(consume socket)
+        _ = try? LoopThread.start(name: "fake-client") { [self] in
+            guard let socket = shared.withLock({ $0.take() }) else { return }
+            var client = Client(broker: self)
+            guard (try? socket.write(Wire.welcome().span)) != nil else { return }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while !isStopped {
+                guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }
+                guard case .bytes(let count) = try? socket.read(into: &buffer), count > 0 else { return }
+                let answer = client.received(buffer[..<count])
+                guard answer.isEmpty || (try? socket.write(answer.span)) != nil else { return }
+            }
+        }
+    }
+
+    fileprivate func note(_ event: Event) { feed.yield(event) }
+    fileprivate func newPublisher() -> Int { number(\.publishers, Event.publisher) }
+    fileprivate func newConsumer() -> Int { number(\.consumers, Event.consumer) }
+    fileprivate var plan: Behaviour { behaviour }
+
+    private func number(_ count: WritableKeyPath<State, Int>, _ event: (Int) -> Event) -> Int {
+        let number = state.withLock { state in
+            state[keyPath: count] += 1
+            return state[keyPath: count]
+        }
+        note(event(number))
+        return number
+    }
+}
+
+/// One connection of a client, as the broker sees it.
+private struct Client {
+    let broker: FakeBroker
+    private var unread: [UInt8] = []
+    private var sawProtocol = false
+    private var publisher = 0
+    private var consumer = 0
+    /// The exchange of the message that is being published, and its body that is missing yet.
+    private var exchange = ""
+    private var missing = 0
+    private var sequence = [UInt16: UInt64]()
+
+    init(broker: FakeBroker) { self.broker = broker }
+
+    /// Reads frames.
+    ///
+    /// - Returns: What to answer.
+    mutating func received(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        unread += bytes
+        if !sawProtocol, unread.count >= 8 {
+            unread.removeFirst(8)
+            sawProtocol = true
+        }
+        var answer: [UInt8] = []
+        while sawProtocol, unread.count >= 8 {
+            let size = Self.number(unread[3..<7])
+            guard unread.count >= size + 8 else { break }
+            let channel = UInt16(Self.number(unread[1..<3]))
+            answer += frame(type: unread[0], channel, Array(unread[7..<(7 + size)]))
+            unread.removeFirst(size + 8)
+        }
+        return answer
+    }
+
+    private static func number(_ bytes: some Sequence<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+
+    /// A short string, and what follows it.
+    private static func short(_ bytes: ArraySlice<UInt8>) -> (text: String, rest: ArraySlice<UInt8>) {
+        let rest = bytes.dropFirst()
+        let length = Int(bytes.first ?? 0)
+        return (String(decoding: rest.prefix(length), as: UTF8.self), rest.dropFirst(length))
+    }
+
+    private mutating func frame(type: UInt8, _ channel: UInt16, _ payload: [UInt8]) -> [UInt8] {
+        switch type {
+        case 1: return method(Self.number(payload[0..<2]), Self.number(payload[2..<4]), channel, payload[4...])
+        case 2:
+            missing = Self.number(payload[4..<12])
+            let properties = try? MessagePropertyReader(payload, 12..<payload.count)
+            let id = properties?.messageID.map { String(decoding: payload[$0], as: UTF8.self) }
+            broker.note(.published(publisher: publisher, exchange: exchange, id: id ?? ""))
+            return missing == 0 ? confirm(channel) : []
+        case 3:
+            missing -= payload.count
+            return missing == 0 ? confirm(channel) : []
+        default: return []
+        }
+    }
+
+    private mutating func confirm(_ channel: UInt16) -> [UInt8] {
+        sequence[channel, default: 0] += 1
+        let number = sequence[channel] ?? 0
+        guard broker.plan.confirms(publisher) else { return [] }
+        return Wire.method(channel, 60, 80) {
+            $0.u64(number)
+            $0.u8(0)
+        }
+    }
+
+    private mutating func method(
+        _ classID: Int, _ methodID: Int, _ channel: UInt16, _ arguments: ArraySlice<UInt8>
+    ) -> [UInt8] {
+        switch (classID, methodID) {
+        case (10, 50): return Wire.method(0, 10, 51)
+        case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
+        case (60, 10): return Wire.method(channel, 60, 11)
+        case (60, 20):
+            if consumer == 0 { consumer = broker.newConsumer() }
+            let tag = Self.short(Self.short(arguments.dropFirst(2)).rest).text
+            return Wire.method(channel, 60, 21) { $0.short(tag) } + deliveries(channel)
+        case (60, 30):
+            broker.note(.cancelled(consumer))
+            let tag = Self.short(arguments).text
+            return Wire.method(channel, 60, 31) { $0.short(tag) }
+        case (60, 40):
+            exchange = Self.short(arguments.dropFirst(2)).text
+            return []
+        case (60, 80):
+            broker.note(.acknowledged(consumer: consumer, tag: UInt64(Self.number(arguments.prefix(8)))))
+            return []
+        case (60, 120):
+            broker.note(.requeued(consumer: consumer, tag: UInt64(Self.number(arguments.prefix(8)))))
+            return []
+        case (85, 10):
+            if publisher == 0 { publisher = broker.newPublisher() }
+            return Wire.method(channel, 85, 11)
+        default: return []
+        }
+    }
+
+    /// Jobs that nobody claims: their results need no APNs.
+    private func deliveries(_ channel: UInt16) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for tag in 0..<broker.plan.deliveries {
+            let body = Array(#"{"device_token":"a1b2","payload":{"aps":{}}}"#.utf8)
+            bytes += Wire.deliver(channel, tag: UInt64(tag + 1), exchange: "apns.jobs", key: "nowhere")
+            bytes += Wire.header(channel, bodySize: UInt64(body.count))
+            bytes += Wire.body(channel, body)
+        }
+        return bytes
+    }
+}
