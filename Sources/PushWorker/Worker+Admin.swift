@@ -9,7 +9,8 @@ extension Worker: AdminSource {
             let last = lane.handle.status?.takenAt ?? startedAt
             return LaneProgress(
                 lane: lane.settings.index,
-                sinceLastTurn: .nanoseconds(Int64(clamping: now.nanoseconds(since: last))))
+                sinceLastTurn: .nanoseconds(Int64(clamping: now.nanoseconds(since: last))),
+                isStuck: lane.handle.pulse.isStuck, step: lane.handle.pulse.step.text)
         }
     }
 

@@ -87,8 +87,13 @@ package final class Worker: Sendable {
                 logger.error("credential files are not watched", metadata: ["error": "\(error.message)"])
             }
         }
-        // Not waited for: it may be reading from a file system that hangs.
-        defer { watcher.stop() }
+        let watchdog = LaneWatchdog(lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, logger: logger)
+        _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
+        defer {
+            // Not waited for: one may be reading from a file system that hangs.
+            watcher.stop()
+            watchdog.stop()
+        }
         await withGracefulShutdownHandler {
             for lane in lanes { await lane.handle.waitUntilEnded() }
         } onGracefulShutdown: {

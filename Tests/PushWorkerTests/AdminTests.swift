@@ -57,6 +57,13 @@ struct AdminTests {
             let stuck = try await curl("\(address)/livez")
             #expect(stuck.code == "503")
             #expect(stuck.body == "lane 1 has not moved for 46s\n")
+            source.state.withLock {
+                $0.progress[1] = LaneProgress(
+                    lane: 1, sinceLastTurn: .seconds(11), isStuck: true, step: "publishing to the broker")
+            }
+            let found = try await curl("\(address)/livez")
+            #expect(found.code == "503")
+            #expect(found.body == "lane 1 has not moved for 11s: publishing to the broker\n")
         }
     }
 

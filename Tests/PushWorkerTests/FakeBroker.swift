@@ -11,7 +11,7 @@ final class FakeBroker: Sendable {
     enum Event: Sendable, Equatable {
         /// A connection asked for confirms.
         case publisher(Int)
-        /// A connection started a consumer.
+        /// A connection started a consumer, for the first time or again.
         case consumer(Int)
         /// A consumer was cancelled.
         case cancelled(Int)
@@ -24,8 +24,13 @@ final class FakeBroker: Sendable {
     struct Behaviour: Sendable {
         /// Messages delivered to each consumer when it starts.
         var deliveries = 1
-        /// Whether it confirms what the publisher of this number publishes.
-        var confirms: @Sendable (Int) -> Bool = { _ in true }
+        /// How it answers what the publisher of this number publishes.
+        var answer: @Sendable (Int) -> Answer = { _ in .confirms }
+    }
+
+    /// How a publication is answered.
+    enum Answer: Sendable {
+        case confirms, refuses, keepsSilent
     }
 
     private struct State {
@@ -163,8 +168,9 @@ private struct Client {
     private mutating func confirm(_ channel: UInt16) -> [UInt8] {
         sequence[channel, default: 0] += 1
         let number = sequence[channel] ?? 0
-        guard broker.plan.confirms(publisher) else { return [] }
-        return Wire.method(channel, 60, 80) {
+        let answer = broker.plan.answer(publisher)
+        guard answer != .keepsSilent else { return [] }
+        return Wire.method(channel, 60, answer == .confirms ? 80 : 120) {
             $0.u64(number)
             $0.u8(0)
         }
@@ -178,9 +184,10 @@ private struct Client {
         case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
         case (60, 10): return Wire.method(channel, 60, 11)
         case (60, 20):
-            if consumer == 0 { consumer = broker.newConsumer() }
+            let isFirst = consumer == 0
+            if isFirst { consumer = broker.newConsumer() } else { broker.note(.consumer(consumer)) }
             let tag = Self.short(Self.short(arguments.dropFirst(2)).rest).text
-            return Wire.method(channel, 60, 21) { $0.short(tag) } + deliveries(channel)
+            return Wire.method(channel, 60, 21) { $0.short(tag) } + (isFirst ? deliveries(channel) : [])
         case (60, 30):
             broker.note(.cancelled(consumer))
             let tag = Self.short(arguments).text

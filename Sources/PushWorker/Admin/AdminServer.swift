@@ -79,10 +79,11 @@ package struct AdminServer: Service {
 
     /// Whether every lane moves: nothing else, since a restart mends neither a broker nor APNs.
     static func liveness(_ progress: [LaneProgress], patience: Duration) -> Response {
-        let stuck = progress.filter { $0.sinceLastTurn > patience }
+        let stuck = progress.filter { $0.isStuck || $0.sinceLastTurn > patience }
         guard !stuck.isEmpty else { return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8)) }
-        let lines = stuck.map {
-            "lane \($0.lane) has not moved for \(DurationText.write(.seconds($0.sinceLastTurn.components.seconds)))\n"
+        let lines = stuck.map { lane in
+            let time = DurationText.write(.seconds(lane.sinceLastTurn.components.seconds))
+            return "lane \(lane.lane) has not moved for \(time)\(lane.step.map { ": \($0)" } ?? "")\n"
         }
         return response(.serviceUnavailable, "text/plain; charset=utf-8", Array(lines.joined().utf8))
     }

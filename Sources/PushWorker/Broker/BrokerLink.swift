@@ -37,6 +37,7 @@ final class BrokerLink: ReadinessHandler {
     private var backoff = Backoff.broker
     private var random = SystemRandomNumberGenerator()
     private let loop: EventLoop
+    private let pulse: LanePulse
     private let connect: (BrokerRole) -> Void
     private unowned let delegate: any BrokerLinkDelegate
     private var mustReadAgain = false
@@ -48,13 +49,15 @@ final class BrokerLink: ReadinessHandler {
     /// Creates a link that connects at its first `tick`.
     ///
     /// - Parameters:
+    ///   - pulse: Learns of its sockets, so that the lane can be got out of a call on one of them.
     ///   - connect: Starts a blocking connect on a helper thread, whose result comes back through `connected(_:now:)`.
     init(
-        role: BrokerRole, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        role: BrokerRole, loop: EventLoop, pulse: LanePulse, delegate: any BrokerLinkDelegate, now: MonotonicTime,
         connect: @escaping (BrokerRole) -> Void
     ) {
         self.role = role
         self.loop = loop
+        self.pulse = pulse
         self.delegate = delegate
         self.connect = connect
         state = .waiting(until: now)
@@ -110,6 +113,7 @@ final class BrokerLink: ReadinessHandler {
                 return
             }
             state = .open(connection)
+            pulse.opened(role, fileDescriptor: connection.fileDescriptor)
             openedAt = now
             trouble = nil
             // Frames may have come with the login's last read.
@@ -126,6 +130,7 @@ final class BrokerLink: ReadinessHandler {
     func failed(_ error: AMQPError, now: MonotonicTime) {
         if case .open(let connection) = state {
             loop.unwatch(connection.fileDescriptor)
+            pulse.closed(role)
             backoff.ended(after: now.nanoseconds(since: openedAt))
             // A broker that closes its connections closes all of them, and everybody comes back at once.
             if error.code == .connectionClosed { backoff.crowded() }
@@ -148,10 +153,13 @@ final class BrokerLink: ReadinessHandler {
         guard case .open(let connection) = state else { return }
         loop.unwatch(connection.fileDescriptor)
         connection.close()
+        pulse.closed(role)
         state = .connecting
     }
 
     private func read(_ connection: AMQPConnection, now: MonotonicTime) {
+        pulse.enter(.reading)
+        defer { pulse.enter(.waiting) }
         do throws(AMQPError) {
             mustReadAgain = try connection.read(frames: Self.framesPerTurn, delegate: delegate, now: now)
         } catch {

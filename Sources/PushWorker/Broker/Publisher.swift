@@ -19,8 +19,8 @@ final class Publisher {
     static let span = 16 * window
     /// Publications waiting for room, or refused, beyond which no new push starts.
     static let congestion = 512
-    /// How long nothing may go out before jobs that were not sent are handed back, in nanoseconds.
-    static let heldUpLimit: UInt64 = 30_000_000_000
+    /// How long nothing may go out before jobs that were not sent are handed back.
+    static let heldUpLimit = Duration.seconds(30)
 
     private var waiting = Deque<Publication>()
     private var waitingReplies = Deque<Publication>()
@@ -33,6 +33,7 @@ final class Publisher {
     private var refused = 0
     private var backoff = Backoff.publication
     private var patience: ConfirmPatience
+    private let heldUpLimit: UInt64
     /// Since when `isCongested` without a pause.
     private var congestedSince: UInt64?
     private var random = SystemRandomNumberGenerator()
@@ -91,14 +92,17 @@ final class Publisher {
     ///   - link: The publish connection of the lane.
     ///   - renderer: Writes a publication as a message.
     ///   - patience: Decides how long a confirm is awaited.
+    ///   - heldUpLimit: How long nothing may go out before jobs that were not sent are handed back.
     ///   - fate: Called once per publication that is confirmed, or for a reply that was returned or refused.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
+        heldUpLimit: Duration = Publisher.heldUpLimit,
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
         self.renderer = renderer
         self.patience = patience
+        self.heldUpLimit = heldUpLimit.wholeNanoseconds
         self.fate = fate
     }
 
@@ -109,7 +113,7 @@ final class Publisher {
     }
     /// Whether that has been so for so long that another worker should have the jobs that were not sent.
     func isHeldUp(now: MonotonicTime) -> Bool {
-        congestedSince.map { now.nanoseconds >= $0 + Self.heldUpLimit } ?? false
+        congestedSince.map { now.nanoseconds >= $0 + heldUpLimit } ?? false
     }
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {

@@ -13,6 +13,7 @@ extension Lane {
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
                 worker: settings.instance, includesDeviceToken: settings.includesDeviceToken),
             patience: ConfirmPatience(usual: settings.confirmPatience.wholeNanoseconds),
+            heldUpLimit: settings.heldUpLimit,
             fate: { [unowned self] publication, fate in
                 let route = publication.route
                 if let rejected = route.published(publication, fate, now: now) {
@@ -24,7 +25,7 @@ extension Lane {
 
     func makeLink(_ role: BrokerRole) -> BrokerLink {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
-        return BrokerLink(role: role, loop: loop, delegate: delegate, now: now) { [settings, handle] role in
+        return BrokerLink(role: role, loop: loop, pulse: handle.pulse, delegate: delegate, now: now) { [settings, handle] role in
             HelperThread.run("martlet-amqp") {
                 let result = Self.connect(role, settings)
                 handle.post(.brokerConnected(role, Transfer(result)))

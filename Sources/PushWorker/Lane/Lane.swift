@@ -67,6 +67,7 @@ final class Lane {
         handle.started { mailbox.post($0) }
         defer { handle.ended(isDrained: isDrained) }
         while !isFinished {
+            handle.pulse.turn()
             do throws(EventLoopError) {
                 now = try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait())))
             } catch {
@@ -74,6 +75,7 @@ final class Lane {
                 return
             }
             wallClock = WallClock.milliseconds()
+            handle.pulse.enter(.messages)
             for message in mailbox.take() { receive(message) }
             endTurn()
         }
@@ -91,10 +93,12 @@ final class Lane {
 
     /// What follows the events of a turn: routes send, connections write, results go out, deliveries are acknowledged.
     private func endTurn() {
+        let pulse = handle.pulse
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
         // Once per turn: methods and acknowledgements below go out only as far as the socket has room.
         _ = consumeLink.connection?.refreshRoom()
+        pulse.enter(.routes)
         if now >= nextSweep {
             nextSweep = now.adding(nanoseconds: Self.sweepInterval)
             for route in routes { mark(route) }
@@ -106,12 +110,15 @@ final class Lane {
             route.isMarked = false
             advance(route)
         }
+        pulse.enter(.publishing)
         publisher.publish(now: now)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.
         lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
+        pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+            pulse.enter(.reporting)
             watchClocks()
             handle.publish(status(), snapshot())
         }
@@ -295,6 +302,7 @@ extension Lane {
     }
 
     private func close() {
+        handle.pulse.enter(.closing)
         for route in routes {
             route.pool?.close()
             for host in route.channelHosts { host.close() }

@@ -36,6 +36,8 @@ final class LaneHandle: Sendable {
 
     /// Where the lane leaves its counters.
     let metrics = LaneMetrics()
+    /// What the lane lets see of itself at any moment.
+    let pulse = LanePulse()
 
     /// The lane leaves a picture of itself.
     func publish(_ status: LaneStatus, _ snapshot: LaneSnapshot) {

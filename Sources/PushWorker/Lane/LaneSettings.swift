@@ -60,4 +60,6 @@ struct LaneSettings: Sendable {
     var pingInterval: Duration
     /// How long a confirm of the broker is awaited.
     var confirmPatience = Duration.nanoseconds(ConfirmPatience.usual)
+    /// How long results may find no way out before jobs that were not sent are handed back.
+    var heldUpLimit = Publisher.heldUpLimit
 }

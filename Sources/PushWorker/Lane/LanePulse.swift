@@ -1,0 +1,79 @@
+internal import EventLoop
+internal import Synchronization
+
+/// What a lane lets others see of it at any moment: that it turns, what it is doing, and the sockets it could hang on.
+///
+/// HTTP/2 connections are not among them: their sockets never block. The sockets of rabbitmq-c do, in spite of all that
+/// is done to prevent it (DESIGN, "The shape").
+final class LanePulse: Sendable {
+    /// What a lane does at a moment of its turn.
+    enum Step: UInt8, Sendable {
+        case starting, waiting, reading, messages, routes, publishing, acknowledging, reporting, closing
+
+        /// In words.
+        var text: String {
+            switch self {
+            case .starting: "starting"
+            case .waiting: "waiting for sockets, or serving them"
+            case .reading: "reading from the broker"
+            case .messages: "taking what helper threads made"
+            case .routes: "looking at its routes"
+            case .publishing: "publishing to the broker"
+            case .acknowledging: "acknowledging to the broker"
+            case .reporting: "leaving a report"
+            case .closing: "closing its connections"
+            }
+        }
+    }
+
+    private let turnCount = Atomic<UInt64>(0)
+    private let currentStep = Atomic<UInt8>(Step.starting.rawValue)
+    private let stuck = Atomic<Bool>(false)
+    private let sockets = Mutex<[BrokerRole: SocketBreaker]>([:])
+
+    /// A lane that has not turned yet.
+    init() {}
+
+    /// How many turns began.
+    var turns: UInt64 { turnCount.load(ordering: .relaxed) }
+
+    /// What the lane does now.
+    var step: Step { Step(rawValue: currentStep.load(ordering: .relaxed)) ?? .starting }
+
+    /// Whether the watchdog found that the lane does not turn, and it has not turned since.
+    var isStuck: Bool { stuck.load(ordering: .relaxed) }
+
+    /// A turn begins; on the lane's thread.
+    func turn() {
+        turnCount.store(turnCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        enter(.waiting)
+    }
+
+    /// The lane does something else now; on the lane's thread.
+    func enter(_ step: Step) { currentStep.store(step.rawValue, ordering: .relaxed) }
+
+    /// Notes what the watchdog found.
+    func setStuck(_ isStuck: Bool) { stuck.store(isStuck, ordering: .relaxed) }
+
+    /// A connection to the broker is in use from now on; on the lane's thread.
+    func opened(_ role: BrokerRole, fileDescriptor: Int32) {
+        let breaker = SocketBreaker(fileDescriptor)
+        sockets.withLock { $0[role] = breaker }
+    }
+
+    /// A connection to the broker is not used any more, and about to be closed; on the lane's thread.
+    func closed(_ role: BrokerRole) {
+        let breaker = sockets.withLock { $0.removeValue(forKey: role) }
+        breaker?.release()
+    }
+
+    /// Breaks the lane's connections to the broker off; on any thread.
+    ///
+    /// - Returns: How many there were.
+    func breakOff() -> Int {
+        sockets.withLock { sockets in
+            for breaker in sockets.values { breaker.breakOff() }
+            return sockets.count
+        }
+    }
+}

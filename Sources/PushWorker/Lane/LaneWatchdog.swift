@@ -1,0 +1,101 @@
+internal import Dispatch
+internal import Logging
+
+/// Decides from repeated looks at a lane's turns whether it is stuck.
+///
+/// It counts looks and not time: where the whole process was stopped, or the machine slept, the watchdog did not look
+/// either. Pure.
+struct LaneWatch {
+    /// What a look showed.
+    enum Finding: Equatable {
+        /// It turns, or has not been still for long.
+        case fine
+        /// It has not turned for this many looks; found again after as many.
+        case stuck(looks: Int)
+        /// It turns again after it was stuck.
+        case recovered
+    }
+
+    /// After how many looks without a turn a lane is stuck. A lane that waits for nothing turns twice a second, and the
+    /// longest thing it does on purpose is closing two connections, at two seconds each.
+    static let limit = 10
+
+    private var lastTurns: UInt64?
+    private var still = 0
+
+    /// Nothing was seen yet.
+    init() {}
+
+    /// Looks at a lane.
+    ///
+    /// - Parameter turns: How many turns it has begun.
+    mutating func look(turns: UInt64) -> Finding {
+        guard turns == lastTurns else {
+            lastTurns = turns
+            defer { still = 0 }
+            return still >= Self.limit ? .recovered : .fine
+        }
+        still += 1
+        return still.isMultiple(of: Self.limit) ? .stuck(looks: still) : .fine
+    }
+}
+
+/// A thread that looks at every lane once a second, and gets one out of a call that does not return.
+///
+/// What a lane can hang on is a send of rabbitmq-c to a peer that takes nothing: the call ends when its socket is shut
+/// down from here, the lane sees a lost connection, and goes on as after any other. `/livez` says so meanwhile.
+final class LaneWatchdog: Sendable {
+    /// The time between two looks.
+    static let interval = Duration.seconds(1)
+
+    private let lanes: [(index: Int, pulse: LanePulse)]
+    private let interval: Duration
+    private let logger: Logger
+    private let end = DispatchSemaphore(value: 0)
+
+    /// Prepares a watchdog; `run()` does the work.
+    ///
+    /// - Parameters:
+    ///   - lanes: Their numbers and what they let see.
+    ///   - logger: Where it says what it found.
+    ///   - interval: The time between two looks.
+    init(lanes: [(index: Int, pulse: LanePulse)], logger: Logger, interval: Duration = LaneWatchdog.interval) {
+        self.lanes = lanes
+        self.logger = logger
+        self.interval = interval
+    }
+
+    /// Ends `run()`.
+    func stop() { end.signal() }
+
+    /// Looks at the lanes until it is stopped; on a thread of its own.
+    func run() {
+        var watches = lanes.map { _ in LaneWatch() }
+        while end.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
+            for (position, lane) in lanes.enumerated() {
+                act(on: watches[position].look(turns: lane.pulse.turns), lane.index, lane.pulse)
+            }
+        }
+    }
+
+    private func act(on finding: LaneWatch.Finding, _ index: Int, _ pulse: LanePulse) {
+        switch finding {
+        case .fine: break
+        case .stuck(let looks):
+            pulse.setStuck(true)
+            // Asked before anything changes it.
+            let step = pulse.step
+            let broken = pulse.breakOff()
+            let stillness = interval * looks
+            logger.error(
+                "a lane does not turn: its connections to the broker are broken off",
+                metadata: .with([
+                    .lane: "\(index)", .duration: "\(stillness.wholeNanoseconds / 1_000_000)",
+                    .detail: "it stands at: \(step.text)", .count: "\(broken)",
+                ]))
+        case .recovered:
+            pulse.setStuck(false)
+            logger.notice("a lane turns again", metadata: .with([.lane: "\(index)"]))
+        }
+    }
+}
