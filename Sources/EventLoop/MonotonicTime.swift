@@ -81,3 +81,15 @@ package enum WallClock {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
+
+/// The time since the machine started (CLOCK_BOOTTIME), which unlike the monotonic clock goes on while it sleeps.
+package enum BootClock {
+    /// Reads the clock.
+    ///
+    /// - Returns: nanoseconds since the machine started.
+    package static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+}

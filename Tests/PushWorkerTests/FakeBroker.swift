@@ -86,9 +86,21 @@ final class FakeBroker: Sendable {
                 guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }
                 guard case .bytes(let count) = try? socket.read(into: &buffer), count > 0 else { return }
                 let answer = client.received(buffer[..<count])
-                guard answer.isEmpty || (try? socket.write(answer.span)) != nil else { return }
+                guard Self.write(answer, to: socket) else { return }
             }
         }
+    }
+
+    /// Writes all of it.
+    private static func write(_ bytes: [UInt8], to socket: borrowing Socket) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            guard (try? socket.wait(for: .writable, timeout: .seconds(10))) == true,
+                let count = try? socket.write(bytes.span.extracting(start..<bytes.count))
+            else { return false }
+            start += count
+        }
+        return true
     }
 
     fileprivate func note(_ event: Event) { feed.yield(event) }

@@ -1,6 +1,8 @@
+import Dispatch
 import EventLoop
 import Logging
 import PushModel
+import Synchronization
 import TLS
 import Testing
 
@@ -9,7 +11,10 @@ import Testing
 @Suite("A lane and a broker that misbehaves", .timeLimit(.minutes(1)))
 struct LaneBrokerTests {
     /// A lane on its own thread, with the route that answers jobs nobody claims.
-    private func start(_ broker: FakeBroker, _ change: (inout LaneSettings) -> Void = { _ in }) throws -> LaneHandle {
+    private func start(
+        _ broker: FakeBroker, logger: Logger = Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() },
+        _ change: (inout LaneSettings) -> Void = { _ in }
+    ) throws -> LaneHandle {
         let handle = LaneHandle()
         var settings = LaneSettings(
             index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
@@ -21,8 +26,7 @@ struct LaneBrokerTests {
         let made = settings
         _ = try LoopThread.start(name: "lane") {
             do {
-                try Lane(settings: made, handle: handle, logger: Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() })
-                    .run()
+                try Lane(settings: made, handle: handle, logger: logger).run()
             } catch {
                 Issue.record("\(error)")
             }
@@ -32,7 +36,7 @@ struct LaneBrokerTests {
 
     @Test("confirms that never come end the connection, and the same messages are published on another")
     func noConfirm() async throws {
-        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, confirms: { $0 > 2 }))
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, answer: { $0 > 2 ? .confirms : .keepsSilent }))
         defer { broker.stop() }
         let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
         var published: [Int: Set<String>] = [:]
@@ -53,5 +57,62 @@ struct LaneBrokerTests {
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
+    }
+
+    @Test("while results are refused the lane stops consuming and drops nothing; once they are taken it goes on")
+    func refusals() async throws {
+        let isFull = Mutex(true)
+        let count = UInt64(2 * Publisher.congestion)
+        let plan = FakeBroker.Behaviour(
+            deliveries: Int(count), answer: { _ in isFull.withLock { $0 } ? .refuses : .confirms })
+        let broker = try FakeBroker(plan)
+        defer { broker.stop() }
+        let handle = try start(broker) { $0.heldUpLimit = .milliseconds(300) }
+        var ids: Set<String> = []
+        var (wasCancelled, isBack) = (false, false)
+        var acknowledged: UInt64 = 0
+        for await event in broker.events {
+            switch event {
+            case .published(_, let exchange, let id): ids.insert("\(exchange) \(id)")
+            case .cancelled:
+                wasCancelled = true
+                #expect(acknowledged == 0)
+                isFull.withLock { $0 = false }
+            case .acknowledged(_, let tag): acknowledged = max(acknowledged, tag)
+            case .consumer: isBack = wasCancelled
+            default: break
+            }
+            if isBack, acknowledged == count { break }
+        }
+        #expect(wasCancelled)
+        #expect(ids.count == Int(2 * count), "a result and a dead letter each")
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained, "every delivery is acknowledged")
+    }
+
+    @Test("a lane that stood still for longer than two heartbeats takes its connections for lost")
+    func standstill() async throws {
+        let broker = try FakeBroker()
+        defer { broker.stop() }
+        let lines = LogLines()
+        // What a lane logs is logged on its thread.
+        let held = Mutex(false)
+        lines.onLine = { line in
+            guard line.hasPrefix("connected to the broker"), line.contains("consume") else { return }
+            let isFirst = held.withLock { held in
+                defer { held = true }
+                return !held
+            }
+            if isFirst { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2_500)) }
+        }
+        let handle = try start(broker, logger: lines.logger) { $0.standstill = .seconds(2) }
+        for await event in broker.events where event == .consumer(1) || event == .consumer(2) {
+            if lines.all.contains(where: { $0.hasPrefix("a lane stood still") }) { break }
+        }
+        #expect(lines.all.contains { $0.hasPrefix("no connection to the broker") && $0.contains("stood still") })
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.metrics.latest.lane.standstills >= 1)
     }
 }

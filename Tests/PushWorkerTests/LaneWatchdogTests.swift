@@ -83,6 +83,7 @@ final class LogLines: Sendable {
     let stream: AsyncStream<String>
     private let feed: AsyncStream<String>.Continuation
     private let lines = Mutex<[String]>([])
+    private let hook = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     init() { (stream, feed) = AsyncStream.makeStream(of: String.self) }
 
@@ -92,9 +93,16 @@ final class LogLines: Sendable {
     /// Logs to here.
     var logger: Logger { Logger(label: "lines") { _ in Handler(lines: self) } }
 
+    /// Called for each line, on the thread that logs it.
+    var onLine: (@Sendable (String) -> Void)? {
+        get { hook.withLock(\.self) }
+        set { hook.withLock { $0 = newValue } }
+    }
+
     private func add(_ line: String) {
         lines.withLock { $0.append(line) }
         feed.yield(line)
+        onLine?(line)
     }
 
     private struct Handler: LogHandler {

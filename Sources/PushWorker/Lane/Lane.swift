@@ -35,8 +35,9 @@ final class Lane {
 
     /// The time of this turn.
     private(set) var now = MonotonicTime.now()
-    /// Milliseconds since 1970 at this turn.
+    /// Milliseconds since 1970 at this turn; the earlier of two times after the clock was set.
     private(set) var wallClock = WallClock.milliseconds()
+    private var clocks: ClockWatch
     /// Routes that something happened to in this turn.
     private var marked: [Route] = []
     private var nextSweep = MonotonicTime(nanoseconds: 0)
@@ -57,6 +58,7 @@ final class Lane {
         self.settings = settings
         self.handle = handle
         self.logger = logger
+        clocks = ClockWatch(standstill: Self.standstill(settings))
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
     }
@@ -74,7 +76,9 @@ final class Lane {
                 logger.critical("lane stopped: its loop failed", metadata: ["error": "\(error.message)"])
                 return
             }
-            wallClock = WallClock.milliseconds()
+            let wall = WallClock.milliseconds()
+            for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
+            wallClock = clocks.believed(wall: wall)
             handle.pulse.enter(.messages)
             for message in mailbox.take() { receive(message) }
             endTurn()

@@ -62,4 +62,6 @@ struct LaneSettings: Sendable {
     var confirmPatience = Duration.nanoseconds(ConfirmPatience.usual)
     /// How long results may find no way out before jobs that were not sent are handed back.
     var heldUpLimit = Publisher.heldUpLimit
+    /// How long a lane may stand still before its connections to the broker count as lost; nil for two heartbeats.
+    var standstill: Duration?
 }

@@ -168,6 +168,11 @@ struct LaneMetricsWriter {
                 { Double($0.longestTurnNanoseconds) / 1e9 }
             ),
             (
+                "martlet_standstills_total", .counter, "Times the lane did not turn for longer than two heartbeats.",
+                { Double($0.standstills) }
+            ),
+            ("martlet_clock_steps_total", .counter, "Times the machine's clock was set.", { Double($0.clockSteps) }),
+            (
                 "martlet_broker_blocked", .gauge, "Whether the broker has blocked publishing.",
                 { $0.isBlocked ? 1 : 0 }
             ),

@@ -107,6 +107,10 @@ package struct LaneCounters: Sendable {
     package var brokerDisconnects = 0
     /// Turns of the loop.
     package var turns = 0
+    /// How often the lane did not turn for longer than two heartbeats.
+    package var standstills = 0
+    /// How often the calendar was set.
+    package var clockSteps = 0
     /// Nanoseconds the loop was busy, waiting excluded.
     package var busyNanoseconds: UInt64 = 0
 

@@ -1,0 +1,68 @@
+/// Notices that time did not pass as it should have: a clock that was set, a process that was stopped, a machine that slept.
+///
+/// The boot clock (CLOCK_BOOTTIME) never jumps and goes on while the machine sleeps; the calendar (CLOCK_REALTIME) may be
+/// set to anything at any time. After it was set nobody knows which of its two versions is right, so until it has stayed
+/// as it is for a while the earlier one is believed: a job counts as expired only if it is by both. Pure: readings come
+/// in.
+package struct ClockWatch: Sendable {
+    /// What a reading showed.
+    package enum Event: Equatable, Sendable {
+        /// The lane did not turn for so long, in milliseconds: nothing that others promised it before still holds.
+        case stood(milliseconds: Int64)
+        /// The calendar was set by so much, in milliseconds; negative for back.
+        case stepped(milliseconds: Int64)
+        /// The calendar stayed as it was set, and is believed from now on.
+        case settled
+    }
+
+    /// The smallest change of the calendar that is not taken for the slow corrections of NTP, in milliseconds.
+    package static let tolerance: Int64 = 2_000
+    /// How long a calendar that was set must stay as it is to be believed, in milliseconds.
+    package static let settling: Int64 = 300_000
+
+    /// How long a lane may stand before its connections count as lost, in milliseconds.
+    private let standstill: Int64
+    private var last: (boot: UInt64, wall: Int64)?
+    /// How far the calendar that was believed before lies behind the present one, in milliseconds; nil while there is
+    /// nothing to doubt.
+    private var doubt: Int64?
+    /// When the calendar was set last, by the boot clock, in nanoseconds.
+    private var steppedAt: UInt64 = 0
+
+    /// A watch that has seen nothing.
+    ///
+    /// - Parameter standstill: How long a lane may stand before its connections count as lost, in milliseconds.
+    package init(standstill: Int64) { self.standstill = standstill }
+
+    /// Takes a reading, once per turn.
+    ///
+    /// - Parameters:
+    ///   - boot: The boot clock now, in nanoseconds.
+    ///   - wall: The calendar now, in milliseconds since 1970.
+    /// - Returns: What is to be done about it, at most one of each kind.
+    package mutating func read(boot: UInt64, wall: Int64) -> [Event] {
+        defer { last = (boot, wall) }
+        guard let before = last else { return [] }
+        var events: [Event] = []
+        let passed = Int64(clamping: (boot - min(boot, before.boot)) / 1_000_000)
+        if passed > standstill { events.append(.stood(milliseconds: passed)) }
+        let step = wall - before.wall - passed
+        if step.magnitude > Self.tolerance.magnitude {
+            let total = (doubt ?? 0) + step
+            // Set back to where it was: there is nothing left to doubt.
+            doubt = total.magnitude > Self.tolerance.magnitude ? total : nil
+            steppedAt = boot
+            events.append(.stepped(milliseconds: step))
+        } else if doubt != nil, boot >= steppedAt + UInt64(Self.settling) * 1_000_000 {
+            doubt = nil
+            events.append(.settled)
+        }
+        return events
+    }
+
+    /// The calendar that is believed: the earlier one while it is in doubt.
+    ///
+    /// - Parameter wall: The calendar now, in milliseconds since 1970.
+    /// - Returns: Milliseconds since 1970.
+    package func believed(wall: Int64) -> Int64 { wall - max(0, doubt ?? 0) }
+}

@@ -1,0 +1,43 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+internal import PushModel
+internal import RabbitMQ
+
+// What a lane does when time did not pass as it should have.
+extension Lane {
+    /// After how many milliseconds without a turn the connections to the broker count as lost: it has missed two
+    /// heartbeats by then, and may have given everything to others.
+    static func standstill(_ settings: LaneSettings) -> Int64 {
+        let heartbeats = settings.endpoints.map(\.heartbeat).filter { $0 > 0 }
+        return settings.standstill?.wholeMilliseconds ?? Int64(heartbeats.min() ?? 60) * 2_000
+    }
+
+    /// Follows the clocks once per turn, before anything that was read is worked on.
+    func follow(_ event: ClockWatch.Event) {
+        switch event {
+        case .stood(let milliseconds):
+            counters.standstills += 1
+            logger.error(
+                "a lane stood still: its deliveries count as lost",
+                metadata: .with([.lane: "\(settings.index)", .duration: "\(milliseconds)"]))
+            let error = AMQPError(.timeout, "the lane stood still for \(milliseconds) ms, longer than two heartbeats")
+            for link in [consumeLink, publishLink] where link.connection != nil { link.failed(error, now: now) }
+        case .stepped(let milliseconds):
+            counters.clockSteps += 1
+            logger.error(
+                "this machine's clock was set: until it has stayed so for five minutes jobs expire by the earlier time",
+                metadata: .with([
+                    .lane: "\(settings.index)",
+                    .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it",
+                ]))
+            // A route whose token was made by a wrong clock need not wait for its next probe.
+            for route in routes where route.pool?.credential.tokens != nil {
+                route.breaker.credentialReplaced()
+                mark(route)
+            }
+        case .settled:
+            logger.notice("this machine's clock is believed again", metadata: .with([.lane: "\(settings.index)"]))
+        }
+    }
+}
