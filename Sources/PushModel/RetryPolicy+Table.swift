@@ -106,6 +106,7 @@ extension RetryPolicy {
     /// - A `Retry-After` replaces the computed delay; it counts only with 429 and 5xx.
     /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
     ///   `ExpiredProviderToken` and `UnrelatedKeyIdInToken` park the route like a refused credential.
+    /// - What APNs provably did not take is resent a hundred times, then retried like what could not be sent.
     /// - A refused credential leaves a job with expiration 0 and no deadline `rejected`, as no tier may hold it.
     ///
     /// - Parameters:
@@ -117,7 +118,9 @@ extension RetryPolicy {
         case .response(let answer):
             return settle(answer, facts, now)
         case .unprocessed:
-            return expired(facts, at: now, nil) ?? .resend
+            if let report = expired(facts, at: now, nil) { return report }
+            guard facts.refusals >= Self.maximumRefusals else { return .resend }
+            return settle(unreachable: "APNs did not take it \(facts.refusals) times", facts, now)
         case .unanswered(let cause):
             return settle(unanswered: cause, facts, now)
         case .expired:

@@ -12,6 +12,8 @@ package struct AttemptFacts: Sendable {
     package var onUnknown: OnUnknown
     /// How often the notification was resent on a new connection within this attempt.
     package var resends: Int
+    /// How often APNs provably did not take the notification within this attempt.
+    package var refusals: Int
     /// Whether the route suddenly reports so many dead tokens that its configuration is suspect.
     package var holdsDeadTokens: Bool
     /// How long a parked route waits before it probes, in milliseconds.
@@ -20,7 +22,8 @@ package struct AttemptFacts: Sendable {
     /// Facts from their parts.
     package init(
         attempt: Int = 1, firstAttemptAt: Int64? = nil, deadline: Int64? = nil, expiration: Int64? = nil,
-        onUnknown: OnUnknown = .retry, resends: Int = 0, holdsDeadTokens: Bool = false, probeDelay: Int64 = 15_000
+        onUnknown: OnUnknown = .retry, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
+        probeDelay: Int64 = 15_000
     ) {
         self.attempt = attempt
         self.firstAttemptAt = firstAttemptAt
@@ -28,16 +31,20 @@ package struct AttemptFacts: Sendable {
         self.expiration = expiration
         self.onUnknown = onUnknown
         self.resends = resends
+        self.refusals = refusals
         self.holdsDeadTokens = holdsDeadTokens
         self.probeDelay = probeDelay
     }
 
     /// The facts of a job's notification.
-    package init(_ job: borrowing Job, resends: Int = 0, holdsDeadTokens: Bool = false, probeDelay: Int64 = 15_000) {
+    package init(
+        _ job: borrowing Job, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
+        probeDelay: Int64 = 15_000
+    ) {
         self.init(
             attempt: job.attempt, firstAttemptAt: job.firstAttemptAt, deadline: job.deadline,
-            expiration: job.expiration, onUnknown: job.onUnknown, resends: resends, holdsDeadTokens: holdsDeadTokens,
-            probeDelay: probeDelay)
+            expiration: job.expiration, onUnknown: job.onUnknown, resends: resends, refusals: refusals,
+            holdsDeadTokens: holdsDeadTokens, probeDelay: probeDelay)
     }
 }
 
@@ -52,6 +59,10 @@ package struct RetryPolicy: Sendable, Equatable {
 
     /// How often a notification is resent on new connections within one attempt.
     package static let maximumResends = 3
+
+    /// How often a notification that APNs provably did not take is sent again within one attempt: it costs nothing, but
+    /// an APNs that takes nothing at all would keep it going round for ever.
+    package static let maximumRefusals = 100
 
     /// The delays before the second, third, fourth and every later attempt, in milliseconds.
     package static let ladder: [Int64] = [15_000, 60_000, 300_000, 1_800_000]

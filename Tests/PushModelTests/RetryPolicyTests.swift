@@ -221,6 +221,25 @@ struct RetryPolicyTests {
         }
     }
 
+    @Test("what APNs does not take is sent again a hundred times, then waits in a tier, and is exhausted at last")
+    func unprocessedAgainAndAgain() {
+        func settled(_ facts: AttemptFacts) -> Settlement {
+            Self.policy.settle(.unprocessed, job: facts, now: Self.now)
+        }
+        #expect(settled(AttemptFacts(refusals: RetryPolicy.maximumRefusals - 1)) == .resend)
+        guard case .retry(_, attempt: 2) = settled(AttemptFacts(refusals: RetryPolicy.maximumRefusals)) else {
+            Issue.record("no tier")
+            return
+        }
+        let last = AttemptFacts(attempt: Self.policy.maxAttempts, refusals: RetryPolicy.maximumRefusals)
+        guard case .report(let report) = settled(last) else {
+            Issue.record("no report")
+            return
+        }
+        #expect(report.outcome == .exhausted && report.reason == .unreachable)
+        #expect(report.detail?.hasPrefix("APNs did not take it 100 times") == true)
+    }
+
     @Test("nothing is resent after its time")
     func unprocessedTooLate() {
         let facts = AttemptFacts(deadline: Self.now - 1)

@@ -185,6 +185,45 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .none)
     }
 
+    @Test("errors of APNs park the route only when there is no other answer between many of them")
+    func troubles() {
+        var breaker = RouteBreaker()
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<100 {
+            for _ in 1..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: 0, random: &random) }
+            breaker.answered(isTrouble: false, now: 0, random: &random)
+        }
+        #expect(breaker.intake == .full && !breaker.isTroubled)
+        for _ in 0..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: 0, random: &random) }
+        #expect(breaker.intake == .none && breaker.isTroubled)
+    }
+
+    @Test("while APNs is in trouble one job at a time is tried, after waits of up to 30 seconds, until one is taken")
+    func probesTrouble() {
+        var breaker = RouteBreaker()
+        var random = SplitMix64(seed: 5)
+        var now: UInt64 = 1_000_000_000
+        for _ in 0..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: now, random: &random) }
+        var waits: [UInt64] = []
+        for _ in 0..<40 {
+            let due = breaker.nextTick ?? 0
+            waits.append(due - now)
+            now = due
+            breaker.tick(now: now)
+            #expect(breaker.intake == .one)
+            breaker.answered(isTrouble: true, now: now, random: &random)
+            // A 503 says nothing against the credential, and must not open the route all the same.
+            breaker.credentialAccepted()
+            #expect(breaker.intake == .none)
+        }
+        #expect(waits[0] <= 2_000_000_000)
+        #expect(waits.allSatisfy { $0 > 0 && $0 <= 30_000_000_000 } && waits.contains { $0 > 15_000_000_000 })
+        breaker.tick(now: now + 30_000_000_000)
+        breaker.answered(isTrouble: false, now: now, random: &random)
+        breaker.credentialAccepted()
+        #expect(breaker.intake == .full && !breaker.isTroubled)
+    }
+
     @Test("before the first connection nothing is taken")
     func notConnectedYet() {
         var breaker = RouteBreaker(isConnected: false)

@@ -59,6 +59,7 @@ extension Lane {
         var troubles: [String] = []
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
         troubles += route.credentialTroubles
+        if route.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
         if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
         for host in route.channelHosts {
             if let trouble = host.trouble { troubles.append("\(host.kind.setting): \(trouble)") }

@@ -11,6 +11,8 @@ extension Route {
         case .response(let response):
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
+            breaker.answered(
+                isTrouble: isTrouble(response.answer, notification, now: now), now: now.nanoseconds, random: &random)
             if response.status == 429 { rest(notification, after: response.answer, now: now) }
             settle(
                 notification, attempted, wallClock: wallClock, now: now,
@@ -27,8 +29,8 @@ extension Route {
         apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil
     ) {
         let facts = AttemptFacts(
-            notification.job.job, resends: notification.resends, holdsDeadTokens: deadTokens.isSuspicious,
-            probeDelay: Int64(breaker.probeDelay / 1_000_000))
+            notification.job.job, resends: notification.resends, refusals: notification.refusals,
+            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: Int64(breaker.probeDelay / 1_000_000))
         switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
         case .report(let report):
             learn(from: attempted, report, now: now)
@@ -46,6 +48,16 @@ extension Route {
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         }
+    }
+
+    /// Whether an answer says that APNs cannot serve the route: its own errors, and too many requests for a device token
+    /// that was not known to have too many.
+    private func isTrouble(_ answer: Answer, _ notification: Notification, now: MonotonicTime) -> Bool {
+        if answer.status == 429 {
+            return answer.reason == .tooManyRequests
+                && cooling.remaining(key(of: notification), now: now.nanoseconds) == nil
+        }
+        return answer.status >= 500
     }
 
     /// Lets a device token rest where APNs has had too many notifications for it.
@@ -106,7 +118,7 @@ extension Route {
     /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
     private func resend(_ notification: Notification, counted: Bool) {
         var again = notification
-        if counted { again.resends += 1 }
+        if counted { again.resends += 1 } else { again.refusals += 1 }
         guard isCurrent(notification.job) else {
             notification.job.postpone(again)
             return

@@ -1,16 +1,17 @@
 /// Decides whether a route works, is parked, or is being probed.
 ///
 /// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
-/// works again once a probe is answered without a refusal (CONTRACT, "What each answer leads to"). A route without a
+/// works again once a probe is answered without a refusal (CONTRACT, "What each answer leads to"). So does a route whose
+/// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route without a
 /// usable connection parks too, and resumes as soon as one is there. Pure: time comes in.
 package struct RouteBreaker {
     /// What the route may do now.
     package enum State: Equatable, Sendable {
         /// Everything.
         case working
-        /// Nothing: the credential was refused; a probe is due at the given time.
+        /// Nothing: the credential was refused, or APNs is in trouble; a probe is due at the given time.
         case parked(until: UInt64)
-        /// One job at a time, to learn whether the credential is accepted again.
+        /// One job at a time, to learn whether it is taken again.
         case probing
     }
 
@@ -26,6 +27,18 @@ package struct RouteBreaker {
     /// How long a route keeps its jobs without a connection, in nanoseconds: reconnecting is usually quicker, and jobs
     /// given back count as delivered once more.
     package static let disconnectGrace: UInt64 = 5_000_000_000
+
+    /// After how many errors of APNs in a row, without any other answer between them, the route parks.
+    package static let troubleLimit = 32
+
+    /// Errors of APNs since any other answer.
+    private var troubles = 0
+    /// Draws the waits before probes while APNs is in trouble: 2 to 30 seconds.
+    private var troubleBackoff = RouteBreaker.freshBackoff
+    private static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
+
+    /// Whether APNs has answered nothing but errors of its own of late.
+    package var isTroubled: Bool { troubles >= Self.troubleLimit }
 
     /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
     package private(set) var isReachable: Bool
@@ -67,6 +80,24 @@ package struct RouteBreaker {
         case .probing: probeDelay = min(Self.longestProbeDelay, probeDelay * 2)
         }
         state = .parked(until: now + probeDelay)
+    }
+
+    /// APNs answered a push; a refusal of the credential, or its acceptance, is told apart from this and after it.
+    ///
+    /// - Parameters:
+    ///   - isTrouble: Whether the answer says that APNs cannot serve the route now.
+    ///   - now: The time, in nanoseconds.
+    ///   - random: Spreads the probes of many workers.
+    package mutating func answered(isTrouble: Bool, now: UInt64, random: inout some RandomNumberGenerator) {
+        guard isTrouble else {
+            troubles = 0
+            if state == .working { troubleBackoff = Self.freshBackoff }
+            return
+        }
+        troubles = min(troubles + 1, Self.troubleLimit)
+        guard isTroubled, !isParked else { return }
+        probeDelay = Self.firstProbeDelay
+        state = .parked(until: now + troubleBackoff.next(using: &random))
     }
 
     /// An answer that shows the credential is accepted: work again.

@@ -162,6 +162,8 @@ struct Notification {
     var index: Int
     /// How often it was sent again without costing an attempt.
     var resends = 0
+    /// How often APNs did not take it, as it said itself.
+    var refusals = 0
 
     /// Whether it is all of its job, and nothing was published for it yet.
     var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }
