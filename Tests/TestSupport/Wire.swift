@@ -91,7 +91,8 @@ package struct Wire {
 
 extension Wire {
     /// The three answers that a client waits for while it logs in, which may as well be sent before the questions.
-    package static func welcome(channelMax: UInt16 = 64, frameMax: UInt32 = 131_072, heartbeat: UInt16 = 60) -> [UInt8] {
+    package static func welcome(channelMax: UInt16 = 64, frameMax: UInt32 = 131_072, heartbeat: UInt16 = 60) -> [UInt8]
+    {
         method(0, 10, 10) {
             $0.u8(0)
             $0.u8(9)

@@ -25,7 +25,8 @@ extension Lane {
 
     func makeLink(_ role: BrokerRole) -> BrokerLink {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
-        return BrokerLink(role: role, loop: loop, pulse: handle.pulse, delegate: delegate, now: now) { [settings, handle] role in
+        return BrokerLink(role: role, loop: loop, pulse: handle.pulse, delegate: delegate, now: now) {
+            [settings, handle] role in
             HelperThread.run("martlet-amqp") {
                 let result = Self.connect(role, settings)
                 handle.post(.brokerConnected(role, Transfer(result)))
