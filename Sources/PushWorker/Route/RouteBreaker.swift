@@ -28,8 +28,9 @@ package struct RouteBreaker {
     /// given back count as delivered once more.
     package static let disconnectGrace: UInt64 = 5_000_000_000
 
-    /// After how many errors of APNs in a row, without any other answer between them, the route parks.
-    package static let troubleLimit = 32
+    /// After how many errors of APNs in a row, without any other answer between them, the route parks: so many that an
+    /// APNs which still takes every tenth push is not given up.
+    package static let troubleLimit = 128
 
     /// Errors of APNs since any other answer.
     private var troubles = 0
