@@ -185,17 +185,31 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .none)
     }
 
-    @Test("errors of APNs park the route only when there is no other answer between many of them")
+    @Test("errors of APNs park the route only when there is no other answer between many of them, for long enough")
     func troubles() {
         var breaker = RouteBreaker()
         var random = SplitMix64(seed: 5)
+        // An APNs that takes every tenth push answers those first, and all others later.
+        var now: UInt64 = 0
         for _ in 0..<100 {
-            for _ in 1..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: 0, random: &random) }
-            breaker.answered(isTrouble: false, now: 0, random: &random)
+            for _ in 0..<4 * RouteBreaker.troubleLimit {
+                breaker.answered(isTrouble: true, now: now, random: &random)
+                now += 1_000_000
+            }
+            breaker.answered(isTrouble: false, now: now, random: &random)
         }
         #expect(breaker.intake == .full && !breaker.isTroubled)
-        for _ in 0..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: 0, random: &random) }
+        // Few errors in a long time are no more than errors.
+        for _ in 1..<RouteBreaker.troubleLimit {
+            breaker.answered(isTrouble: true, now: now, random: &random)
+            now += RouteBreaker.troubleTime
+        }
+        #expect(breaker.intake == .full && !breaker.isTroubled)
+        breaker.answered(isTrouble: true, now: now, random: &random)
         #expect(breaker.intake == .none && breaker.isTroubled)
+        // A late answer that is no error shows that the trouble is over.
+        breaker.answered(isTrouble: false, now: now, random: &random)
+        #expect(breaker.intake == .full && !breaker.isTroubled)
     }
 
     @Test("while APNs is in trouble one job at a time is tried, after waits of up to 30 seconds, until one is taken")
@@ -203,7 +217,9 @@ struct RouteBreakerTests {
         var breaker = RouteBreaker()
         var random = SplitMix64(seed: 5)
         var now: UInt64 = 1_000_000_000
-        for _ in 0..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: now, random: &random) }
+        for _ in 1..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: now, random: &random) }
+        now += RouteBreaker.troubleTime
+        breaker.answered(isTrouble: true, now: now, random: &random)
         var waits: [UInt64] = []
         for _ in 0..<40 {
             let due = breaker.nextTick ?? 0

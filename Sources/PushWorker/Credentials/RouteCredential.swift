@@ -73,6 +73,7 @@ extension Route {
         if let untimely = credential.untimely { troubles.append("parked: \(untimely)") }
         let reason = credential.refusal.map { ": \($0)" } ?? ""
         switch breaker.state {
+        case .parked where breaker.isTroubled, .probing where breaker.isTroubled: break
         case .parked: troubles.append("parked: APNs refuses the credential \(credential.name)\(reason)")
         case .probing where credential.refusal == nil:
             troubles.append("probing: the next job shows whether APNs accepts the credential \(credential.name)")

@@ -28,18 +28,22 @@ package struct RouteBreaker {
     /// given back count as delivered once more.
     package static let disconnectGrace: UInt64 = 5_000_000_000
 
-    /// After how many errors of APNs in a row, without any other answer between them, the route parks: so many that an
-    /// APNs which still takes every tenth push is not given up.
+    /// After how many errors of APNs in a row, without any other answer between them, the route may park.
     package static let troubleLimit = 128
+    /// For how many nanoseconds there must have been nothing but errors: an APNs that still takes every tenth push
+    /// answers those first, and the rest of a window in one long row.
+    package static let troubleTime: UInt64 = 5_000_000_000
 
     /// Errors of APNs since any other answer.
     private var troubles = 0
+    /// When the first of them came.
+    private var troublesSince: UInt64 = 0
     /// Draws the waits before probes while APNs is in trouble: 2 to 30 seconds.
     private var troubleBackoff = RouteBreaker.freshBackoff
     private static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
 
-    /// Whether APNs has answered nothing but errors of its own of late.
-    package var isTroubled: Bool { troubles >= Self.troubleLimit }
+    /// Whether the route is parked, or probes, because APNs answered nothing but errors of its own.
+    package private(set) var isTroubled = false
 
     /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
     package private(set) var isReachable: Bool
@@ -80,6 +84,7 @@ package struct RouteBreaker {
         case .working: probeDelay = Self.firstProbeDelay
         case .probing: probeDelay = min(Self.longestProbeDelay, probeDelay * 2)
         }
+        isTroubled = false
         state = .parked(until: now + probeDelay)
     }
 
@@ -92,11 +97,16 @@ package struct RouteBreaker {
     package mutating func answered(isTrouble: Bool, now: UInt64, random: inout some RandomNumberGenerator) {
         guard isTrouble else {
             troubles = 0
+            if isTroubled { state = .working }
+            isTroubled = false
             if state == .working { troubleBackoff = Self.freshBackoff }
             return
         }
+        if troubles == 0 { troublesSince = now }
         troubles = min(troubles + 1, Self.troubleLimit)
-        guard isTroubled, !isParked else { return }
+        let isHopeless = troubles == Self.troubleLimit && now >= troublesSince + Self.troubleTime
+        guard state == .working ? isHopeless : isTroubled && state == .probing else { return }
+        isTroubled = true
         probeDelay = Self.firstProbeDelay
         state = .parked(until: now + troubleBackoff.next(using: &random))
     }
@@ -104,6 +114,7 @@ package struct RouteBreaker {
     /// An answer that shows the credential is accepted: work again.
     package mutating func credentialAccepted() {
         guard case .probing = state else { return }
+        isTroubled = false
         state = .working
         probeDelay = Self.firstProbeDelay
     }
@@ -112,6 +123,7 @@ package struct RouteBreaker {
     package mutating func credentialReplaced() {
         guard isParked || isHeld else { return }
         isHeld = false
+        isTroubled = false
         state = .probing
         probeDelay = Self.firstProbeDelay
     }
