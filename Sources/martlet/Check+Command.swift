@@ -105,7 +105,7 @@ struct CheckCommand: ParsableCommand {
                 let tls = configuration.broker.tls
                 let target = BrokerTarget(
                     uri: uri.revealed, caFile: tls.caFile, certificateFile: tls.certFile, keyFile: tls.keyFile)
-                let link = try BrokerLink.open(target, timeout: timeout.duration)
+                let link = try BrokerLink.open(target, timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
                 report.good("broker", link.description)
                 checkQueues(configuration, link, &report)

@@ -74,6 +74,8 @@ struct CheckCommandTests {
         let outcome = try Executable.run(["check", "-c", file])
         #expect(outcome.status == 69)
         #expect(!outcome.text.contains("secret"))
+        #expect(outcome.text.contains("→ Is RabbitMQ running there? Compare host and port with broker.uri"))
+        #expect(!outcome.text.contains("martlet check"), "the one who reads this has just run it")
         let offline = try Executable.run(["check", "-c", file, "--offline"])
         #expect(offline.status == 0)
         #expect(offline.text.split(separator: "\n").count == 2)
@@ -160,5 +162,9 @@ struct CheckCommandTests {
         let doubting = try Executable.run(arguments)
         #expect(doubting.status == 69, "\(doubting.errorText)")
         #expect(doubting.errorText.contains("--broker-ca-file"))
+        let file = try configuration(broker: "amqps://guest:guest@localhost:\(broker.tlsPort)/", apns: 1)
+        let check = try Executable.run(["check", "-c", file])
+        #expect(check.status == 69 && check.text.contains("broker.tls.ca_file"), "\(check.text)")
+        #expect(!check.text.contains("--broker-ca-file"), "check has no such option")
     }
 }
