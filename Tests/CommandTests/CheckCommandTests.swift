@@ -18,11 +18,16 @@ struct CheckCommandTests {
     }
 
     /// Writes a configuration whose route fits the shared broker.
-    private func configuration(broker: String, apns: Int, trust: Bool = true, tiers: String = "2s") throws -> String {
+    private func configuration(
+        broker: String, apns: Int, trust: Bool = true, tiers: String = "2s", channels: String = ""
+    ) throws -> String {
         try directory.write(
             """
             broker: { uri: "\(broker)" }
-            apns: { production: "https://localhost:\(apns)", trust_file: \(trust ? certificates.authorityFile : "null") }
+            apns:
+              production: "https://localhost:\(apns)"
+              trust_file: \(trust ? certificates.authorityFile : "null")
+              \(channels)
             credentials:
               - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
             routes:
@@ -66,6 +71,28 @@ struct CheckCommandTests {
         #expect(failed.contains { $0.contains("credential key") && $0.contains("developer portal") })
         #expect(failed.contains { $0.contains("queue apns.q.retry.7s") && $0.contains("martlet topology apply") })
         #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
+    }
+
+    @Test("The hosts for channels are tried like APNs itself, where they are others; none of them is pushed to")
+    func channels() throws {
+        let server = try server()
+        let hosts = { (port: Int) in "channels: { production: \"https://localhost:\(port)\" }" }
+        let broker = try SharedBroker.broker.get().uri
+        func check(_ channels: String) throws -> (status: Int32, lines: [Substring]) {
+            let file = try configuration(broker: broker, apns: server.port, channels: channels)
+            let outcome = try Executable.run(["check", "-c", file])
+            return (outcome.status, outcome.text.split(separator: "\n"))
+        }
+        let other = try self.server()
+        let good = try check(hosts(other.port))
+        #expect(good.status == 0, "\(good.lines)")
+        #expect(good.lines.contains { $0.hasPrefix("ok") && $0.contains("apns.channels production") })
+        #expect(!good.lines.contains { $0.contains("apns.broadcast") }, "it is the host of pushes")
+        let missing = try check("broadcast: { production: \"https://localhost:\(try FreePort.next())\" }")
+        #expect(missing.status == 69, "\(missing.lines)")
+        #expect(missing.lines.contains { $0.hasPrefix("failed") && $0.contains("apns.broadcast production") })
+        #expect(missing.lines.contains { $0.hasPrefix("ok") && $0.contains("apns production") })
+        #expect(!missing.lines.contains { $0.contains("apns.channels") }, "nobody named a host for it")
     }
 
     @Test("A broker that is not there is unreachable; without network only the files are checked")
