@@ -10,8 +10,11 @@ extension Lane {
         guard route.hasChannelWork else { return }
         for host in route.channelHosts where !host.isAsleep {
             host.breaker.tick(now: now.nanoseconds)
-            // While results cannot be published nothing is sent, and that is not the host's fault.
-            let isWanted = host.hasWaiting && host.breaker.intake != .none && !publisher.isCongested
+            // While results cannot be published or the rate holds the route back nothing is sent, and that is not the
+            // host's fault.
+            let isWanted =
+                host.hasWaiting && host.breaker.intake != .none && !publisher.isCongested
+                && route.allowedByRate(now: now.nanoseconds) > 0
             switch host.machine.next(isWanted: isWanted, isBusy: host.requests.count > 0, now: now.nanoseconds) {
             case .open: openChannels(host, of: route)
             case .close: host.close()
