@@ -37,6 +37,12 @@ extension APNSPool {
     /// The version that is being proved; nil for none.
     package var provingVersion: Int? { rotation.candidate }
 
+    /// Whether connections use a later version than this one.
+    ///
+    /// - Parameter version: the number of a version.
+    /// - Returns: whether a later one is in use.
+    package func isReplaced(_ version: Int) -> Bool { version < credential.version }
+
     /// Closes all connections of the credential because its time is over; they finish what they have.
     ///
     /// - Parameter now: the time.
@@ -68,12 +74,15 @@ extension APNSPool {
             proof.retryAt = now.nanoseconds &+ Self.tokenUpdateRetry
         }
         let verdict = response.credentialVerdict
-        guard verdict == .refused || isCandidate else { return false }
-        apply(verdict, to: connection.credential, reason: response.reason?.rawValue ?? "status \(response.status)", now)
-        // Whatever a version that is still being tried is refused for, the present one may do better.
-        guard isCandidate, response.status == 403 || response.reason == .tooManyProviderTokenUpdates else {
-            return false
+        if verdict == .refused || isCandidate {
+            let reason = response.reason?.rawValue ?? "status \(response.status)"
+            apply(verdict, to: connection.credential, reason: reason, now)
         }
+        // Whatever a version is refused for that is still being tried, or that another one has replaced, the one in use
+        // may do better.
+        guard isCandidate || connection.credential !== credential,
+            response.status == 403 || response.answer.refusesCredential
+        else { return false }
         // The notification is sent again at once, and must not meet the same connection.
         if connection.machine.isAdmitting { connection.retire() }
         return true

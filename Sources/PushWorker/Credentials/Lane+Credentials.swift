@@ -56,6 +56,10 @@ extension Lane {
                 "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
             logger.error(
                 "APNs refuses the new credential: the one before stays in use", metadata: metadata(version, reason))
+        case .refused(let version, let reason) where route.pool?.isReplaced(version) == true:
+            logger.error(
+                "APNs refuses the credential: its new version is used without a proof",
+                metadata: metadata(version, reason))
         case .refused(let version, let reason):
             route.credential?.refusal = reason
             route.breaker.credentialRefused(now: now.nanoseconds)
