@@ -47,6 +47,12 @@ extension Lane {
             return metadata
         }
         switch event {
+        case .tried(let version):
+            // A route that was parked asks with the new version at once.
+            route.breaker.credentialReplaced()
+            logger.notice(
+                "the new credential has a connection and is used from now on: the next answer of APNs proves it",
+                metadata: metadata(version, nil))
         case .switched(let version):
             route.credential?.refusal = nil
             route.credential?.candidateTrouble = nil

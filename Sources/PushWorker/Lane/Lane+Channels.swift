@@ -103,6 +103,9 @@ final class ChannelHostEvents: APNSPoolDelegate {
         if case .refused(let version, _) = event, !pool.isReplaced(version) {
             if host.refusal == nil { host.refusal = APNSResponse(status: 403, reason: .badCertificate) }
             host.breaker.credentialRefused(now: lane.now.nanoseconds)
+        } else if case .tried = event {
+            host.refusal = nil
+            host.breaker.credentialReplaced()
         }
         lane.mark(route)
     }
