@@ -10,12 +10,7 @@ extension Lane {
         for route in routes where route.credential?.name == credential.name {
             route.credential?.candidateTrouble = nil
             route.pool?.offer(credential, now: now)
-            for host in route.channelHosts {
-                host.pool?.offer(credential, now: now)
-                guard host.pool == nil || host.pool?.credential === credential else { continue }
-                host.refusal = nil
-                host.breaker.credentialReplaced()
-            }
+            for host in route.channelHosts { host.offer(credential, now: now) }
             // Where nothing good was lost the pool has switched already.
             guard route.pool?.credential === credential else { continue }
             route.credential?.refusal = nil
