@@ -106,7 +106,8 @@ extension APNSPool {
         guard rotation.state != before else { return }
         switch (verdict, before) {
         case (.accepted, _): delegate?.pool(self, credential: .switched(version: judged.version))
-        case (_, .proving(_, let new)) where new == judged.version, (_, .trying(_, let new)) where new == judged.version:
+        case (_, .proving(_, let new)) where new == judged.version,
+            (_, .trying(_, let new)) where new == judged.version:
             delegate?.pool(self, credential: .candidateRefused(version: judged.version, reason: reason))
         default: delegate?.pool(self, credential: .refused(version: judged.version, reason: reason))
         }

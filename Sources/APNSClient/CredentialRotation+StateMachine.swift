@@ -4,7 +4,9 @@
 /// A new version proves itself on a connection of its own before the others follow; one that APNs refuses costs no
 /// notification and changes nothing. Where there is no notification to prove it with, it is used as soon as a connection
 /// has got as far as one can without, and the version before comes back if the first answer refuses it: what APNs thinks
-/// of a provider token it tells only in answer to a request, and of a certificate not always sooner. Apple: close every connection of a revoked key or certificate, correct it, reopen
+/// of a provider token it tells only in answer to a request, and of a certificate not always sooner.
+///
+/// Apple: close every connection of a revoked key or certificate, correct it, reopen
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
 struct CredentialRotationStateMachine: Sendable, Equatable {
     /// Where the pool stands.

@@ -98,7 +98,8 @@ struct CredentialRotationStateMachineTests {
             "a refusal brings the old one back", [.offered(2), .reached(2), .judged(2, .refused)], [.switchTo(1)],
             .settled(1)),
         Row(
-            "a late refusal of the old one leaves nothing to come back", [.offered(2), .reached(2), .judged(1, .refused)],
+            "a late refusal of the old one leaves nothing to come back",
+            [.offered(2), .reached(2), .judged(1, .refused)],
             [], .settled(2)),
         Row(
             "trouble of the server changes nothing", [.offered(2), .reached(2), .judged(2, .undecided)], [],
@@ -109,7 +110,9 @@ struct CredentialRotationStateMachineTests {
         Row(
             "that proof is asked for", [.offered(2), .reached(2), .doubted(2), .retryProof], [.openProof(2)],
             .proving(old: 1, new: 2)),
-        Row("doubts about a version in its proof are nothing new", [.offered(2), .doubted(2)], [], .proving(old: 1, new: 2)),
+        Row(
+            "doubts about a version in its proof are nothing new", [.offered(2), .doubted(2)], [],
+            .proving(old: 1, new: 2)),
         Row(
             "a newer one proves itself beside one without proof", [.offered(2), .reached(2), .offered(3)],
             [.openProof(3)], .proving(old: 2, new: 3)),

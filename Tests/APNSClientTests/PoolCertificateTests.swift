@@ -114,7 +114,7 @@ struct PoolCertificateTests {
         return ring
     }
 
-    @Test("Where nothing is to be sent a new certificate is used once its connection works, and the old connection closes")
+    @Test("Where nothing is to be sent a new certificate is used once its connection works, and the old one closes")
     func idleRotation() throws {
         let ring = try idle()
         try ring.send(try Jobs.make(), count: 20)

@@ -179,7 +179,7 @@ struct PoolCredentialTests {
         try ring.turn { ring.server.connections.count == 1 }
     }
 
-    @Test("The old key revoked while the new one waits for its proof: the refused notification goes out with the new one")
+    @Test("The old key revoked while the new one waits for its proof: what it is refused goes out with the new one")
     func revokedWhileProving() throws {
         let versions = try Versions()
         let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"))

@@ -64,7 +64,8 @@ struct ChannelHostStateMachineTests {
             }
         }
         #expect(!givesUp)
-        #expect(machine.next(isWanted: true, isBusy: true, now: 2 * Machine.patience + 1) == nil, "patience begins anew")
+        let later = 2 * Machine.patience + 1
+        #expect(machine.next(isWanted: true, isBusy: true, now: later) == nil, "patience begins anew")
     }
 
     @Test("a host that cannot be reached is left alone for a while, and its jobs are told at once")

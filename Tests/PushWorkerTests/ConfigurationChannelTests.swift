@@ -45,7 +45,9 @@ struct ConfigurationChannelTests {
     @Test("the hosts to be checked are those that differ from the one for pushes; Apple's that nobody named are marked")
     func checked() throws {
         func hosts(_ yaml: String, _ environment: APNSEnvironment) throws -> [String] {
-            try apns(yaml).channelHosts(of: environment).map { "\($0.setting) \($0.address)\($0.isAssumed ? " *" : "")" }
+            try apns(yaml).channelHosts(of: environment).map {
+                "\($0.setting) \($0.address)\($0.isAssumed ? " *" : "")"
+            }
         }
         #expect(
             try hosts("", .development)

@@ -109,7 +109,8 @@ struct CertificateInspectionTests {
     func voip(listing: Listing) throws {
         let authority = try CertificateAuthority.create(commonName: "Developer relations of nobody")
         let extensions = [
-            (CertificateInspection.topicsExtension, listing.topics), (CertificateInspection.voipExtension, listing.voip),
+            (CertificateInspection.topicsExtension, listing.topics),
+            (CertificateInspection.voipExtension, listing.voip),
         ].compactMap { identifier, content in content.map { CertificateExtension(identifier, content: $0) } }
         let issued = try authority.issue(
             commonName: "VoIP Services: com.a", names: [], days: 1, client: true, userID: "com.a",
