@@ -63,4 +63,43 @@ struct ChannelHostTests {
             host.close()
         }
     }
+
+    @Test("a certificate whose time is over holds the hosts too, and closes what they have open, as it does the route")
+    func untimely() throws {
+        let renderer = PublicationRenderer(tiers: [], routes: [], worker: "test", includesDeviceToken: false)
+        let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
+        let host = ChannelHost(
+            kind: .management,
+            connector: APNSConnector(
+                endpoint: APNSEndpoint(host: "127.0.0.1", port: 1), trust: try certificates.clientContext(),
+                limiter: ConnectRateLimiter()))
+        let route = Route(
+            name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil), rate: nil,
+            surroundings: Route.Surroundings(
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("")),
+            channelHosts: [host])
+        let credential = APNSCredential(
+            name: "c", context: try certificates.clientContext(), validity: 1_000...2_000)
+        let (loop, delegate) = (try EventLoop(), Deaf())
+        func pool() -> APNSPool {
+            APNSPool(
+                configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
+                endpoint: host.connector.endpoint, credential: credential, delegate: delegate)
+        }
+        let (devices, channels) = (pool(), pool())
+        route.pool = devices
+        route.credential = RouteCredential(name: "c")
+        host.pool = channels
+        route.followCredential(now: Self.now, wallClock: 1_500_000)
+        #expect(!host.breaker.isHeld && host.breaker.intake == .full)
+        route.followCredential(now: Self.now, wallClock: 2_001_000)
+        #expect(host.breaker.isHeld && host.breaker.intake == .none)
+        // A pool whose credential's time is over takes a new version without a proof.
+        let next = APNSCredential(name: "c", version: 2, context: try certificates.clientContext())
+        for pool in [devices, channels] { pool.offer(next, now: Self.now) }
+        #expect(devices.credential.version == 2 && channels.credential.version == 2)
+        route.followCredential(now: Self.now, wallClock: 2_001_000)
+        #expect(!host.breaker.isHeld && host.breaker.intake == .full)
+        host.close()
+    }
 }
