@@ -47,6 +47,8 @@ package final class APNSPool {
     var rotation: CredentialRotationStateMachine
     /// The version that is being proved.
     var candidate: APNSCredential?
+    /// The version before the one in use, while that is not proved.
+    var fallback: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
 
@@ -76,7 +78,7 @@ package final class APNSPool {
     /// Whether a payload found no room since the last flush, although one of the usual length might have.
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
-    private var hasBacklog = false
+    private(set) var hasBacklog = false
     private var opened = 0
     private var lost = 0
     private var timeouts = 0
@@ -258,8 +260,8 @@ package final class APNSPool {
             let identity = request.credential ?? credential
             let token = try identity.tokens?.current(wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
-                connection, settings: settings, credential: identity, token: token, isProof: isProof, loop: loop,
-                buffers: buffers, owner: self, now: now)
+                connection, settings: settings, credential: identity, token: token,
+                isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
             if let token { adopted.use(token, until: tokenDue(token, now: now)) }
             requests.remove(request.id)
             if isProof {
@@ -367,6 +369,7 @@ package final class APNSPool {
 
     /// Does what is due: looks at its connections' states, asks for connections, and sets the timer.
     func advance(now: MonotonicTime) {
+        tryProof(now: now)
         for connection in connections { review(connection, now: now) }
         while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
         updateConnectivity()

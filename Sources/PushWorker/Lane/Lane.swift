@@ -128,9 +128,11 @@ final class Lane {
         if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         let maySend = !publisher.isCongested
+        route.rateDue = nil
+        // Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
+        if route.hasChannelWork { advanceChannels(route) }
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
-        if route.hasChannelWork { advanceChannels(route) }
     }
 
     /// Sends the methods that the route's consumer wants.

@@ -63,7 +63,7 @@ final class Route {
     var acknowledgements = AcknowledgementTracker()
     /// Holds the route to its configured rate.
     var rate: RateLimit?
-    /// When the rate allows the next notification, while it holds the route back.
+    /// When the rate allows the next request, while it holds the route back.
     var rateDue: UInt64?
     /// Jobs of the current generation with notifications that were not handed out yet, oldest first.
     var waiting = Deque<JobInFlight>()
@@ -147,12 +147,15 @@ final class Route {
 
     /// How many notifications rate and breaker allow now.
     private func allowance(now: UInt64) -> Int {
-        rateDue = nil
         switch breaker.intake {
         case .none: return 0
         case .one: return requests.count == 0 ? 1 : 0
-        case .full: break
+        case .full: return allowedByRate(now: now)
         }
+    }
+
+    /// How many requests the rate allows now, whichever host they go to; notes where it allows none when it will.
+    func allowedByRate(now: UInt64) -> Int {
         guard let allowed = rate?.available(now: now) else { return .max }
         if allowed == 0 { rateDue = rate?.nextDue(now: now) }
         return allowed
