@@ -11,6 +11,7 @@ package enum APNSSimulator {
     /// - Throws: ``SimulatorError`` where files, ports or certificates cannot be had.
     package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator
     {
+        let directory = try StateDirectory(configuration.stateDirectory)
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
         // The thin mode looks at nobody's certificate, so it asks for none.
         let clientTrust = TrustRoots(
@@ -20,16 +21,22 @@ package enum APNSSimulator {
             alertsBadClients: configuration.trust.badCertificate == .alert)
         var logger = Logger(label: "apns.simulator")
         logger.logLevel = .warning
-        let clock = VirtualClock()
-        let devices = try DeviceSide(configuration, clock: clock, identity: store.identity, logger: logger)
-        let service = PushService(configuration: configuration, clock: clock, devices: devices?.service)
+        let health = StorageHealth()
+        let archive = ControlArchive(in: directory, health: health, logger: logger)
+        let kept = try archive.load()
+        let clock = VirtualClock(advance: kept.clockAdvance)
+        let devices = try DeviceSide(
+            configuration, clock: clock, identity: store.identity, health: health, logger: logger)
+        let service = PushService(
+            configuration: configuration, clock: clock, devices: devices?.service, kept: kept, health: health)
         var gateway: Gateway?
         do {
             let listening = try Gateway(service: service, certificates: certificates, logger: logger)
             gateway = listening
             try devices?.openChannels(service: service, certificates: certificates, logger: logger)
             let control = SimulatorControl(
-                service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority)
+                service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority,
+                archive: archive)
             var admin: AdminService?
             if let port = configuration.adminPort {
                 admin = try await AdminService.start(service: service, control: control, port: port, logger: logger)
@@ -84,7 +91,6 @@ package final class RunningSimulator: Sendable {
     ///   - devices: The device side.
     fileprivate init(
         gateway: Gateway, admin: AdminService?, control: SimulatorControl, host: String, store: CertificateStore,
-        devices: DeviceSide?
     ) {
         side = devices
         self.gateway = gateway

@@ -166,8 +166,10 @@ struct BroadcastEndpoint {
                 if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
                 var system = SystemRandomNumberGenerator()
                 let uniqueID = MessageID.random(using: &system)
-                devices.publish(
-                    message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                guard
+                    devices.publish(
+                        message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                else { return .failure(.init(.internalServerError)) }
                 let isDevelopment = service.configuration.environment == .development
                 return .success(
                     Answer(

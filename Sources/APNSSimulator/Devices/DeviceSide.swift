@@ -17,18 +17,20 @@ final class DeviceSide: Sendable {
     ///   - configuration: The simulator's configuration.
     ///   - clock: The time of all rules.
     ///   - identity: The simulator's server certificate.
+    ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of trouble.
     /// - Returns: nil where the configuration asks for none of it.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
     init?(
-        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity, logger: Logger
+        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity,
+        health: StorageHealth, logger: Logger
     ) throws(SimulatorError) {
         let wanted = configuration.devices
         guard
             wanted.port != nil || wanted.managementPort != nil || wanted.broadcastPort != nil
                 || wanted.demandsIssuedTokens
         else { return nil }
-        let service = try DeviceService(configuration: configuration, clock: clock, logger: logger)
+        let service = try DeviceService(configuration: configuration, clock: clock, health: health, logger: logger)
         self.service = service
         if let port = wanted.port {
             devices = try DevicePort(

@@ -68,11 +68,18 @@ struct NotificationStore: Sendable {
     /// Puts back what was kept across a restart.
     ///
     /// - Parameters:
-    ///   - notifications: What waited, oldest first.
+    ///   - notifications: What waited or was on its way, oldest first.
     ///   - device: Whom for.
-    mutating func restore(_ notifications: [StoredNotification], for device: DeviceID) {
-        queues[device, default: Queue()].waiting = Array(notifications.suffix(Self.waitingLimit))
-        for notification in notifications { wake(at: notification.deadline) }
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: What to do, in order.
+    mutating func restore(_ notifications: [StoredNotification], for device: DeviceID, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        var queue = queues[device] ?? Queue()
+        for notification in notifications {
+            store(notification, device, &queue, now: now, isNew: false, into: &actions)
+        }
+        queues[device] = queue
+        return actions
     }
 
     /// Forgets a device and what waits for it.
