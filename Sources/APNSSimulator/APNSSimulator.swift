@@ -12,6 +12,7 @@ package enum APNSSimulator {
     package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator
     {
         let directory = try StateDirectory(configuration.stateDirectory)
+        let lock = try StateLock(of: directory)
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
         // The thin mode looks at nobody's certificate, so it asks for none.
         let clientTrust = TrustRoots(
@@ -43,7 +44,7 @@ package enum APNSSimulator {
             }
             return RunningSimulator(
                 gateway: listening, admin: admin, control: control, host: configuration.host, store: store,
-                devices: devices)
+                devices: devices, lock: lock)
         } catch {
             await gateway?.stop()
             await devices?.stop()
@@ -79,6 +80,7 @@ package final class RunningSimulator: Sendable {
     private let admin: AdminService?
     private var service: PushService { control.service }
     private let side: DeviceSide?
+    private let lock: StateLock
 
     /// Binds the parts together.
     ///
@@ -89,9 +91,12 @@ package final class RunningSimulator: Sendable {
     ///   - host: The address the gateway listens at.
     ///   - store: The certificates.
     ///   - devices: The device side.
+    ///   - lock: Keeps others off the state directory.
     fileprivate init(
         gateway: Gateway, admin: AdminService?, control: SimulatorControl, host: String, store: CertificateStore,
+        devices: DeviceSide?, lock: StateLock
     ) {
+        self.lock = lock
         side = devices
         self.gateway = gateway
         self.admin = admin
@@ -131,5 +136,6 @@ package final class RunningSimulator: Sendable {
         await admin?.stop()
         await gateway.stop()
         await side?.stop()
+        lock.release()
     }
 }
