@@ -130,6 +130,24 @@ package final class RunningSimulator: Sendable {
     /// Forgets pushes, counts and how far devices are in the scenario.
     package func reset() { service.reset() }
 
+    /// How long clients may take to leave before the end, in milliseconds.
+    static let drainLimit = 2000
+
+    /// Tells all clients that the end is near, and waits until they have left, though not for ever.
+    ///
+    /// New streams are answered `Shutdown` meanwhile. The thin mode knows no such courtesy.
+    package func drain() async {
+        guard !service.configuration.acceptsAll else { return }
+        control.announceEnd()
+        side?.attend()
+        let start = MonotonicTime.now()
+        while counters.connectionsOpen > 0,
+            MonotonicTime.now().nanoseconds(since: start) < UInt64(Self.drainLimit) * 1_000_000
+        {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     /// Closes all connections and ports and waits for the end of all threads.
     package func stop() async {
         side?.service.events.close()

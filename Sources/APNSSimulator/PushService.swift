@@ -16,6 +16,7 @@ final class PushService: Sendable {
 
     /// Whether the service is going down: it says goodbye and refuses what still comes.
     private let draining = Atomic(false)
+    private let announcing = Atomic(false)
 
     /// What every device token received.
     let ledger: Ledger
@@ -130,6 +131,12 @@ final class PushService: Sendable {
     var isDraining: Bool {
         get { draining.load(ordering: .relaxed) }
         set { draining.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether clients are told of the end before it comes, as the process ends; else they are told at once.
+    var announcesEnd: Bool {
+        get { announcing.load(ordering: .relaxed) }
+        set { announcing.store(newValue, ordering: .relaxed) }
     }
 
     /// Writes a valid push down.

@@ -35,6 +35,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     var session: HTTP2ServerSession?
     /// How many streams are allowed, and how patient the gateway still is.
     var allowance: StreamAllowance
+    /// Whether the client was told that the end is near.
+    var isEndAnnounced = false
     /// Whether a GOAWAY of the gateway's own was sent.
     var isLeaving = false
     /// The last stream that is served after a GOAWAY of the gateway's own; nil before one.
@@ -93,6 +95,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         } catch {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
+        session?.windowStep = Self.windowStep
         begin()
     }
 
@@ -109,7 +112,6 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
         do {
             try session?.receive(bytes)
-            session?.reopenWindow(from: Self.windowStep)
         } catch {
             throw SimulatorError(.protocol, "\(error)")
         }
@@ -184,7 +186,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func attend() {
         guard !isLeaving else { return }
         if service.isDraining {
-            leave(Verdict.GoAway(reach: .accepted))
+            if service.announcesEnd { announceEnd() } else { leave(Verdict.GoAway(reach: .accepted)) }
         } else if isIdle(at: service.clock.now), session?.openStreams == 0 {
             leave(Verdict.GoAway(reason: Refusal.idleTimeout.reason, reach: .accepted))
         }

@@ -231,6 +231,7 @@ private struct SimulatorService: Service {
         do {
             try announce(simulator)
             try await gracefulShutdown()
+            await simulator.drain()
         } catch {
             await simulator.stop()
             throw error

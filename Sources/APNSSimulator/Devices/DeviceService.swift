@@ -38,6 +38,8 @@ final class DeviceService: Sendable {
     let environment: ServiceEnvironment
     /// Whether tokens that are not of the simulator's making are refused.
     let demandsIssuedTokens: Bool
+    /// How many notifications are held for all devices together.
+    let backlogLimit: Int
     /// Makes devices and tokens genuine.
     let authority: DeviceAuthority
     /// The present, in milliseconds since 1970.
@@ -73,6 +75,7 @@ final class DeviceService: Sendable {
         archive = try DeviceArchive(in: directory)
         environment = configuration.environment
         demandsIssuedTokens = configuration.devices.demandsIssuedTokens
+        backlogLimit = configuration.devices.backlogLimit
         self.clock = configuration.devices.clock ?? { clock.now }
         self.logger = logger
         var journal = NotificationJournal(in: directory)
@@ -120,12 +123,15 @@ final class DeviceService: Sendable {
         guard content.environment == environment else { return .badDeviceToken }
         guard content.topic == push.topic else { return .deviceTokenNotForTopic }
         switch state.withLock({ $0.registry.standing(of: content, now: now) }) {
-        case .active: return nil
+        case .active: return hasRoom ? nil : .serviceUnavailable
         case .unknown: return .badDeviceToken
         case .unregistered(let time): return Refusal.unregistered.at(time)
         case .expired(let time): return Refusal.expiredToken.at(time)
         }
     }
+
+    /// Whether the storage takes more.
+    var hasRoom: Bool { state.withLock { $0.store.held < backlogLimit } }
 
     /// Does what the time brings: expirations and groups.
     func tick() {

@@ -69,6 +69,12 @@ final class DeviceSide: Sendable {
         }
     }
 
+    /// Lets the connections of channel management look at the time and the service.
+    func attend() {
+        channels.withLock { $0 }?.attend()
+        broadcasts.withLock { $0 }?.attend()
+    }
+
     /// Closes the ports, waits for their threads and writes what is left to write.
     func stop() async {
         await channels.withLock { $0 }?.stop()

@@ -85,6 +85,13 @@ package struct SimulatorControl: Sendable {
         gateway.attend()
     }
 
+    /// Lets the service go down as a service does that is about to end: clients are told before.
+    func announceEnd() {
+        service.announcesEnd = true
+        service.isDraining = true
+        gateway.attend()
+    }
+
     private func keep() {
         archive.save {
             let revoked = service.credentials.revoked
