@@ -152,8 +152,9 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         let exchange = Exchange(
             stream: request.streamID, id: id, uniqueID: .random(using: &generator),
             echoedID: given == nil ? nil : push[.id])
+        let finding = judge(push, now: now)
         lastActivity = now
-        switch judge(push, now: now) {
+        switch finding {
         case .valid(let valid):
             let verdict = service.verdict(for: valid, now: now, address: facts.address)
             deliver(valid, payload: push.payload, verdict, exchange, now: now)
