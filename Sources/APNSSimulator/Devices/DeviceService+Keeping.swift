@@ -78,7 +78,11 @@ extension DeviceService {
 
     private func write(_ lines: [UInt8], to journal: inout NotificationJournal) -> Bool {
         do throws(SimulatorError) {
-            if !journal.isWhole || journal.isLarge { try rewrite(&journal) }
+            if !journal.isWhole {
+                try rewrite(&journal)
+            } else if journal.isLarge {
+                do throws(SimulatorError) { try rewrite(&journal) } catch { journal.postponeReplacement() }
+            }
             do throws(SimulatorError) {
                 try append(lines, to: &journal)
             } catch {
@@ -118,7 +122,7 @@ extension DeviceService {
 
     /// Writes everything anew, as it is in memory.
     private func rewrite(_ journal: inout NotificationJournal) throws(SimulatorError) {
-        let lines = state.withLock { state in
+        let (lines, covered) = state.withLock { state in
             var lines: [UInt8] = []
             state.log.append(to: &lines)
             for device in state.registry.devices.keys {
@@ -127,15 +131,10 @@ extension DeviceService {
                     JournalLine.append(keeping: notification.uniqueID, for: device, to: &lines)
                 }
             }
-            state.unwritten = []
-            return lines
+            return (lines, state.unwritten.count)
         }
-        do throws(SimulatorError) {
-            try journal.replace(with: lines)
-        } catch {
-            // What was not written yet is in these lines only.
-            journal.lost()
-            throw error
-        }
+        try journal.replace(with: lines)
+        // What happened meanwhile stands behind what the file has.
+        state.withLock { $0.unwritten.removeFirst(covered) }
     }
 }

@@ -82,6 +82,9 @@ struct NotificationJournal {
         (size, sizeWhenNew, isWhole) = (lines.count, lines.count, true)
     }
 
+    /// Lets the file grow, as it cannot be replaced at present.
+    mutating func postponeReplacement() { sizeWhenNew = size }
+
     /// Notes that lines were lost, so that the file has to be written anew.
     mutating func lost() { isWhole = false }
 
