@@ -148,6 +148,7 @@ package final class APNSPool {
         let bytes = job.payload.count
         usualBytes += bytes - usualBytes / 16
         while let connection = connection(for: bytes) {
+            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
             if let due = connection.submit(job, index: index, tag: tag, now: now) {
                 if due < timerDue { arm(at: due) }
                 submittedBytes &+= UInt64(bytes)
@@ -262,7 +263,7 @@ package final class APNSPool {
             let adopted = try APNSConnection(
                 connection, settings: settings, credential: identity, token: token,
                 isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
-            if let token { adopted.use(token, until: tokenDue(token, now: now)) }
+            if let token { adopted.use(token, until: 0) }
             requests.remove(request.id)
             if isProof {
                 adopted.isCounted = false
@@ -446,10 +447,7 @@ package final class APNSPool {
     private func timerFired(now: MonotonicTime) {
         timer = nil
         timerDue = .max
-        for connection in connections {
-            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
-            connection.tick(now: now)
-        }
+        for connection in connections { connection.tick(now: now) }
         if let due = machine.surplusDue, due <= now.nanoseconds { endTurn(now: now) }
         advance(now: now)
     }

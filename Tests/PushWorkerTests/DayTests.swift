@@ -59,15 +59,14 @@ private final class DayClient: APNSConnectionOwner {
                 pingTimeout: Self.pingTimeout, streamLimit: 1_000),
             credential: APNSCredential(name: "day", context: context, tokens: tokens), token: nil, isProof: false,
             loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
-        try changeToken()
+        connection.use(try tokens.current(wallSeconds: clock.wallSeconds), until: 0)
         connection.flush(now: clock.now)
     }
 
     deinit { connection.abandon() }
 
-    /// Does what a minute brings: a new token, a PING.
+    /// Does what a minute brings: a PING.
     func tick() async throws {
-        if connection.needsToken(now: clock.now.nanoseconds) { try changeToken() }
         connection.tick(now: clock.now)
         // From the PING on the next thing due is its answer.
         let due = clock.now.nanoseconds + Self.pingTimeout
@@ -80,6 +79,7 @@ private final class DayClient: APNSConnectionOwner {
     func push(_ job: Job) async throws -> Int {
         try await serve { connection.isUsable && connection.admits(bytes: job.payload.count) }
         let before = answers.count
+        if connection.needsToken(now: clock.now.nanoseconds) { try changeToken() }
         guard connection.submit(job, index: 0, tag: before, now: clock.now) != nil else { throw stuck }
         connection.flush(now: clock.now)
         try await serve { answers.count > before }
@@ -125,6 +125,8 @@ private final class DayClient: APNSConnectionOwner {
 @Suite("A day in seconds", .timeLimit(.minutes(5)))
 struct DayTests {
     private static let minutes = 24 * 60
+    /// The minute after which a connection that was idle so far begins to push.
+    private static let lateMinute = 8 * 60
     private static let topic = "com.example.app"
 
     /// A job as the queue would bring it.
@@ -177,6 +179,7 @@ struct DayTests {
         let tokens = ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key)
         let busy = try DayClient(simulator, clock: clock, tokens: tokens)
         let quiet = try DayClient(simulator, clock: clock, tokens: tokens)
+        let late = try DayClient(simulator, clock: clock, tokens: tokens)
         let devices = try #require(simulator.devices)
         let waiting = try job(try deviceToken(devices), expiration: start / 1000 + 6 * 3_600)
         #expect(try await busy.push(waiting) == 200)
@@ -197,12 +200,15 @@ struct DayTests {
             simulator.control.advanceClock(milliseconds: 60_000)
             try await busy.tick()
             try await quiet.tick()
+            try await late.tick()
             if let stage = expiry.advance(notAfter: end, now: clock.wallSeconds) { warnings.append((minute, stage)) }
             devices.tick()
             if expiredAt == nil, devices.views(limit: 1).first?.waiting == 0 { expiredAt = minute }
             if minute % 5 == 0 {
                 let status = try await busy.push(usual)
                 #expect(status == 200, "after \(minute) minutes")
+                // APNs sees a token of this connection for the first time long after it was opened.
+                if minute > Self.lateMinute { #expect(try await late.push(usual) == 200, "after \(minute) minutes") }
             }
         }
         // A day later the quiet connection takes a push as if it had never been idle.
@@ -210,10 +216,10 @@ struct DayTests {
 
         // Neither ExpiredProviderToken nor TooManyProviderTokenUpdates, nor anything else but 200.
         #expect(simulator.ledger.counts.map(\.status) == [200])
-        #expect(simulator.ledger.total == Self.minutes / 5 + 2)
+        #expect(simulator.ledger.total == Self.minutes / 5 + 2 + (Self.minutes - Self.lateMinute) / 5)
         // A connection lets a token go at an age of 50 to 55 minutes; it was at most 30 minutes old when it was taken.
         #expect((Self.minutes / 56...Self.minutes / 20).contains(busy.tokensTaken))
-        #expect(simulator.counters.connectionsAccepted == 2 && !busy.isOver && !quiet.isOver)
+        #expect(simulator.counters.connectionsAccepted == 3 && !busy.isOver && !quiet.isOver)
         #expect(busy.pings == 0 && quiet.pings == Self.minutes / 60)
         #expect(warnings.map(\.stage) == [.week])
         #expect((719...721).contains(warnings.first?.minute ?? 0))
