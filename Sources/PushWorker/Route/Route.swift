@@ -211,12 +211,12 @@ final class Route {
         resends.removeAll(keepingCapacity: true)
         channelGenerationEnded()
         var unsent: [RedeliveryKey] = []
-        var unfinished: [(key: RedeliveryKey, job: JobInFlight)] = []
+        var unfinished: [RedeliveryMemory<RedeliveryKey, JobInFlight>.Unfinished] = []
         for job in open.removeAll() {
             job.slot = nil
             guard let key = job.redeliveryKey, !job.isRejected else { continue }
             if job.isStarted {
-                unfinished.append((key, job))
+                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count))
             } else {
                 unsent.append(key)
             }
