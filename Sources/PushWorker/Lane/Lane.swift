@@ -107,6 +107,7 @@ final class Lane {
             advance(route)
         }
         publisher.publish(now: now)
+        FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > 0)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.
         lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         for route in working { acknowledge(route) }
@@ -130,6 +131,7 @@ final class Lane {
         let maySend = !publisher.isCongested
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
+        FailPoint.reached(.afterSend, if: route.requests.count > 0)
         if route.hasChannelWork { advanceChannels(route) }
     }
 
@@ -167,6 +169,7 @@ final class Lane {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
             guard !route.owedAcknowledgements.isEmpty else { return }
+            FailPoint.reached(.acknowledgedUnflushed)
             while let owed = route.owedAcknowledgements.first {
                 guard try send(owed, of: route, on: connection) else {
                     lacksRoom = true

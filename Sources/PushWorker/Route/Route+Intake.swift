@@ -18,6 +18,7 @@ extension Route {
         let size = delivery.body.count
         switch read(delivery, wallClock: wallClock) {
         case .success(let job):
+            FailPoint.took(job)
             credit.arrived(notifications: job.notificationCount, bytes: size)
             if let enqueuedAt = job.enqueuedAt {
                 counters.queueAge.record(microseconds: 1_000 * wallClock.milliseconds(since: enqueuedAt))

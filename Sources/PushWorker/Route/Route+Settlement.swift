@@ -9,6 +9,7 @@ extension Route {
         guard let notification = requests.remove(tag) else { return }
         switch answer {
         case .response(let response):
+            FailPoint.reached(.afterAnswer)
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
             if response.status == 429 { rest(notification, after: response.answer, now: now) }
@@ -228,6 +229,7 @@ extension Route {
 
     /// Everything a delivery asked for is confirmed: it can be acknowledged.
     func finish(_ job: JobInFlight, now: MonotonicTime) {
+        FailPoint.reached(.confirmedUnacknowledged)
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
         acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
         // A copy that comes back looks the same, and must not be taken for this delivery.

@@ -133,6 +133,7 @@ final class Route {
                 continue
             }
             if !cooling.isEmpty, rests(notification, now: now, wallClock: wallClock) { continue }
+            FailPoint.reached(.beforeSend)
             let tag = requests.insert(notification)
             guard pool.submit(inFlight.job, index: notification.index, tag: tag, now: now) else {
                 _ = requests.remove(tag)
