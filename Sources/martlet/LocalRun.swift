@@ -112,7 +112,9 @@ final class LocalRun: Sendable {
     ///   - more: More variables of its environment.
     /// - Returns: The process; whoever started it ends it.
     /// - Throws: `LocalStackError` when it cannot be started.
-    func startWorker(_ name: String, adminPort: Int = 0, environment more: [String: String] = [:]) throws -> ChildProcess {
+    func startWorker(_ name: String, adminPort: Int = 0, environment more: [String: String] = [:]) throws
+        -> ChildProcess
+    {
         var environment = more
         for variable in ["PATH", "HOME", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"] {
             if let value = getenv(variable) { environment[variable] = String(cString: value) }

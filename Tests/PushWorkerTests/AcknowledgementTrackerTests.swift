@@ -64,7 +64,8 @@ struct AcknowledgementTrackerTests {
         tracker.handedBack(6, now: 0)
         tracker.done(1, now: 0)
         #expect(
-            tracker.takeStragglers(now: 0, flush: true) == [4, 5].map { Acknowledgement(deliveryTag: $0, multiple: false) })
+            tracker.takeStragglers(now: 0, flush: true)
+                == [4, 5].map { Acknowledgement(deliveryTag: $0, multiple: false) })
         #expect(tracker.takePrefix(now: 0, flush: true) == Acknowledgement(deliveryTag: 2, multiple: true))
         #expect(tracker.takeStragglers(now: 0, flush: true).isEmpty)
         #expect(tracker.unacknowledged == 1)

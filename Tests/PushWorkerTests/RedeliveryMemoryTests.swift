@@ -47,7 +47,8 @@ struct RedeliveryMemoryTests {
     @Test("Two unfinished deliveries of one job are taken over by two redeliveries")
     func unfinishedTwice() {
         var memory = RedeliveryMemory<Int, Work>()
-        memory.generationEnded(unsent: [], unfinished: (0..<2).map { _ in Unfinished(key: 1, job: Work(), bytes: 1) }, now: 0)
+        memory.generationEnded(
+            unsent: [], unfinished: (0..<2).map { _ in Unfinished(key: 1, job: Work(), bytes: 1) }, now: 0)
         #expect((0..<3).map { _ in find(1, in: &memory) } == ["unfinished", "unfinished", "unknown"])
     }
 
@@ -56,7 +57,9 @@ struct RedeliveryMemoryTests {
         var memory = RedeliveryMemory<Int, Work>()
         var work: Work? = Work()
         weak let held = work
-        if let work { memory.generationEnded(unsent: [], unfinished: [Unfinished(key: 1, job: work, bytes: 1)], now: 0) }
+        if let work {
+            memory.generationEnded(unsent: [], unfinished: [Unfinished(key: 1, job: work, bytes: 1)], now: 0)
+        }
         if let work {
             memory.finished(1, work)
             memory.finished(1, work)
@@ -128,7 +131,8 @@ struct RedeliveryMemoryTests {
         }
         memory.forgetIfDue(now: lifetime + second)
         #expect((0..<4).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "settled" }.count == 2)
-        #expect((10..<14).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "unfinished" }.count == 2)
+        #expect(
+            (10..<14).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "unfinished" }.count == 2)
         #expect(memory.count == 1, "the job of the latest loss is prolonged by its own news")
         memory.forgetIfDue(now: lifetime + 3 * second)
         #expect(memory.count == 0 && memory.bytes == 0)

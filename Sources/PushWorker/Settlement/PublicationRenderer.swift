@@ -149,7 +149,8 @@ extension PublicationRenderer {
     private static let rewritten: [StaticString] = [
         "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
         HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
-        HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt, HeaderName.worker,
+        HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
+        HeaderName.worker,
     ]
 
     private static func isRewritten(_ name: Span<UInt8>) -> Bool {
