@@ -96,6 +96,19 @@ struct KillRing {
         }
     }
 
+    /// Reads whatever is left of a watch, ends it, and adds what APNs received.
+    func account(of watch: AuditWatch) async throws -> RunAudit.State {
+        let audit = watch.audit
+        return try await BlockingWork.run("audit") { [local] in
+            audit.stop()
+            let accepted = local.simulator.ledger.records().filter { $0.status == 200 }
+            audit.record { ledger in
+                for record in accepted { ledger.accepted(apnsID: record.id.description) }
+            }
+            return audit.current
+        }
+    }
+
     /// Compares the ledgers once everything is settled, and expects nothing to be lost, unexplained or left over.
     /// - Parameters:
     ///   - watch: What was reported so far; it reads whatever is left and ends.
@@ -104,15 +117,7 @@ struct KillRing {
     /// - Returns: What was found.
     @discardableResult
     func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Verdict {
-        let audit = watch.audit
-        let state = try await BlockingWork.run("audit") { [local] in
-            audit.stop()
-            let accepted = local.simulator.ledger.records().filter { $0.status == 200 }
-            audit.record { ledger in
-                for record in accepted { ledger.accepted(apnsID: record.id.description) }
-            }
-            return audit.current
-        }
+        let state = try await account(of: watch)
         let verdict = state.ledger.verdict()
         #expect(state.failure == nil)
         #expect(verdict.lost.count == 0)

@@ -123,12 +123,14 @@ final class Lane {
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
         route.cooling.forgetIfDue(now: now.nanoseconds)
+        route.poison.tick(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
         if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         let maySend = !publisher.isCongested
+        if route.poison.hasSuspects, maySend { route.takeSuspect(now: now, wallClock: wallClock) }
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
         FailPoint.reached(.afterSend, if: route.requests.count > 0)
@@ -177,6 +179,8 @@ final class Lane {
                 }
                 route.owedAcknowledgements.removeFirst()
             }
+            // The next one may be taken up now.
+            if route.poison.hasSuspects { mark(route) }
         } catch {
             consumeLink.failed(error, now: now)
         }
@@ -214,6 +218,7 @@ final class Lane {
             if let due = route.breaker.nextTick { wake(at: due) }
             if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
             if let due = route.rateDue { wake(at: due) }
+            if let due = route.poison.due, due > now.nanoseconds { wake(at: due) }
             if let due = route.nextChannelDue { wake(at: due) }
             isBusy = isBusy || !route.isQuiet
         }
@@ -269,6 +274,10 @@ extension Lane {
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
             giveBack(job, of: route)
+        }
+        for suspect in route.poison.takeAll() {
+            route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
+            route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))
         }
     }
 

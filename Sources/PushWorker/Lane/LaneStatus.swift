@@ -118,6 +118,7 @@ extension Route {
     func gauged(limitedBy limit: RouteLimit) -> RouteCounters {
         counters.limitedBy = limit
         counters.coolingTokens = cooling.count
+        counters.suspects = poison.heldCount
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged

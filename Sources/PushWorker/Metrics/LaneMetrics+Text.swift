@@ -47,6 +47,9 @@ extension RouteCounters {
         RouteMetric(
             path: \.waiting, name: "martlet_notifications_waiting", help: "Notifications waiting for a stream."),
         RouteMetric(
+            path: \.suspects, name: "martlet_jobs_suspect",
+            help: "Jobs that came back often, and wait to be taken up one at a time."),
+        RouteMetric(
             path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),

@@ -37,6 +37,8 @@ package struct RouteCounters: Sendable {
 
     /// Notifications now waiting in the prefetch window for a stream.
     package var waiting = 0
+    /// Jobs now held because they came back often, to be taken up one at a time.
+    package var suspects = 0
     /// Requests now without an answer.
     package var inFlight = 0
     /// Jobs now delivered and not acknowledged.

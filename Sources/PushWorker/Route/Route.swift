@@ -2,6 +2,7 @@ internal import APNSClient
 internal import DequeModule
 internal import EventLoop
 internal import PushModel
+internal import RabbitMQ
 
 /// One route on one lane: its deliveries, its connections to APNs, its credit and its breaker.
 ///
@@ -75,6 +76,8 @@ final class Route {
     var open = SlotTable<JobInFlight>()
     /// Recognises what an ended generation delivered, when it comes again.
     var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
+    /// Holds what may have ended the process before, to be taken up alone.
+    var poison = PoisonWatch<Delivery>()
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
@@ -108,7 +111,9 @@ final class Route {
     }
 
     /// Whether no request is open and nothing waits to be sent.
-    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet }
+    var isQuiet: Bool {
+        requests.count == 0 && waiting.isEmpty && resends.isEmpty && !poison.hasSuspects && areChannelsQuiet
+    }
 
     /// Whether notifications wait to be sent.
     var hasBacklog: Bool { !(waiting.isEmpty && resends.isEmpty) }
@@ -177,6 +182,7 @@ final class Route {
         if let due = acknowledgements.nextDue, due <= now { return true }
         if let due = breaker.nextTick, due <= now { return true }
         if let due = rateDue, due <= now { return true }
+        if let due = poison.due, due <= now { return true }
         if let due = nextChannelDue, due <= now { return true }
         return false
     }
@@ -197,6 +203,7 @@ final class Route {
         switch breaker.intake {
         case .none: consumer.wantedPrefetch = 0
         case .one: consumer.wantedPrefetch = 1
+        case .full where poison.isNarrow: consumer.wantedPrefetch = 1
         case .full:
             let wanted = credit.wanted(streams: pool?.streamLimit ?? RouteCredit.maximum)
             let current = consumer.currentPrefetch
@@ -224,6 +231,7 @@ final class Route {
         }
         memory.generationEnded(unsent: unsent, unfinished: unfinished, now: now.nanoseconds)
         acknowledgements = AcknowledgementTracker()
+        poison = PoisonWatch()
         owedAcknowledgements.removeAll()
     }
 }
