@@ -26,6 +26,10 @@ final class Lane {
     /// What the lane counted so far, its routes apart.
     var counters = LaneCounters()
     let logger: Logger
+    /// Where accepted notifications are noted; nil without a journal.
+    private(set) lazy var journal = settings.journal.map {
+        JournalWriter(directory: $0.directory, lane: settings.index)
+    }
     private(set) lazy var publisher = makePublisher()
     private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
     private(set) lazy var publishEvents = PublishEvents(lane: self)
@@ -106,6 +110,7 @@ final class Lane {
             route.isMarked = false
             advance(route)
         }
+        flushJournal()
         publisher.publish(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > 0)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.

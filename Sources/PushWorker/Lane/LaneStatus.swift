@@ -97,6 +97,7 @@ extension Lane {
         counters.isConsumerUp = consumeLink.connection != nil
         counters.isPublisherUp = publishLink.connection != nil
         counters.isBlocked = publishLink.connection?.isBlocked == true
+        counters.isJournalUp = settings.wantsJournal ? journal?.isOn == true : nil
         counters.unconfirmed = publisher.unconfirmed
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {

@@ -107,6 +107,8 @@ package struct LaneCounters: Sendable {
     package var brokerConnects = 0
     /// Broker connections lost.
     package var brokerDisconnects = 0
+    /// Accepted notifications noted in the journal.
+    package var journalRecords = 0
     /// Turns of the loop.
     package var turns = 0
     /// Nanoseconds the loop was busy, waiting excluded.
@@ -116,6 +118,8 @@ package struct LaneCounters: Sendable {
     package var isConsumerUp = false
     /// Whether the publishing connection is up now.
     package var isPublisherUp = false
+    /// Whether the journal takes notes now; nil where none is configured.
+    package var isJournalUp: Bool?
     /// Whether the broker has blocked publishing now.
     package var isBlocked = false
     /// Publications now without a confirm.

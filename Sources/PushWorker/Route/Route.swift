@@ -17,6 +17,10 @@ final class Route {
         let publisher: Publisher
         /// Which `reply_to` are allowed.
         let replyPattern: ReplyPattern
+        /// Where accepted notifications are noted; nil without a journal.
+        var journal: JournalWriter?
+        /// What an earlier process noted; nil without a journal.
+        var earlier: Journal?
     }
 
     /// One method that settles deliveries of the current channel generation.
@@ -133,6 +137,7 @@ final class Route {
                     wallClock: wallClock)
                 continue
             }
+            if inFlight.job.redelivered, isJournalled(notification, wallClock: wallClock) { continue }
             guard !inFlight.job.isExpired(at: wallClock) else {
                 settle(notification, .expired, wallClock: wallClock, now: now)
                 continue
