@@ -98,7 +98,10 @@ let package = Package(
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests(
             "PushWorkerTests",
-            ["PushWorker", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "TLS", "LocalStack", logging, lifecycle]),
+            [
+                "PushWorker", "RabbitMQ", "PushModel", "APNSClient", "APNSSimulator", "EventLoop", "TLS", "LocalStack",
+                logging, lifecycle,
+            ]),
         tests(
             "CommandTests",
             ["martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", argumentParser, histogram]),

@@ -190,8 +190,9 @@ final class APNSConnection: ReadinessHandler {
         tokenDue = due
     }
 
-    /// Whether the provider token is to be changed.
-    func needsToken(now: UInt64) -> Bool { now >= tokenDue && machine.isAdmitting }
+    /// Whether the provider token is to be looked at before the next request: APNs counts the time between changes from
+    /// when it first sees a token, so that one is taken no earlier than it is used.
+    func needsToken(now: UInt64) -> Bool { now >= tokenDue }
 
     /// Asks for a replacement, and finishes once that is open.
     func requestReplacement() { machine.requestReplacement() }
@@ -208,7 +209,7 @@ final class APNSConnection: ReadinessHandler {
     var nextDue: UInt64 {
         // One that was retired while it had nothing to do is closed by the next tick.
         if machine.isDrained { return lastHeard.nanoseconds }
-        var due = min(table.nextDue ?? .max, machine.isAdmitting ? tokenDue : .max)
+        var due = table.nextDue ?? .max
         if let pingSentAt {
             due = min(due, pingSentAt &+ settings.pingTimeout)
         } else {

@@ -45,6 +45,8 @@ package final class APNSCredential: Sendable {
 
 /// What became of a pool's credential; told to the lane when it happens.
 package enum CredentialEvent: Sendable, Equatable {
+    /// The new version is used from now on, because its connection works and nothing is there to prove it with.
+    case tried(version: Int)
     /// The new version was accepted, and is used from now on.
     case switched(version: Int)
     /// The new version was refused, and the old one goes on.

@@ -21,7 +21,8 @@ extension APNSPool {
     /// Offers a version of the credential that was read just now; older ones than the present are ignored.
     ///
     /// It proves itself on a connection of its own: the first answer that does not refuse it lets all others follow, a
-    /// refusal changes nothing and costs no notification.
+    /// refusal changes nothing and costs no notification. Where nothing is to be sent it is used once that connection
+    /// works, and the first answer decides whether it stays.
     ///
     /// - Parameters:
     ///   - credential: the version.
@@ -34,8 +35,14 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// The version that is being proved; nil for none.
-    package var provingVersion: Int? { rotation.candidate }
+    /// The version that no answer has proved yet; nil for none.
+    package var provingVersion: Int? { rotation.candidate ?? (rotation.fallback == nil ? nil : rotation.current) }
+
+    /// Whether connections use a later version than this one.
+    ///
+    /// - Parameter version: the number of a version.
+    /// - Returns: whether a later one is in use.
+    package func isReplaced(_ version: Int) -> Bool { version < credential.version }
 
     /// Closes all connections of the credential because its time is over; they finish what they have.
     ///
@@ -61,18 +68,24 @@ extension APNSPool {
     ///
     /// - Returns: whether the answer says nothing about the notification, which may be sent again at once.
     func judge(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
-        let isCandidate = connection.credential === candidate
+        let isTried = fallback != nil && connection.credential === credential
+        let isCandidate = isTried || connection.credential === candidate
         // Nearly every answer ends here.
         if response.status == 200, !isCandidate { return false }
-        if response.reason == .tooManyProviderTokenUpdates, isCandidate {
-            proof.retryAt = now.nanoseconds &+ Self.tokenUpdateRetry
-        }
         let verdict = response.credentialVerdict
-        guard verdict == .refused || isCandidate else { return false }
-        apply(verdict, to: connection.credential, reason: response.reason?.rawValue ?? "status \(response.status)", now)
-        // Whatever a version that is still being tried is refused for, the present one may do better.
-        guard isCandidate, response.status == 403 || response.reason == .tooManyProviderTokenUpdates else {
-            return false
+        if verdict == .refused || isCandidate {
+            let reason = response.reason?.rawValue ?? "status \(response.status)"
+            apply(verdict, to: connection.credential, reason: reason, now)
+        }
+        // Whatever a version is refused for that is still being tried, or that another one has replaced, the one in use
+        // may do better.
+        guard isCandidate || connection.credential !== credential,
+            response.status == 403 || response.answer.refusesCredential
+        else { return false }
+        perform(rotation.doubted(connection.credential.version), now: now)
+        if rotation.candidate == connection.credential.version {
+            let isTooSoon = response.reason == .tooManyProviderTokenUpdates
+            proof.retryAt = now.nanoseconds &+ (isTooSoon ? Self.tokenUpdateRetry : Self.proofRetry)
         }
         // The notification is sent again at once, and must not meet the same connection.
         if connection.machine.isAdmitting { connection.retire() }
@@ -93,13 +106,15 @@ extension APNSPool {
         guard rotation.state != before else { return }
         switch (verdict, before) {
         case (.accepted, _): delegate?.pool(self, credential: .switched(version: judged.version))
-        case (_, .proving(_, let new)) where new == judged.version:
+        case (_, .proving(_, let new)) where new == judged.version,
+            (_, .trying(_, let new)) where new == judged.version:
             delegate?.pool(self, credential: .candidateRefused(version: judged.version, reason: reason))
         default: delegate?.pool(self, credential: .refused(version: judged.version, reason: reason))
         }
     }
 
     private func perform(_ actions: [CredentialRotationStateMachine.Action], now: MonotonicTime) {
+        let known = [credential, candidate, fallback].compactMap(\.self)
         for action in actions {
             switch action {
             case .openProof: askForProof(now: now)
@@ -107,20 +122,21 @@ extension APNSPool {
                 proof.connection?.retire()
                 if let request = proof.request { requests.remove(request) }
                 proof = CredentialProof()
-            case .switchTo: switchToCandidate()
+            case .switchTo(let version):
+                if let next = known.first(where: { $0.version == version }) { use(next) }
             case .closeAll(let version):
                 for connection in connections where connection.credential.version == version { connection.retire() }
                 machine.isSuspended = rotation.isRefused
             }
         }
-        if rotation.candidate == nil { candidate = nil }
+        candidate = known.first { $0.version == rotation.candidate }
+        fallback = known.first { $0.version == rotation.fallback }
     }
 
-    private func switchToCandidate() {
-        guard let candidate else { return }
-        credential = candidate
+    private func use(_ next: APNSCredential) {
+        credential = next
         machine.isSuspended = false
-        if let proven = proof.connection, proven.machine.isAdmitting {
+        if let proven = proof.connection, proven.credential === next, proven.machine.isAdmitting {
             proven.isCounted = true
             machine.joined()
         }
@@ -133,6 +149,17 @@ extension APNSPool {
     private func askForProof(now: MonotonicTime) {
         guard let candidate, !machine.isStopped else { return }
         proof = CredentialProof(request: ask(with: candidate, now: now))
+    }
+
+    /// Uses a version that has no push to prove it as soon as the server has answered a PING on its connection: that far
+    /// TLS has accepted a certificate, which it may do after the handshake (RFC 8446, section 4.4.2.4).
+    func tryProof(now: MonotonicTime) {
+        guard let connection = proof.connection, connection.roundTrip != nil, connection.machine.isAdmitting,
+            !hasBacklog, openStreams == 0
+        else { return }
+        let version = connection.credential.version
+        perform(rotation.reached(version), now: now)
+        delegate?.pool(self, credential: .tried(version: version))
     }
 
     /// The connection for the proof was not to be had.

@@ -13,15 +13,11 @@ extension APNSPool {
         now.nanoseconds &+ ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
     }
 
-    /// Gives a connection the newest token, once its own is old enough.
+    /// Gives a connection the newest token with its first request, and once its own is old enough.
     func changeToken(of connection: APNSConnection, now: MonotonicTime) {
         let held = connection.token
         do throws(APNSClientError) {
-            guard let token = try connection.credential.tokens?.current(wallSeconds: Self.wallSeconds), token != held
-            else {
-                if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
-                return
-            }
+            guard let token = try connection.credential.tokens?.current(wallSeconds: Self.wallSeconds) else { return }
             connection.use(token, until: tokenDue(token, now: now))
         } catch {
             lastError = error

@@ -47,6 +47,8 @@ package final class APNSPool {
     var rotation: CredentialRotationStateMachine
     /// The version that is being proved.
     var candidate: APNSCredential?
+    /// The version before the one in use, while that is not proved.
+    var fallback: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
 
@@ -76,7 +78,7 @@ package final class APNSPool {
     /// Whether a payload found no room since the last flush, although one of the usual length might have.
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
-    private var hasBacklog = false
+    private(set) var hasBacklog = false
     private var opened = 0
     private var lost = 0
     private var timeouts = 0
@@ -146,6 +148,7 @@ package final class APNSPool {
         let bytes = job.payload.count
         usualBytes += bytes - usualBytes / 16
         while let connection = connection(for: bytes) {
+            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
             if let due = connection.submit(job, index: index, tag: tag, now: now) {
                 if due < timerDue { arm(at: due) }
                 submittedBytes &+= UInt64(bytes)
@@ -258,9 +261,9 @@ package final class APNSPool {
             let identity = request.credential ?? credential
             let token = try identity.tokens?.current(wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
-                connection, settings: settings, credential: identity, token: token, isProof: isProof, loop: loop,
-                buffers: buffers, owner: self, now: now)
-            if let token { adopted.use(token, until: tokenDue(token, now: now)) }
+                connection, settings: settings, credential: identity, token: token,
+                isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
+            if let token { adopted.use(token, until: 0) }
             requests.remove(request.id)
             if isProof {
                 adopted.isCounted = false
@@ -367,6 +370,7 @@ package final class APNSPool {
 
     /// Does what is due: looks at its connections' states, asks for connections, and sets the timer.
     func advance(now: MonotonicTime) {
+        tryProof(now: now)
         for connection in connections { review(connection, now: now) }
         while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
         updateConnectivity()
@@ -443,10 +447,7 @@ package final class APNSPool {
     private func timerFired(now: MonotonicTime) {
         timer = nil
         timerDue = .max
-        for connection in connections {
-            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
-            connection.tick(now: now)
-        }
+        for connection in connections { connection.tick(now: now) }
         if let due = machine.surplusDue, due <= now.nanoseconds { endTurn(now: now) }
         advance(now: now)
     }

@@ -2,7 +2,11 @@
 /// out.
 ///
 /// A new version proves itself on a connection of its own before the others follow; one that APNs refuses costs no
-/// notification and changes nothing. Apple: close every connection of a revoked key or certificate, correct it, reopen
+/// notification and changes nothing. Where there is no notification to prove it with, it is used as soon as a connection
+/// has got as far as one can without, and the version before comes back if the first answer refuses it: what APNs thinks
+/// of a provider token it tells only in answer to a request, and of a certificate not always sooner.
+///
+/// Apple: close every connection of a revoked key or certificate, correct it, reopen
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
 struct CredentialRotationStateMachine: Sendable, Equatable {
     /// Where the pool stands.
@@ -11,6 +15,8 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case settled(Int)
         /// All connections use the old version; the new one waits for a connection, or for its first answer.
         case proving(old: Int, new: Int)
+        /// All connections use the new version, which no answer has proved yet; a refusal brings the old one back.
+        case trying(old: Int, new: Int)
         /// APNs refuses this version, or its time is over: there are no connections until somebody asks again.
         case refused(Int)
     }
@@ -48,12 +54,15 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     /// The version that new connections use, but for the one that proves.
     var current: Int {
         switch state {
-        case .settled(let version), .proving(let version, _), .refused(let version): version
+        case .settled(let version), .proving(let version, _), .trying(_, let version), .refused(let version): version
         }
     }
 
     /// The version that is being proved; nil for none.
     var candidate: Int? { if case .proving(_, let new) = state { new } else { nil } }
+
+    /// The version that comes back if the one in use is refused; nil for none.
+    var fallback: Int? { if case .trying(let old, _) = state { old } else { nil } }
 
     /// Whether no connections are wanted.
     var isRefused: Bool { if case .refused = state { true } else { false } }
@@ -62,7 +71,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     mutating func offered(_ version: Int) -> [Action] {
         guard version > max(current, candidate ?? 0) else { return [] }
         switch state {
-        case .settled(let old):
+        case .settled(let old), .trying(_, let old):
             state = .proving(old: old, new: version)
             return ask(version)
         case .proving(let old, let new):
@@ -91,8 +100,33 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             // The old one is gone: the new one, good or bad, is all there is.
             state = .settled(new)
             return [.closeAll(old), .switchTo(new)]
+        case (.trying(_, let new), .accepted) where new == version:
+            state = .settled(new)
+            return []
+        case (.trying(let old, let new), .refused) where new == version:
+            state = .settled(old)
+            return [.switchTo(old)]
+        case (.trying(let old, let new), .refused) where old == version:
+            state = .settled(new)
+            return []
         default: return []
         }
+    }
+
+    /// The connection that is to prove a version works, and nothing is there to be sent on it.
+    mutating func reached(_ version: Int) -> [Action] {
+        guard case .proving(let old, let new) = state, new == version else { return [] }
+        state = .trying(old: old, new: new)
+        return [.switchTo(new)]
+    }
+
+    /// APNs turned a request away that was sent with a version in use without proof, and did not say that the
+    /// credential is bad: the old version comes back, and the proof is tried again.
+    mutating func doubted(_ version: Int) -> [Action] {
+        guard case .trying(let old, let new) = state, new == version else { return [] }
+        state = .proving(old: old, new: new)
+        lacksProof = true
+        return [.switchTo(old)]
     }
 
     /// The connection that was to prove a version could not be opened, or was lost before an answer.
@@ -110,7 +144,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     mutating func expired() -> [Action] {
         switch state {
         case .refused: return []
-        case .settled(let version):
+        case .settled(let version), .trying(_, let version):
             state = .refused(version)
             return [.closeAll(version)]
         case .proving(let old, let new):

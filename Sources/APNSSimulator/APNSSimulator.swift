@@ -11,6 +11,8 @@ package enum APNSSimulator {
     /// - Throws: ``SimulatorError`` where files, ports or certificates cannot be had.
     package static func start(_ configuration: SimulatorConfiguration) async throws(SimulatorError) -> RunningSimulator
     {
+        let directory = try StateDirectory(configuration.stateDirectory)
+        let lock = try StateLock(of: directory)
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
         // The thin mode looks at nobody's certificate, so it asks for none.
         let clientTrust = TrustRoots(
@@ -20,23 +22,29 @@ package enum APNSSimulator {
             alertsBadClients: configuration.trust.badCertificate == .alert)
         var logger = Logger(label: "apns.simulator")
         logger.logLevel = .warning
-        let clock = VirtualClock()
-        let devices = try DeviceSide(configuration, clock: clock, identity: store.identity, logger: logger)
-        let service = PushService(configuration: configuration, clock: clock, devices: devices?.service)
+        let health = StorageHealth()
+        let archive = ControlArchive(in: directory, health: health, logger: logger)
+        let kept = try archive.load()
+        let clock = VirtualClock(advance: kept.clockAdvance)
+        let devices = try DeviceSide(
+            configuration, clock: clock, identity: store.identity, health: health, logger: logger)
+        let service = PushService(
+            configuration: configuration, clock: clock, devices: devices?.service, kept: kept, health: health)
         var gateway: Gateway?
         do {
             let listening = try Gateway(service: service, certificates: certificates, logger: logger)
             gateway = listening
             try devices?.openChannels(service: service, certificates: certificates, logger: logger)
             let control = SimulatorControl(
-                service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority)
+                service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority,
+                archive: archive)
             var admin: AdminService?
             if let port = configuration.adminPort {
                 admin = try await AdminService.start(service: service, control: control, port: port, logger: logger)
             }
             return RunningSimulator(
                 gateway: listening, admin: admin, control: control, host: configuration.host, store: store,
-                devices: devices)
+                devices: devices, lock: lock)
         } catch {
             await gateway?.stop()
             await devices?.stop()
@@ -72,6 +80,7 @@ package final class RunningSimulator: Sendable {
     private let admin: AdminService?
     private var service: PushService { control.service }
     private let side: DeviceSide?
+    private let lock: StateLock
 
     /// Binds the parts together.
     ///
@@ -82,10 +91,12 @@ package final class RunningSimulator: Sendable {
     ///   - host: The address the gateway listens at.
     ///   - store: The certificates.
     ///   - devices: The device side.
+    ///   - lock: Keeps others off the state directory.
     fileprivate init(
         gateway: Gateway, admin: AdminService?, control: SimulatorControl, host: String, store: CertificateStore,
-        devices: DeviceSide?
+        devices: DeviceSide?, lock: StateLock
     ) {
+        self.lock = lock
         side = devices
         self.gateway = gateway
         self.admin = admin
@@ -119,11 +130,30 @@ package final class RunningSimulator: Sendable {
     /// Forgets pushes, counts and how far devices are in the scenario.
     package func reset() { service.reset() }
 
+    /// How long clients may take to leave before the end, in milliseconds.
+    static let drainLimit = 2000
+
+    /// Tells all clients that the end is near, and waits until they have left, though not for ever.
+    ///
+    /// New streams are answered `Shutdown` meanwhile. The thin mode knows no such courtesy.
+    package func drain() async {
+        guard !service.configuration.acceptsAll else { return }
+        control.announceEnd()
+        side?.attend()
+        let start = MonotonicTime.now()
+        while counters.connectionsOpen > 0,
+            MonotonicTime.now().nanoseconds(since: start) < UInt64(Self.drainLimit) * 1_000_000
+        {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     /// Closes all connections and ports and waits for the end of all threads.
     package func stop() async {
         side?.service.events.close()
         await admin?.stop()
         await gateway.stop()
         await side?.stop()
+        lock.release()
     }
 }

@@ -141,6 +141,15 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         }
     }
 
+    /// Takes a push to its device at the end of the loop's turn, with all others of that turn.
+    ///
+    /// - Parameters:
+    ///   - arrival: The push.
+    ///   - completion: Is told whether it was taken; what it answers is sent then.
+    func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void) {
+        gateway.hold(arrival, from: self, completion: completion)
+    }
+
     /// Closes the connection without a word.
     func close() {
         guard !isClosed else { return }

@@ -46,12 +46,20 @@ final class GatewayLoop {
     /// Tells of connections that fail.
     let logger: Logger
 
+    /// A push that is taken to its device at the end of the turn.
+    private struct Held {
+        var arrival: Arrival
+        var connection: GatewayConnection
+        var completion: (Bool) -> Void
+    }
+
     private let service: PushService
     private let role: GatewayRole
     private var listeners: [GatewayListener] = []
     private var others: [Mailbox<GatewayMessage>] = []
     private var nextOther = 0
     private var connections: [Int: GatewayConnection] = [:]
+    private var held: [Held] = []
     private var isStopping = false
 
     /// Makes a loop; ``run()`` then belongs to its thread.
@@ -95,6 +103,7 @@ final class GatewayLoop {
             while !isStopping {
                 try loop.turn(waitingAtMost: .seconds(60))
                 for message in mailbox.take() { handle(message) }
+                if !held.isEmpty { takeHeld() }
             }
         } catch {
             logger.error("gateway thread ended", metadata: ["error": "\(error)"])
@@ -128,6 +137,26 @@ final class GatewayLoop {
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         service.connections.remove(number: connection.number)
         service.counters.connectionClosed()
+    }
+
+    /// Holds a push until the end of the turn, so that all pushes of a turn are written at once.
+    ///
+    /// - Parameters:
+    ///   - arrival: The push.
+    ///   - connection: Where it came from.
+    ///   - completion: Is told whether it was taken to its device.
+    func hold(_ arrival: Arrival, from connection: GatewayConnection, completion: @escaping (Bool) -> Void) {
+        held.append(Held(arrival: arrival, connection: connection, completion: completion))
+    }
+
+    private func takeHeld() {
+        let batch = held
+        held = []
+        let isTaken = service.devices?.take(batch.map(\.arrival)) ?? true
+        for push in batch { push.completion(isTaken) }
+        for (index, push) in batch.enumerated() where index == 0 || batch[index - 1].connection !== push.connection {
+            push.connection.socketIsReady(.writable, now: .now())
+        }
     }
 
     private func handle(_ message: GatewayMessage) {

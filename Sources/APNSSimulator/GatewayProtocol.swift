@@ -38,6 +38,13 @@ protocol GatewayCarrier: AnyObject {
     ///   - action: What to run.
     func later(milliseconds: Int, _ action: @escaping () -> Void)
 
+    /// Takes a push to its device at the end of the loop's turn, with all others of that turn.
+    ///
+    /// - Parameters:
+    ///   - arrival: The push.
+    ///   - completion: Is told whether it was taken; what it answers is sent then.
+    func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void)
+
     /// Closes the connection without a word.
     func close()
     /// Leaves the socket open but reads and writes nothing.

@@ -16,6 +16,7 @@ final class PushService: Sendable {
 
     /// Whether the service is going down: it says goodbye and refuses what still comes.
     private let draining = Atomic(false)
+    private let announcing = Atomic(false)
 
     /// What every device token received.
     let ledger: Ledger
@@ -28,6 +29,9 @@ final class PushService: Sendable {
 
     /// The device side; nil where the simulator has none.
     let devices: DeviceService?
+
+    /// Which files of the state directory cannot be written at present.
+    let health: StorageHealth
 
     private struct Script {
         var verdicts: VerdictChooser
@@ -45,15 +49,21 @@ final class PushService: Sendable {
     ///   - configuration: The configuration.
     ///   - clock: The time of all rules.
     ///   - devices: The device side.
+    ///   - kept: What was revoked before a restart.
+    ///   - health: Tells which files cannot be written.
     init(
-        configuration: SimulatorConfiguration, clock: VirtualClock = VirtualClock(), devices: DeviceService? = nil
+        configuration: SimulatorConfiguration, clock: VirtualClock = VirtualClock(), devices: DeviceService? = nil,
+        kept: KeptControl = KeptControl(), health: StorageHealth = StorageHealth()
     ) {
+        self.health = health
         self.clock = clock
         self.devices = devices
         self.configuration = configuration
         rules = PushRules(
             tokenLengths: configuration.tokenLengths, requiresJSONObject: configuration.requiresJSONObject)
-        credentials = CredentialRegistry(keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey)
+        credentials = CredentialRegistry(
+            keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey, revokedKeys: kept.revokedKeys,
+            revokedCertificates: kept.revokedCertificates)
         ledger = Ledger(capacity: configuration.ledgerCapacity)
         script = Mutex(Self.script(configuration.scenario, configuration, now: clock.now))
     }
@@ -123,21 +133,25 @@ final class PushService: Sendable {
         set { draining.store(newValue, ordering: .relaxed) }
     }
 
+    /// Whether clients are told of the end before it comes, as the process ends; else they are told at once.
+    var announcesEnd: Bool {
+        get { announcing.load(ordering: .relaxed) }
+        set { announcing.store(newValue, ordering: .relaxed) }
+    }
+
     /// Writes a valid push down.
     ///
     /// - Parameters:
     ///   - push: The push.
     ///   - id: The identifier answered.
-    ///   - uniqueID: The key of the delivery log answered.
     ///   - payload: The payload.
     ///   - time: Milliseconds since 1970.
     ///   - verdict: What is done with it.
     ///   - place: Connection and stream.
     func record(
-        _ push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
+        _ push: ValidPush, id: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
         at place: (connection: Int, stream: Int32)
     ) {
-        if verdict.status == 200 { devices?.accept(push, id: id, uniqueID: uniqueID, payload: payload, now: time) }
         ledger.record(
             token: push.token, id: id, topic: push.topic, payload: payload, time: time, status: verdict.status,
             label: verdict.label, connection: place.connection, stream: place.stream)

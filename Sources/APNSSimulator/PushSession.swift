@@ -35,6 +35,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     var session: HTTP2ServerSession?
     /// How many streams are allowed, and how patient the gateway still is.
     var allowance: StreamAllowance
+    /// Whether the client was told that the end is near.
+    var isEndAnnounced = false
     /// Whether a GOAWAY of the gateway's own was sent.
     var isLeaving = false
     /// The last stream that is served after a GOAWAY of the gateway's own; nil before one.
@@ -93,6 +95,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         } catch {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
+        session?.windowStep = Self.windowStep
         begin()
     }
 
@@ -109,7 +112,6 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
         do {
             try session?.receive(bytes)
-            session?.reopenWindow(from: Self.windowStep)
         } catch {
             throw SimulatorError(.protocol, "\(error)")
         }
@@ -150,23 +152,15 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         let exchange = Exchange(
             stream: request.streamID, id: id, uniqueID: .random(using: &generator),
             echoedID: given == nil ? nil : push[.id])
-        let verdict: Verdict
-        switch judge(push, now: now) {
-        case .valid(let valid):
-            verdict = service.verdict(for: valid, now: now, address: facts.address)
-            service.record(
-                valid, id: id, uniqueID: exchange.uniqueID, payload: push.payload, time: now, verdict: verdict,
-                at: (facts.number, exchange.stream))
-        case .refused(let refusal):
-            verdict = Verdict(.refuse(refusal))
-            service.record(push, id: id, time: now, refusal: refusal, at: (facts.number, exchange.stream))
-        }
-        facts.record.answered(verdict.status)
+        let finding = judge(push, now: now)
         lastActivity = now
-        if verdict.delay > 0 {
-            carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict, exchange) }
-        } else {
-            perform(verdict, exchange)
+        switch finding {
+        case .valid(let valid):
+            let verdict = service.verdict(for: valid, now: now, address: facts.address)
+            deliver(valid, payload: push.payload, verdict, exchange, now: now)
+        case .refused(let refusal):
+            service.record(push, id: id, time: now, refusal: refusal, at: (facts.number, exchange.stream))
+            carryOut(Verdict(.refuse(refusal)), exchange)
         }
         pushes += 1
         if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
@@ -193,7 +187,7 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
     func attend() {
         guard !isLeaving else { return }
         if service.isDraining {
-            leave(Verdict.GoAway(reach: .accepted))
+            if service.announcesEnd { announceEnd() } else { leave(Verdict.GoAway(reach: .accepted)) }
         } else if isIdle(at: service.clock.now), session?.openStreams == 0 {
             leave(Verdict.GoAway(reason: Refusal.idleTimeout.reason, reach: .accepted))
         }
@@ -216,6 +210,38 @@ extension PushSession {
         var uniqueID: MessageID
         /// The identifier as the client wrote it.
         var echoedID: ArraySlice<UInt8>?
+    }
+
+    /// Takes a push to its device where it is accepted and has one; the answer waits until a restart would find it.
+    private func deliver(
+        _ push: ValidPush, payload: [UInt8], _ verdict: Verdict, _ exchange: Exchange, now: Int64
+    ) {
+        func settle(_ verdict: Verdict) {
+            service.record(
+                push, id: exchange.id, payload: payload, time: now, verdict: verdict,
+                at: (facts.number, exchange.stream))
+            carryOut(verdict, exchange)
+        }
+        let failure = Verdict(.refuse(.internalServerError))
+        guard verdict.status == 200, let devices = service.devices,
+            let arrival = devices.arrival(
+                of: push, id: exchange.id, uniqueID: exchange.uniqueID, payload: payload, now: now)
+        else { return settle(verdict) }
+        if case .accept = verdict.action, arrival.isKept, let carrier {
+            carrier.take(arrival) { settle($0 ? verdict : failure) }
+        } else {
+            // What else happens to the connection must not overtake the answers.
+            settle(devices.take([arrival]) ? verdict : failure)
+        }
+    }
+
+    private func carryOut(_ verdict: Verdict, _ exchange: Exchange) {
+        facts.record.answered(verdict.status)
+        if verdict.delay > 0 {
+            carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict, exchange) }
+        } else {
+            perform(verdict, exchange)
+        }
     }
 
     private func judge(_ push: PushRequest, now: Int64) -> PushRules.Finding {

@@ -127,8 +127,11 @@ extension Refusal {
         Refusal(400, "FeatureNotEnabled"), Refusal(400, "MissingChannelId"), Refusal(400, "BadChannelId"),
         Refusal(400, "ChannelNotRegistered"), Refusal(400, "BadRequestParams"), Refusal(400, "BadRequestPayload"),
         Refusal(400, "MissingPushType"), Refusal(400, "CannotCreateChannelConfig"),
-        Refusal(400, "MissingChannelQueueSize"), Refusal(403, "TopicMismatch"), Refusal(503, "Service Unavailable"),
+        Refusal(400, "MissingChannelQueueSize"), Refusal(403, "TopicMismatch"), broadcastUnavailable,
     ]
+
+    /// The service for broadcasts is unavailable, in the spelling of its own table.
+    static let broadcastUnavailable = Refusal(503, "Service Unavailable")
 
     /// Refusals that the wire was seen to spell otherwise than the pages.
     package static let observed: [Refusal] = [badEnvironmentKey]

@@ -13,6 +13,12 @@ final class ThinHTTP2Session: GatewayProtocol {
     /// How much is taken before the window is opened again, in bytes.
     static let windowStep = 4 << 20
 
+    /// The window of a stream, the protocol's default, in bytes.
+    static let streamWindow = 65_535
+
+    /// How many reset streams may be unfinished before the connection is given up.
+    static let refusedLimit = 1000
+
     /// The largest frame accepted, the protocol's default.
     static let frameLimit = 16_384
 
@@ -44,6 +50,14 @@ final class ThinHTTP2Session: GatewayProtocol {
     private var pingPayload: [UInt8] = []
     private var endsWithHeaders = false
     private var takenFromWindow = 0
+    /// How much the client may still send on the connection, by what was handed out to it.
+    private var credit = 65_535
+    /// What is about to be handed out.
+    private var granting = 0
+    /// What streams with unfinished bodies have used of their windows since something was handed out.
+    private var taken: [UInt32: Int] = [:]
+    /// Streams that were reset.
+    private var refused: Set<UInt32> = []
     private var pending: [UInt8] = []
     private var pushes = 0
     private var pushBytes = 0
@@ -83,7 +97,7 @@ final class ThinHTTP2Session: GatewayProtocol {
             prefaceSeen += 1
             index += 1
         }
-        while index < bytes.count {
+        while index < bytes.count, !isFinished {
             if headerSeen < 9 {
                 header[headerSeen] = bytes[index]
                 headerSeen += 1
@@ -113,6 +127,9 @@ final class ThinHTTP2Session: GatewayProtocol {
     func send(into output: inout [UInt8], upTo limit: Int) {
         output.append(contentsOf: pending)
         pending.removeAll(keepingCapacity: true)
+        credit += granting
+        granting = 0
+        if !taken.isEmpty { taken.removeAll(keepingCapacity: true) }
     }
 
     private func beginFrame() throws(SimulatorError) {
@@ -120,8 +137,30 @@ final class ThinHTTP2Session: GatewayProtocol {
         guard remaining <= Self.frameLimit else {
             throw SimulatorError(.protocol, "a frame of \(remaining) bytes is larger than announced")
         }
+        if header[3] == FrameType.data { useWindow() }
         if remaining == 0 { endFrame() }
     }
+
+    /// Counts a DATA frame; one that does not fit ends its stream or, where the connection's window is too small for
+    /// it, the connection (RFC 9113, 5.2 and 6.9.1).
+    private func useWindow() {
+        credit -= remaining
+        let stream = stream
+        if credit < 0 || refused.count >= Self.refusedLimit { return fail() }
+        guard let used = taken[stream], used + remaining > Self.streamWindow, !refused.contains(stream) else { return }
+        refused.insert(stream)
+        appendFrameHeader(length: 4, type: FrameType.resetStream, flags: 0, stream: stream)
+        append(Self.flowControlError)
+    }
+
+    private func fail() {
+        appendFrameHeader(length: 8, type: FrameType.goAway, flags: 0, stream: 0)
+        append(stream)
+        append(Self.flowControlError)
+        isFinished = true
+    }
+
+    private static let flowControlError: UInt32 = 3
 
     private func endFrame() {
         headerSeen = 0
@@ -144,6 +183,7 @@ final class ThinHTTP2Session: GatewayProtocol {
                 pending.append(contentsOf: pingPayload)
             }
             pingPayload.removeAll(keepingCapacity: true)
+        case FrameType.resetStream: refused.remove(stream)
         case FrameType.goAway: isFinished = true
         default: break
         }
@@ -165,10 +205,13 @@ final class ThinHTTP2Session: GatewayProtocol {
             appendWindowUpdate(stream: 0, by: takenFromWindow)
             takenFromWindow = 0
         }
-        if flags & Flag.endStream != 0 {
+        if !refused.isEmpty, refused.contains(stream) {
+            if flags & Flag.endStream != 0 { refused.remove(stream) }
+        } else if flags & Flag.endStream != 0 {
             answer()
         } else if length > 0 {
             appendWindowUpdate(stream: stream, by: length)
+            taken[stream, default: 0] += length
         }
     }
 
@@ -180,6 +223,7 @@ final class ThinHTTP2Session: GatewayProtocol {
     }
 
     private func appendWindowUpdate(stream: UInt32, by count: Int) {
+        if stream == 0 { granting += count }
         appendFrameHeader(length: 4, type: FrameType.windowUpdate, flags: 0, stream: stream)
         append(UInt32(count))
     }

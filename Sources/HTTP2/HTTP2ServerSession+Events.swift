@@ -37,8 +37,14 @@ extension HTTP2ServerSession {
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - data: The bytes.
-    func data(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
+    ///   - isLast: Whether their frame ends the body.
+    func data(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>, isLast: Bool) {
         guard let slot = handle.slot(of: streamID) else { return }
+        // A body that has come to its end needs no window any more.
+        if !isLast, !slots[slot].isWindowUsed {
+            slots[slot].isWindowUsed = true
+            usedStreams.append(streamID)
+        }
         let room = bodyLimit - slots[slot].request.body.count
         if data.count > room { slots[slot].request.bodyTruncated = true }
         slots[slot].request.body.append(contentsOf: UnsafeBufferPointer(rebasing: data.prefix(room)))

@@ -14,6 +14,8 @@ package final class HTTP2ServerSession {
         var headerBytes = 0
         /// Whether the request's own header block is complete; what follows are trailers.
         var hasHead = false
+        /// Whether the stream stands in ``usedStreams``.
+        var isWindowUsed = false
         /// Whether a response was submitted.
         var hasResponse = false
         /// The body of the response.
@@ -43,6 +45,11 @@ package final class HTTP2ServerSession {
     let bodyLimit: Int
     /// Bytes of request headers that are accepted, 32 added per field.
     let headerListLimit: Int
+    /// How much of the connection's window is used before it is given back, in bytes: half of it unless chosen.
+    package var windowStep: Int32 = 32_768
+    /// The streams whose body goes on, and whose windows were used since they were last looked at.
+    @exclusivity(unchecked)
+    var usedStreams: [Int32] = []
     /// How many GOAWAY frames this side asked for and the library has not written yet.
     var ownGoAways = 0
     /// Why the session can no longer be used.
@@ -73,6 +80,7 @@ package final class HTTP2ServerSession {
         precondition(bodyLimit >= 0 && headerListLimit >= 0, "limits are not negative")
         handle = try SessionHandle(role: .server, register: registerServerCallbacks) { options in
             nghttp2_option_set_no_closed_streams(options, 1)
+            nghttp2_option_set_no_auto_window_update(options, 1)
         }
         self.bodyLimit = bodyLimit
         self.headerListLimit = headerListLimit
@@ -109,6 +117,7 @@ package final class HTTP2ServerSession {
     package func send(into output: inout [UInt8], upTo limit: Int) throws(HTTP2Error) {
         enter()
         defer { leave() }
+        returnWindows()
         do {
             try handle.send(into: &output, upTo: limit)
         } catch {
@@ -191,7 +200,7 @@ package final class HTTP2ServerSession {
 
     /// Whether `send(into:upTo:)` may have something to append.
     package var wantsToSend: Bool {
-        handle.wantsToSend
+        handle.wantsToSend || owesWindow
     }
 
     /// Whether the session neither reads nor writes any more, so that the connection can be closed.

@@ -43,7 +43,8 @@ private func serverData(
     _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let userData else { return 0 }
-    withSession(userData) { $0.data(streamID, UnsafeBufferPointer(start: data, count: count)) }
+    let isLast = UInt32(flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+    withSession(userData) { $0.data(streamID, UnsafeBufferPointer(start: data, count: count), isLast: isLast) }
     return 0
 }
 

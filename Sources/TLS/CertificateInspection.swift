@@ -29,7 +29,8 @@ package struct CertificateFacts: Sendable, Equatable {
     package var isForDevelopment: Bool
     /// Whether it says that it is for production (extension 1.2.840.113635.100.6.3.2).
     package var isForProduction: Bool
-    /// The topics it lists (extension 1.2.840.113635.100.6.3.6), or its user identifier where it lists none.
+    /// The topics it lists (extension 1.2.840.113635.100.6.3.6), or its user identifier where it lists none; then those
+    /// for VoIP that it names apart (extension 1.2.840.113635.100.6.3.4).
     package var topics: [Topic]
 
     /// Whether it names any environment; one that does not is good for both as far as it says.
@@ -56,6 +57,10 @@ enum CertificateInspection {
     static let productionExtension = "1.2.840.113635.100.6.3.2"
     /// The extension with the list of topics.
     static let topicsExtension = "1.2.840.113635.100.6.3.6"
+    /// The extension with the topics for VoIP.
+    static let voipExtension = "1.2.840.113635.100.6.3.4"
+    /// The longest topic, in bytes.
+    private static let topicLength = 200
 
     /// Reads the content of the extension with the list of topics: names and their labels alternate in one sequence.
     ///
@@ -68,10 +73,31 @@ enum CertificateInspection {
         var topics: [CertificateFacts.Topic] = []
         while !entries.isAtEnd {
             guard topics.count < topicLimit, let name = entries.next(), let text = entries.text(of: name),
-                (1...200).contains(text.utf8.count), let labels = entries.next(),
+                (1...topicLength).contains(text.utf8.count), let labels = entries.next(),
                 let kinds = kinds(der, labels)
             else { return nil }
             topics.append(CertificateFacts.Topic(name: text, kinds: kinds))
+        }
+        return topics
+    }
+
+    /// Reads the content of the extension with the topics for VoIP: one text, or a sequence of texts with labels or
+    /// without.
+    ///
+    /// Apple names the extension and not its form, so that a form unknown here says nothing, and condemns no certificate.
+    ///
+    /// - Parameter der: the extension's value.
+    /// - Returns: the topics, in their order; none when the bytes are something else.
+    static func voipTopics(_ der: [UInt8]) -> [String] {
+        var outer = DERReader(der)
+        guard let whole = outer.next(), outer.isAtEnd else { return [] }
+        var entries = whole.tag == DERReader.Tag.sequence ? DERReader(der, within: whole) : DERReader(der)
+        var topics: [String] = []
+        while !entries.isAtEnd {
+            guard topics.count < topicLimit, let entry = entries.next() else { return [] }
+            if entry.tag == DERReader.Tag.sequence { continue }
+            guard let text = entries.text(of: entry), (1...topicLength).contains(text.utf8.count) else { return [] }
+            topics.append(text)
         }
         return topics
     }
@@ -105,6 +131,10 @@ extension Certificate {
             topics = read
         } else {
             topics = userID.map { [CertificateFacts.Topic(name: $0, kinds: [])] } ?? []
+        }
+        let voip = try content(ofExtension: CertificateInspection.voipExtension).map(CertificateInspection.voipTopics)
+        for name in voip ?? [] where !topics.contains(where: { $0.name == name }) {
+            topics.append(CertificateFacts.Topic(name: name, kinds: ["voip"]))
         }
         return CertificateFacts(
             subject: subject, serialNumber: serialNumber, fingerprint: try fingerprint, userID: userID,

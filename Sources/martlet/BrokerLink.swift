@@ -30,9 +30,10 @@ final class BrokerLink {
     ///   - timeout: How long connecting and logging in may take, each.
     ///   - heartbeat: Whether the broker shall watch this connection. A command that may pause, for its input or for
     ///     its rate, must not be watched.
+    ///   - isCheck: Whether it is `martlet check` that tries, whose remedies are settings.
     /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
     static func open(
-        _ target: BrokerTarget, timeout: Duration = .seconds(10), heartbeat: Bool = true
+        _ target: BrokerTarget, timeout: Duration = .seconds(10), heartbeat: Bool = true, isCheck: Bool = false
     ) throws(CommandFailure) -> BrokerLink {
         var last: CommandFailure?
         for var endpoint in try target.endpoints() {
@@ -41,7 +42,7 @@ final class BrokerLink {
             do throws(AMQPError) {
                 return BrokerLink(try AMQPBlockingClient.connect(endpoint, clientName: "martlet command"), endpoint)
             } catch {
-                last = failure(error, at: endpoint.redactedDescription)
+                last = failure(error, at: endpoint.redactedDescription, isCheck: isCheck)
             }
         }
         throw last ?? CommandFailure(.configuration, "no broker is configured")
@@ -195,7 +196,8 @@ final class BrokerLink {
     /// - Parameters:
     ///   - error: The failure.
     ///   - place: The broker, without its password.
-    static func failure(_ error: AMQPError, at place: String) -> CommandFailure {
+    ///   - isCheck: Whether the command is `martlet check`, which cannot be advised to run itself.
+    static func failure(_ error: AMQPError, at place: String, isCheck: Bool = false) -> CommandFailure {
         let text = "\(place): \(error)"
         if error.replyCode == 404 {
             return CommandFailure(
@@ -207,11 +209,15 @@ final class BrokerLink {
             return CommandFailure(
                 .refused, text, remedy: "Check user, password, virtual host and permissions of the broker's user.")
         case .unresolved, .unreachable, .connectionClosed, .connectionLost, .heartbeatTimeout:
-            return CommandFailure(
-                .unreachable, text, remedy: "Is RabbitMQ running there? martlet check tests each step.")
+            let advice =
+                isCheck
+                ? "Compare host and port with broker.uri, and let firewalls on the way pass them."
+                : "martlet check tests each step."
+            return CommandFailure(.unreachable, text, remedy: "Is RabbitMQ running there? \(advice)")
         case .tls:
+            let place = isCheck ? "in broker.tls.ca_file" : "with --broker-ca-file"
             return CommandFailure(
-                .unreachable, text, remedy: "Name the broker's authority with --broker-ca-file if it is your own.")
+                .unreachable, text, remedy: "Name the broker's authority \(place) if it is your own.")
         case .timeout, .wouldBlock: return CommandFailure(.gaveUp, text)
         case .invalidMessage: return CommandFailure(.badInput, text)
         default: return CommandFailure(.internalFault, text)

@@ -105,7 +105,7 @@ struct CheckCommand: ParsableCommand {
                 let tls = configuration.broker.tls
                 let target = BrokerTarget(
                     uri: uri.revealed, caFile: tls.caFile, certificateFile: tls.certFile, keyFile: tls.keyFile)
-                let link = try BrokerLink.open(target, timeout: timeout.duration)
+                let link = try BrokerLink.open(target, timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
                 report.good("broker", link.description)
                 checkQueues(configuration, link, &report)
@@ -153,25 +153,35 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// Speaks TLS with every APNs that a route needs.
+    /// Speaks TLS with every APNs that a route needs, and with the hosts for channels beside it.
     private func checkAPNS(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
-        let trust = TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
+        let apns = configuration.apns
         for environment in APNSEnvironment.allCases
         where configuration.routes.contains(where: { $0.environment == environment }) {
-            let address = configuration.apns.address(of: environment)
-            let name = "apns \(environment.rawValue)"
-            do {
-                let endpoint = try APNSEndpoint.parse(address)
-                let proxy = try configuration.apns.proxy(for: endpoint)
-                report.good(
-                    name,
-                    try APNSProbe.reach(endpoint, through: proxy, trust: trust, timeout: timeout.duration))
-            } catch let failure as APNSProbe.Failure {
-                report.fail(name, "\(address): \(failure.detail)", remedy: failure.remedy, .unreachable)
-            } catch {
-                // The loader has read both addresses already, so this is about neither of them.
-                report.fail(name, "\(error)", remedy: "Check the section apns.", .configuration)
+            let host = APNSHost(setting: "apns", address: apns.address(of: environment))
+            for host in [host] + apns.channelHosts(of: environment) {
+                reach(host, "\(host.setting) \(environment.rawValue)", apns, &report)
             }
+        }
+    }
+
+    private func reach(_ host: APNSHost, _ name: String, _ apns: APNSConfiguration, _ report: inout CheckReport) {
+        let trust = TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
+        do {
+            let endpoint = try APNSEndpoint.parse(host.address)
+            let proxy = try apns.proxy(for: endpoint)
+            report.good(
+                name, try APNSProbe.reach(endpoint, through: proxy, trust: trust, timeout: timeout.duration))
+        } catch let failure as APNSProbe.Failure {
+            let detail = "\(host.address): \(failure.detail)"
+            if host.isAssumed {
+                report.warn(name, "\(detail); only jobs about channels need it", remedy: failure.remedy)
+            } else {
+                report.fail(name, detail, remedy: failure.remedy, .unreachable)
+            }
+        } catch {
+            // The loader has read all addresses already, so this is about none of them.
+            report.fail(name, "\(error)", remedy: "Check the section apns.", .configuration)
         }
     }
 }

@@ -42,6 +42,9 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: "What waits for an offline device: the latest notification of each app, or all.")
     var store = StorageChoice.latest
 
+    @Option(help: "How many notifications are held for all devices together; beyond it pushes get ServiceUnavailable.")
+    var backlogLimit = DeviceConfiguration().backlogLimit
+
     @Option(help: "Device tokens expire so many seconds after they were issued. (default: never)")
     var deviceTokenLifetime: Int64?
 
@@ -53,6 +56,7 @@ struct DeviceOptions: ParsableArguments {
         guard [devicePort, managementPort, broadcastPort].allSatisfy({ (0...65_535).contains($0 ?? 0) }) else {
             throw ValidationError("a port is a number from 0 to 65535")
         }
+        guard backlogLimit >= 0 else { throw ValidationError("--backlog-limit is 0 or more") }
         guard (1...Int64(Int32.max)).contains(deviceTokenLifetime ?? 1) else {
             throw ValidationError("--device-token-lifetime is a number of seconds from 1 on")
         }
@@ -68,6 +72,7 @@ struct DeviceOptions: ParsableArguments {
         configuration.devices.broadcastPort = broadcastPort
         configuration.devices.demandsIssuedTokens = deviceTokens == .issued
         configuration.devices.storesAll = store == .all
+        configuration.devices.backlogLimit = backlogLimit
         configuration.devices.tokenLifetime = deviceTokenLifetime
         if !broadcastApp.isEmpty { configuration.devices.broadcastApps = Set(broadcastApp) }
     }

@@ -109,10 +109,13 @@ final class LocalRun: Sendable {
     /// - Parameters:
     ///   - name: Its instance name.
     ///   - adminPort: The port of its admin server; 0 for any free one.
+    ///   - more: More variables of its environment.
     /// - Returns: The process; whoever started it ends it.
     /// - Throws: `LocalStackError` when it cannot be started.
-    func startWorker(_ name: String, adminPort: Int = 0) throws -> ChildProcess {
-        var environment: [String: String] = [:]
+    func startWorker(_ name: String, adminPort: Int = 0, environment more: [String: String] = [:]) throws
+        -> ChildProcess
+    {
+        var environment = more
         for variable in ["PATH", "HOME", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"] {
             if let value = getenv(variable) { environment[variable] = String(cString: value) }
         }

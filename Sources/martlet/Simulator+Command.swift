@@ -33,8 +33,11 @@ struct SimulatorCommand: AsyncParsableCommand {
 
             \(DeviceTokenPrefix.help)
 
-            Exit codes: 0 stopped by a signal, 65 bad scenario, 66 missing file, 69 port taken, 77 unusable credential, \
-            78 bad option.
+            Clock, revocations, devices and what waits for them survive a restart; control.json in the state directory has \
+            the clock and the revocations.
+
+            Exit codes: 0 stopped by a signal, 65 bad scenario, 66 missing file or state directory in use, 69 port taken, \
+            77 unusable credential, 78 bad option.
             """,
         subcommands: [SimulatorCertificateCommand.self])
 
@@ -152,6 +155,10 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 
     private func announce(_ simulator: RunningSimulator) throws {
+        let ahead = simulator.control.clockAdvance / 1000
+        if ahead > 0 {
+            Self.say("the clock is \(ahead) s ahead, as it was left; without control.json it starts at the right time")
+        }
         let address = simulator.host.contains(":") ? "[\(simulator.host)]" : simulator.host
         let gateway = "https://\(address):\(simulator.port)"
         let admin = simulator.adminPort.map { "http://127.0.0.1:\($0)" } ?? ""
@@ -231,6 +238,7 @@ private struct SimulatorService: Service {
         do {
             try announce(simulator)
             try await gracefulShutdown()
+            await simulator.drain()
         } catch {
             await simulator.stop()
             throw error

@@ -10,6 +10,8 @@ struct CredentialRotationStateMachineTests {
         case offered(Int)
         case judged(Int, Machine.Verdict)
         case proofLost(Int)
+        case reached(Int)
+        case doubted(Int)
         case retryProof
         case expired
         case retry
@@ -85,6 +87,37 @@ struct CredentialRotationStateMachineTests {
             .proving(old: 1, new: 2)),
         Row("a proof under way is not tried again", [.offered(2), .retryProof], [], .proving(old: 1, new: 2)),
         Row(
+            "where nothing is to be sent a connection that works is enough for now", [.offered(2), .reached(2)],
+            [.switchTo(2)], .trying(old: 1, new: 2)),
+        Row("a connection of another version is nothing", [.offered(2), .reached(1)], [], .proving(old: 1, new: 2)),
+        Row("without a candidate no connection is anything", [.reached(1)], [], .settled(1)),
+        Row(
+            "the first good answer after that decides", [.offered(2), .reached(2), .judged(2, .accepted)], [],
+            .settled(2)),
+        Row(
+            "a refusal brings the old one back", [.offered(2), .reached(2), .judged(2, .refused)], [.switchTo(1)],
+            .settled(1)),
+        Row(
+            "a late refusal of the old one leaves nothing to come back",
+            [.offered(2), .reached(2), .judged(1, .refused)],
+            [], .settled(2)),
+        Row(
+            "trouble of the server changes nothing", [.offered(2), .reached(2), .judged(2, .undecided)], [],
+            .trying(old: 1, new: 2)),
+        Row(
+            "doubts bring the old one back until the next proof", [.offered(2), .reached(2), .doubted(2)],
+            [.switchTo(1)], .proving(old: 1, new: 2)),
+        Row(
+            "that proof is asked for", [.offered(2), .reached(2), .doubted(2), .retryProof], [.openProof(2)],
+            .proving(old: 1, new: 2)),
+        Row(
+            "doubts about a version in its proof are nothing new", [.offered(2), .doubted(2)], [],
+            .proving(old: 1, new: 2)),
+        Row(
+            "a newer one proves itself beside one without proof", [.offered(2), .reached(2), .offered(3)],
+            [.openProof(3)], .proving(old: 2, new: 3)),
+        Row("one without proof expires", [.offered(2), .reached(2), .expired], [.closeAll(2)], .refused(2)),
+        Row(
             "another's proof lost is nothing", [.offered(2), .proofLost(1), .retryProof], [], .proving(old: 1, new: 2)),
     ]
 
@@ -98,6 +131,8 @@ struct CredentialRotationStateMachineTests {
             case .offered(let version): actions = machine.offered(version)
             case .judged(let version, let verdict): actions = machine.judged(version, verdict)
             case .proofLost(let version): machine.proofLost(version)
+            case .reached(let version): actions = machine.reached(version)
+            case .doubted(let version): actions = machine.doubted(version)
             case .retryProof: actions = machine.retryProof()
             case .expired: actions = machine.expired()
             case .retry: machine.retry()
@@ -118,7 +153,7 @@ struct CredentialRotationStateMachineTests {
             let known = [machine.current, machine.candidate ?? machine.current, max(1, machine.current - 1)]
             let version = known.randomElement(using: &random) ?? 1
             var actions: [Machine.Action] = []
-            switch Int.random(in: 0..<7, using: &random) {
+            switch Int.random(in: 0..<9, using: &random) {
             case 0:
                 newest += 1
                 actions = machine.offered(newest)
@@ -127,6 +162,8 @@ struct CredentialRotationStateMachineTests {
             case 3: actions = machine.judged(version, .undecided)
             case 4: machine.proofLost(version)
             case 5: actions = machine.expired()
+            case 6: actions = machine.reached(version)
+            case 7: actions = machine.doubted(version)
             default: machine.retry()
             }
             for case .switchTo(let target) in actions {
@@ -134,6 +171,7 @@ struct CredentialRotationStateMachineTests {
                 if case .settled = before { Issue.record("switched without a proof") }
             }
             if case .proving(let old, let new) = machine.state { #expect(old < new) }
+            if let fallback = machine.fallback { #expect(fallback < machine.current && machine.candidate == nil) }
             #expect(machine.current <= newest)
         }
     }

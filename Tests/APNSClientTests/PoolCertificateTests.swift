@@ -100,11 +100,67 @@ struct PoolCertificateTests {
         #expect(ring.statuses.allSatisfy { $0 == 200 })
     }
 
+    /// A ring with nothing to send, whose new certificate has its connection and is used.
+    private func idle() throws -> Ring {
+        try apple.issue("next")
+        let ring = try Ring(credential: try credential(try identity("push")), context: try context())
+        try ring.send(try Jobs.make(), count: 5)
+        ring.hasBacklog = false
+        ring.pool.offer(try credential(try identity("next"), version: 2), now: .now())
+        try ring.turn { ring.events == [.tried(version: 2)] && ring.server.connections.count == 1 }
+        #expect(ring.server.requests.count == 5, "nothing was sent for it")
+        #expect(ring.pool.credential.version == 2 && ring.pool.provingVersion == 2)
+        #expect(ring.server.connections.first?.peerSubject?.hasPrefix("CN=Apple Push Services: next") == true)
+        return ring
+    }
+
+    @Test("Where nothing is to be sent a new certificate is used once its connection works, and the old one closes")
+    func idleRotation() throws {
+        let ring = try idle()
+        try ring.send(try Jobs.make(), count: 20)
+        #expect(ring.statuses.allSatisfy { $0 == 200 })
+        #expect(ring.events == [.tried(version: 2), .switched(version: 2)])
+        #expect(ring.pool.provingVersion == nil && ring.server.accepted == 2)
+    }
+
+    @Test(
+        "If the first answer refuses it, the old certificate comes back and the notification is sent again",
+        arguments: [("BadCertificateEnvironment", true), ("SomethingNew", false)])
+    func idleRefusal(reason: String, isFinal: Bool) throws {
+        let ring = try idle()
+        ring.server.script = { [server = ring.server] request in
+            let peer = server.connections.first { $0.number == request.connection }?.peerSubject ?? ""
+            return peer.contains("next") ? [.respond(403, #"{"reason":"\#(reason)"}"#)] : [.respond(200)]
+        }
+        let job = try Jobs.make()
+        var owed = Array(0..<10)
+        var attempts = 0
+        ring.onAnswer = { tag, answer in if answer.isUnprocessed { owed.insert(tag, at: 0) } }
+        try ring.turn {
+            (owed.isEmpty && ring.pool.openStreams == 0) || attempts > 1_000
+        } everyTurn: {
+            while let tag = owed.first, ring.pool.submit(job, index: 0, tag: tag, now: .now()) {
+                owed.removeFirst()
+                attempts += 1
+            }
+        }
+        #expect(attempts == 11 && !ring.statuses.contains(403), "\(attempts)")
+        #expect(ring.pool.credential.version == 1)
+        #expect(ring.pool.provingVersion == (isFinal ? nil : 2), "what is not final is tried again later")
+        let refusals: [CredentialEvent] = isFinal ? [.candidateRefused(version: 2, reason: reason)] : []
+        #expect(ring.events == [.tried(version: 2)] + refusals)
+    }
+
     @Test("A new certificate that the server refuses with an alert changes nothing")
     func refusedCandidate() throws {
+        for hasBacklog in [true, false] { try refusedCandidate(hasBacklog: hasBacklog) }
+    }
+
+    private func refusedCandidate(hasBacklog: Bool) throws {
         let ring = try Ring(credential: try credential(try identity("push")), context: try context())
         let job = try Jobs.make()
         try ring.send(job, count: 20)
+        ring.hasBacklog = hasBacklog
         let stranger = try ThrowawayCertificates(name: "Stranger").client(userID: "com.example.app")
         ring.pool.offer(try credential(stranger, version: 2), now: .now())
         try ring.turn { !ring.events.isEmpty }

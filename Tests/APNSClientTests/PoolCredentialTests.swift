@@ -117,6 +117,91 @@ struct PoolCredentialTests {
         try ring.turn { ring.server.connections.count == 1 }
     }
 
+    @Test("A new key that meets a refusal nobody knows asks once, and the notification goes out with the old one")
+    func unknownRefusal() throws {
+        let versions = try Versions()
+        let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"))
+        let job = try Jobs.make()
+        try ring.send(job, count: 5)
+        ring.server.script = { request in
+            (try? Self.signer(request)) == "NEWKEY0001/DEF123GHIJ"
+                ? [.respond(403, #"{"reason":"SomethingNew"}"#)] : [.respond(200)]
+        }
+        ring.pool.offer(try versions.make(2, keyID: "NEWKEY0001"), now: .now())
+        try ring.turn { ring.pool.status.proving == 1 }
+        // As a route does: what was not processed goes out again at once, ahead of everything else.
+        var owed = Array(0..<50)
+        var attempts = 0
+        ring.onAnswer = { tag, answer in if answer.isUnprocessed { owed.insert(tag, at: 0) } }
+        try ring.turn {
+            (owed.isEmpty && ring.pool.openStreams == 0) || attempts > 1_000
+        } everyTurn: {
+            while let tag = owed.first, ring.pool.submit(job, index: 0, tag: tag, now: .now()) {
+                owed.removeFirst()
+                attempts += 1
+            }
+        }
+        #expect(attempts == 51)
+        #expect(ring.statuses.count { $0 == 200 } == 55 && !ring.statuses.contains(403))
+        #expect(ring.server.requests.count { (try? Self.signer($0)) == "NEWKEY0001/DEF123GHIJ" } == 1)
+        #expect(ring.pool.credential.version == 1 && ring.pool.provingVersion == 2, "it is tried again later")
+        #expect(ring.events.isEmpty)
+    }
+
+    @Test(
+        "A late refusal of a key that was replaced says nothing: the notification goes out with the new one at once",
+        arguments: ["InvalidProviderToken", "SomethingNew"])
+    func lateRefusal(reason: String) throws {
+        let versions = try Versions()
+        let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"))
+        let job = try Jobs.make()
+        try ring.send(job, count: 5)
+        ring.server.script = { $0.connection == 0 ? [] : [.respond(200)] }
+        ring.submit(job, tags: 100..<103)
+        try ring.turn { ring.server.requests.count == 8 }
+        let late = ring.server.requests.suffix(3)
+        ring.pool.offer(try versions.make(2, keyID: "NEWKEY0001"), now: .now())
+        try ring.turn { ring.pool.status.proving == 1 }
+        ring.submit(job, tags: 200..<201)
+        try ring.turn { ring.events == [.switched(version: 2)] }
+        let old = try #require(ring.server.connections.first { $0.number == 0 })
+        for request in late {
+            old.perform([.respond(403, #"{"reason":"\#(reason)"}"#)], on: request.streamID)
+        }
+        old.flush()
+        ring.onAnswer = { tag, answer in if answer.isUnprocessed { ring.submit(job, tags: tag..<(tag + 1)) } }
+        try ring.turn { ring.answers.count == 12 && ring.pool.openStreams == 0 }
+        #expect(ring.answers.count { $0.answer.isUnprocessed } == 3)
+        #expect(!ring.statuses.contains(403))
+        #expect(ring.answers.suffix(3).allSatisfy { $0.answer.response?.status == 200 })
+        #expect(ring.events == [.switched(version: 2)])
+        #expect(ring.pool.credential.version == 2)
+        try ring.turn { ring.server.connections.count == 1 }
+    }
+
+    @Test("The old key revoked while the new one waits for its proof: what it is refused goes out with the new one")
+    func revokedWhileProving() throws {
+        let versions = try Versions()
+        let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"))
+        let job = try Jobs.make()
+        try ring.send(job, count: 5)
+        ring.server.script = { _ in [] }
+        ring.submit(job, tags: 100..<101)
+        try ring.turn { ring.server.requests.count == 6 }
+        ring.pool.offer(try versions.make(2, keyID: "NEWKEY0001"), now: .now())
+        try ring.turn { ring.pool.status.proving == 1 }
+        ring.server.script = { _ in [.respond(200)] }
+        let old = try #require(ring.server.connections.first { $0.number == 0 })
+        old.perform([.respond(403, #"{"reason":"InvalidProviderToken"}"#)], on: ring.server.requests[5].streamID)
+        old.flush()
+        try ring.turn { ring.answers.last?.answer.isUnprocessed == true }
+        #expect(ring.events == [.refused(version: 1, reason: "InvalidProviderToken")])
+        #expect(ring.pool.isReplaced(1) && !ring.pool.isReplaced(2))
+        try ring.send(job, count: 1)
+        #expect(ring.statuses.last == 200)
+        #expect(try Self.signer(try #require(ring.server.requests.last)) == "NEWKEY0001/DEF123GHIJ")
+    }
+
     @Test(
         "A revoked key loses every connection, and nothing is opened before somebody asks",
         arguments: ["InvalidProviderToken", "BadCertificate", "BadCertificateEnvironment", "BadCertificateSomething"])
@@ -185,20 +270,28 @@ struct PoolCredentialTests {
         }
         let job = try Jobs.make()
         var version = 1
+        var newest = [1, 1]
         for _ in 0..<12 {
-            let driver = try #require(drivers.randomElement(using: &random))
-            let team = driver === drivers[0] ? "TEAMA00001" : "TEAMB00001"
+            let index = Int.random(in: 0...1, using: &random)
+            let driver = drivers[index]
+            let team = index == 0 ? "TEAMA00001" : "TEAMB00001"
             if Bool.random(using: &random) {
                 version += 1
+                newest[index] = version
                 let keyID = "KEY\(String(repeating: "0", count: 5))\(10 + version)"
                 driver.pool.offer(try versions.make(version, keyID: keyID, teamID: team), now: .now())
             }
             for driver in drivers { try driver.send(job, count: 8) }
         }
+        // A version is proved by jobs; some more show that it is in use.
+        for (driver, newest) in zip(drivers, newest) {
+            while driver.pool.credential.version < newest { try driver.send(job, count: 8) }
+            try driver.send(job, count: 8)
+        }
         var signers: [Int: Set<String>] = [:]
         for request in server.requests { signers[request.connection, default: []].insert(try Self.signer(request)) }
         #expect(signers.values.allSatisfy { $0.count == 1 })
-        #expect(Set(signers.values.flatMap { $0 }).count > 2)
+        #expect(Set(signers.values.flatMap { $0 }).count > 2, "versions were changed while pushes were under way")
         for driver in drivers { #expect(driver.statuses.allSatisfy { $0 == 200 || $0 == 0 }) }
     }
 

@@ -129,8 +129,8 @@ extension PoolRingTests {
         connection.use(old, until: .max)
         try ring.send(try Jobs.make(), count: 1)
         connection.use(old, until: 1)
-        try ring.turn { connection.token?.generation == 1 }
         try ring.send(try Jobs.make(), count: 1)
+        #expect(connection.token?.generation == 1)
         let sent = ring.server.requests.map { $0.headers["authorization"] }
         #expect(sent[1] == "bearer old")
         #expect(sent[2] == sent[0])

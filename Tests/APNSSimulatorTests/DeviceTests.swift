@@ -58,6 +58,8 @@ struct DeviceTests {
             #expect(frame.payload == #"{"aps":{"alert":"hé"}}"#)
             await device.quit()
             let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            // The acknowledgement may still be on its way when the device is gone.
+            try await waitFor { simulator.devices?.delivery(uniqueID)?.events.count == 3 }
             let log = try #require(simulator.devices?.delivery(uniqueID))
             #expect(log.events.map(\.state) == ["received", "sent", "delivered"])
             #expect(log.events.last?.device == name)

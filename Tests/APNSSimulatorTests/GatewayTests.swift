@@ -277,6 +277,7 @@ struct GatewayFaultTests {
     func authority() async throws {
         try await SimulatorBench.with { first in
             let directory = String(first.authorityFile.dropLast("/ca.pem".count))
+            await first.stop()
             try await SimulatorBench.with({ $0.stateDirectory = directory }) { second in
                 #expect(second.authorityPEM == first.authorityPEM)
                 let mode = try await SimulatorBench.run("/usr/bin/stat", ["-c", "%a", directory + "/ca-key.pem"])

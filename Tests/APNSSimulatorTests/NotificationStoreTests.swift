@@ -210,9 +210,21 @@ struct NotificationStoreTests {
     @Test("What was kept across a restart is delivered")
     func restored() {
         var store = NotificationStore()
-        store.restore([push(1), push(2, app: "com.example.other")], for: device)
+        let kept = [push(1), push(2, app: "com.example.other")]
+        #expect(store.restore(kept, for: device, now: Self.start).isEmpty)
         #expect(store.nextDeadline == Self.start + 30 * Self.day)
         #expect(sent(store.connected(device, power: .normal, now: Self.start)) == [1, 2])
+    }
+
+    @Test("Of several for one app that were on their way at a crash, the newest waits")
+    func restoredAfterCrash() {
+        var store = NotificationStore()
+        let actions = store.restore([push(1), push(2), push(3)], for: device, now: Self.start)
+        #expect(log(actions, 1) == [.overwritten] && log(actions, 2) == [.overwritten] && log(actions, 3) == [])
+        #expect(sent(store.connected(device, power: .normal, now: Self.start)) == [3])
+        var all = NotificationStore(policy: .all)
+        _ = all.restore([push(1), push(2), push(3)], for: device, now: Self.start)
+        #expect(sent(all.connected(device, power: .normal, now: Self.start)) == [1, 2, 3])
     }
 }
 

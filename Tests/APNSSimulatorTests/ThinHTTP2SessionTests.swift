@@ -63,6 +63,52 @@ struct ThinHTTP2SessionTests {
         #expect(session.isFinished)
     }
 
+    /// DATA frames as large as they may be.
+    static func data(_ count: Int, stream: UInt8) -> [UInt8] {
+        (0..<count).flatMap { _ in frame(0, stream: stream, [UInt8](repeating: 7, count: 16_384)) }
+    }
+
+    @Test("More than the connection's window is GOAWAY with FLOW_CONTROL_ERROR, and nothing is read after it")
+    func connectionOverrun() throws {
+        let early = ThinHTTP2Session(counters: GatewayCounters())
+        try early.receive((Self.preface + Self.data(1, stream: 1) + Self.data(3, stream: 3)).span)
+        // The open window counts from the moment it was handed out.
+        #expect(early.isFinished)
+        #expect(Array(sent(early).suffix(17)) == Self.frame(7, [0, 0, 0, 3, 0, 0, 0, 3]))
+        let session = ThinHTTP2Session(counters: GatewayCounters())
+        _ = sent(session)
+        try session.receive(Self.preface.span)
+        let request = Self.frame(0, flags: 1, stream: 1, [UInt8](repeating: 7, count: 16_384))
+        let fitting = ThinHTTP2Session.connectionWindow / 16_384
+        for _ in 0..<fitting {
+            try session.receive(request.span)
+            _ = sent(session)
+        }
+        for _ in 0..<fitting { try session.receive(request.span) }
+        #expect(!session.isFinished)
+        try session.receive(request.span)
+        #expect(session.isFinished)
+    }
+
+    @Test("More than a stream's window is RST_STREAM with FLOW_CONTROL_ERROR, and gets no answer; others do")
+    func streamOverrun() throws {
+        let counters = GatewayCounters()
+        let session = ThinHTTP2Session(counters: counters)
+        _ = sent(session)
+        try session.receive((Self.preface + Self.data(3, stream: 1)).span)
+        _ = sent(session)
+        let rest = Self.frame(0, stream: 1, [UInt8](repeating: 7, count: 16_383))
+        try session.receive((Self.data(3, stream: 1) + rest).span)
+        #expect(!sent(session).contains(Self.frame(3, stream: 1, [0, 0, 0, 3])))
+        try session.receive((Self.data(4, stream: 1) + Self.frame(0, flags: 1, stream: 3, [1])).span)
+        let answer = sent(session)
+        #expect(answer.contains(Self.frame(3, stream: 1, [0, 0, 0, 3])))
+        try session.receive(Self.frame(0, flags: 1, stream: 1, [1]).span)
+        #expect(sent(session).isEmpty)
+        #expect(counters.acceptedWithoutLooking == 1)
+        #expect(!session.isFinished)
+    }
+
     @Test("Anything else than HTTP/2, and a frame too large, ends the connection")
     func strangers() throws {
         let other = ThinHTTP2Session(counters: GatewayCounters())

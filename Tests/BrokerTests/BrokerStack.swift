@@ -31,6 +31,8 @@ final class BrokerStack: Sendable {
         var environment = "development"
         /// `local`, or `stranger`, whose key APNs does not know.
         var credential = "local"
+        /// Requests per second; nil for as many as there are.
+        var rate: Int?
     }
 
     let virtualHost: String
@@ -87,7 +89,7 @@ final class BrokerStack: Sendable {
         let broker = try ownBroker ?? RingBroker.broker.get()
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
-                + "credential: \(app.credential) }"
+                + "credential: \(app.credential)\(app.rate.map { ", rate: \($0)" } ?? "") }"
         }
         let file = try directory.write(
             """

@@ -21,6 +21,8 @@ final class ChannelServer: Sendable {
         var status: Int
         var headers: [(String, String)] = []
         var body = ""
+        /// The debug data of a GOAWAY that covers no request at all, instead of the response; nil for none.
+        var farewell: String?
     }
 
     /// Decides about a request from it and from how many came before; nil for no answer at all.
@@ -188,6 +190,10 @@ final class ChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
             return requests.count { $0.line == seen.line } - 1
         }
         guard let response = server.shared.script(seen, before) else { return }
+        if let farewell = response.farewell {
+            http2?.goAway(lastStreamID: 0, .noError, debugData: Array(farewell.utf8))
+            return
+        }
         http2?.respond(
             streamID: request.streamID, status: response.status, headers: response.headers,
             body: Array(response.body.utf8))

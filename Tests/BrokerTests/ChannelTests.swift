@@ -48,7 +48,7 @@ struct ChannelTests {
         ///   - channels: Where channels are managed; nil for the server, empty for nowhere.
         init(
             _ name: String, _ script: @escaping ChannelServer.Script = apple, broadcast: String? = nil,
-            channels: String? = nil, requestTimeout: String = "1s"
+            channels: String? = nil, requestTimeout: String = "1s", rate: Int? = nil
         ) async throws {
             server = try ChannelServer(script)
             directory = try TemporaryDirectory(prefix: "martlet-channels")
@@ -56,7 +56,7 @@ struct ChannelTests {
             let address = "https://localhost:\(server.port)"
             let management = channels ?? address
             stack = try await BrokerStack.start(
-                name,
+                name, apps: [BrokerStack.App(route: "app", topic: "com.example.app", rate: rate)],
                 apns: """
                     { production: "\(address)", development: "\(address)", trust_file: "\(authority)", \
                     request_timeout: \(requestTimeout), broadcast: { development: "\(broadcast ?? address)" }\

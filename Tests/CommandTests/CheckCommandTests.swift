@@ -18,11 +18,16 @@ struct CheckCommandTests {
     }
 
     /// Writes a configuration whose route fits the shared broker.
-    private func configuration(broker: String, apns: Int, trust: Bool = true, tiers: String = "2s") throws -> String {
+    private func configuration(
+        broker: String, apns: Int, trust: Bool = true, tiers: String = "2s", channels: String = ""
+    ) throws -> String {
         try directory.write(
             """
             broker: { uri: "\(broker)" }
-            apns: { production: "https://localhost:\(apns)", trust_file: \(trust ? certificates.authorityFile : "null") }
+            apns:
+              production: "https://localhost:\(apns)"
+              trust_file: \(trust ? certificates.authorityFile : "null")
+              \(channels)
             credentials:
               - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
             routes:
@@ -68,12 +73,36 @@ struct CheckCommandTests {
         #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
     }
 
+    @Test("The hosts for channels are tried like APNs itself, where they are others; none of them is pushed to")
+    func channels() throws {
+        let server = try server()
+        let hosts = { (port: Int) in "channels: { production: \"https://localhost:\(port)\" }" }
+        let broker = try SharedBroker.broker.get().uri
+        func check(_ channels: String) throws -> (status: Int32, lines: [Substring]) {
+            let file = try configuration(broker: broker, apns: server.port, channels: channels)
+            let outcome = try Executable.run(["check", "-c", file])
+            return (outcome.status, outcome.text.split(separator: "\n"))
+        }
+        let other = try self.server()
+        let good = try check(hosts(other.port))
+        #expect(good.status == 0, "\(good.lines)")
+        #expect(good.lines.contains { $0.hasPrefix("ok") && $0.contains("apns.channels production") })
+        #expect(!good.lines.contains { $0.contains("apns.broadcast") }, "it is the host of pushes")
+        let missing = try check("broadcast: { production: \"https://localhost:\(try FreePort.next())\" }")
+        #expect(missing.status == 69, "\(missing.lines)")
+        #expect(missing.lines.contains { $0.hasPrefix("failed") && $0.contains("apns.broadcast production") })
+        #expect(missing.lines.contains { $0.hasPrefix("ok") && $0.contains("apns production") })
+        #expect(!missing.lines.contains { $0.contains("apns.channels") }, "nobody named a host for it")
+    }
+
     @Test("A broker that is not there is unreachable; without network only the files are checked")
     func unreachable() throws {
         let file = try configuration(broker: "amqp://u:secret@127.0.0.1:1/", apns: 1)
         let outcome = try Executable.run(["check", "-c", file])
         #expect(outcome.status == 69)
         #expect(!outcome.text.contains("secret"))
+        #expect(outcome.text.contains("→ Is RabbitMQ running there? Compare host and port with broker.uri"))
+        #expect(!outcome.text.contains("martlet check"), "the one who reads this has just run it")
         let offline = try Executable.run(["check", "-c", file, "--offline"])
         #expect(offline.status == 0)
         #expect(offline.text.split(separator: "\n").count == 2)
@@ -160,5 +189,9 @@ struct CheckCommandTests {
         let doubting = try Executable.run(arguments)
         #expect(doubting.status == 69, "\(doubting.errorText)")
         #expect(doubting.errorText.contains("--broker-ca-file"))
+        let file = try configuration(broker: "amqps://guest:guest@localhost:\(broker.tlsPort)/", apns: 1)
+        let check = try Executable.run(["check", "-c", file])
+        #expect(check.status == 69 && check.text.contains("broker.tls.ca_file"), "\(check.text)")
+        #expect(!check.text.contains("--broker-ca-file"), "check has no such option")
     }
 }

@@ -46,6 +46,28 @@ struct ChannelHostStateMachineTests {
         #expect(!machine.isOpen)
     }
 
+    @Test(
+        "only a missing connection makes jobs give up: not results that cannot be published, not the rate, no refusal",
+        arguments: [
+            (Machine.Situation(hasWaiting: true), true), (.init(), false),
+            (.init(hasWaiting: true, isCongested: true), false), (.init(hasWaiting: true, isWithinRate: false), false),
+            (.init(hasWaiting: true, intake: .none), false), (.init(hasWaiting: true, intake: .one), true),
+        ])
+    func heldBack(situation: ChannelHostStateMachine.Situation, givesUp: Bool) {
+        var machine = Machine()
+        _ = machine.next(isWanted: true, isBusy: false, now: 0)
+        for now in [1, Machine.patience - 1, Machine.patience, 2 * Machine.patience] {
+            let action = machine.next(isWanted: situation.wantsConnection, isBusy: true, now: now)
+            guard action == nil else {
+                #expect(action == .giveUp && givesUp && now == Machine.patience)
+                return
+            }
+        }
+        #expect(!givesUp)
+        let later = 2 * Machine.patience + 1
+        #expect(machine.next(isWanted: true, isBusy: true, now: later) == nil, "patience begins anew")
+    }
+
     @Test("a host that cannot be reached is left alone for a while, and its jobs are told at once")
     func unreachable() {
         var machine = Machine()

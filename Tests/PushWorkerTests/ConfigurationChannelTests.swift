@@ -42,6 +42,29 @@ struct ConfigurationChannelTests {
         #expect(apns.channels.production == "https://[::1]:7")
     }
 
+    @Test("the hosts to be checked are those that differ from the one for pushes; Apple's that nobody named are marked")
+    func checked() throws {
+        func hosts(_ yaml: String, _ environment: APNSEnvironment) throws -> [String] {
+            try apns(yaml).channelHosts(of: environment).map {
+                "\($0.setting) \($0.address)\($0.isAssumed ? " *" : "")"
+            }
+        }
+        #expect(
+            try hosts("", .development)
+                == ["apns.channels https://api-manage-broadcast.sandbox.push.apple.com:2195 *"])
+        #expect(try hosts("apns: { development: \"https://localhost:1\" }\n", .development).isEmpty)
+        let given = """
+            apns:
+              production: "https://localhost:1"
+              broadcast: { production: "https://localhost:2" }
+              channels: { production: "https://localhost:3" }
+
+            """
+        #expect(
+            try hosts(given, .production)
+                == ["apns.broadcast https://localhost:2", "apns.channels https://localhost:3"])
+    }
+
     @Test("an address that is none is refused with its place")
     func refused() throws {
         let fixture = try ConfigurationFixture()

@@ -64,6 +64,61 @@ struct CertificateInspectionTests {
         #expect(nameless.userID == nil)
     }
 
+    /// A value of DER.
+    private static func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
+    private static func text(_ text: String) -> [UInt8] { der(0x0C, Array(text.utf8)) }
+    private static func list(_ parts: [UInt8]...) -> [UInt8] { der(0x30, Array(parts.joined())) }
+
+    /// What the two extensions with topics hold, and the topics that follow from them.
+    struct Listing: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var topics: [UInt8]?
+        var voip: [UInt8]?
+        let expected: [String]
+
+        init(_ name: String, topics: [UInt8]? = nil, voip: [UInt8]? = nil, _ expected: [String]) {
+            testDescription = name
+            self.topics = topics
+            self.voip = voip
+            self.expected = expected
+        }
+    }
+
+    @Test(
+        "topics for VoIP that stand in an extension of their own count too, whatever its form; an unknown form says nothing",
+        arguments: [
+            Listing("none", ["com.a"]),
+            Listing("one text", voip: text("com.a.voip"), ["com.a", "com.a.voip voip"]),
+            Listing(
+                "one text of another kind", voip: der(0x16, Array("com.a.voip".utf8)), ["com.a", "com.a.voip voip"]),
+            Listing("a list", voip: list(text("b.voip"), text("c.voip")), ["com.a", "b.voip voip", "c.voip voip"]),
+            Listing(
+                "a list with labels", voip: list(text("b.voip"), list(text("voip"))), ["com.a", "b.voip voip"]),
+            Listing(
+                "beside the list of all", topics: list(text("b"), list(text("app"), text("watch"))),
+                voip: text("b.voip"), ["b app watch", "b.voip voip"]),
+            Listing(
+                "in both", topics: list(text("b.voip"), list(text("own"))), voip: text("b.voip"), ["b.voip own"]),
+            Listing("nothing in it", voip: [0x05, 0x00], ["com.a"]),
+            Listing("an empty list", voip: list(), ["com.a"]),
+            Listing("an empty topic", voip: list(text("")), ["com.a"]),
+            Listing("bytes without form", voip: Array("com.a.voip".utf8), ["com.a"]),
+            Listing("more than one value", voip: text("a.voip") + text("b.voip"), ["com.a"]),
+            Listing("cut short", voip: Array(list(text("b.voip")).dropLast()), ["com.a"]),
+        ])
+    func voip(listing: Listing) throws {
+        let authority = try CertificateAuthority.create(commonName: "Developer relations of nobody")
+        let extensions = [
+            (CertificateInspection.topicsExtension, listing.topics),
+            (CertificateInspection.voipExtension, listing.voip),
+        ].compactMap { identifier, content in content.map { CertificateExtension(identifier, content: $0) } }
+        let issued = try authority.issue(
+            commonName: "VoIP Services: com.a", names: [], days: 1, client: true, userID: "com.a",
+            extensions: extensions)
+        let facts = try CertificateIdentity(certificatePEM: issued.certificatePEM, keyPEM: issued.keyPEM).facts()
+        #expect(facts.topics.map { ([$0.name] + $0.kinds).joined(separator: " ") } == listing.expected)
+    }
+
     @Test(
         "a damaged list of topics is an error that names the certificate",
         arguments: [
@@ -99,6 +154,7 @@ struct CertificateInspectionTests {
         let good: [UInt8] = [0x30, 0x0A, 0x0C, 0x03, 0x61, 0x2E, 0x62, 0x30, 0x03, 0x0C, 0x01, 0x63]
         #expect(CertificateInspection.topics(good) == [.init(name: "a.b", kinds: ["c"])])
         for count in 0..<good.count { #expect(CertificateInspection.topics(Array(good.prefix(count))) == nil) }
+        for count in 0..<good.count { #expect(CertificateInspection.voipTopics(Array(good.prefix(count))).isEmpty) }
         var random = SystemRandomNumberGenerator()
         for _ in 0..<50_000 {
             let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ -> UInt8 in
@@ -108,6 +164,7 @@ struct CertificateInspectionTests {
             }
             let topics = CertificateInspection.topics(bytes)
             #expect(topics.map { $0.allSatisfy { !$0.name.isEmpty } } ?? true)
+            #expect(CertificateInspection.voipTopics(bytes).allSatisfy { !$0.isEmpty })
         }
     }
 

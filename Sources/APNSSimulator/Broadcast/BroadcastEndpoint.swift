@@ -48,7 +48,7 @@ struct BroadcastEndpoint {
         let given = call["apns-request-id"].flatMap { MessageID(parsing: Array($0.utf8)) }
         let id = given ?? .random(using: &system)
         var headers = [("apns-request-id", given == nil ? id.description : call["apns-request-id"] ?? id.description)]
-        let credential = credentialRefusal(call, now: now / 1000)
+        let credential = service.isDraining ? .shutdown : credentialRefusal(call, now: now / 1000)
         var result = Result<Answer, BroadcastRefusal>.failure(BroadcastRefusal(credential ?? .internalServerError))
         if credential == nil { result = judge(call, id: id, now: now) }
         var status = 0
@@ -158,6 +158,7 @@ struct BroadcastEndpoint {
         rules.channel(of: call).flatMap { name in
             let address = ChannelAddress(app: app, channel: name)
             guard let channel = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
+            guard devices.hasRoom else { return .failure(.init(.broadcastUnavailable)) }
             return rules.message(of: call, isStoring: channel.isStoring).flatMap { message in
                 let scripted = service.verdict(
                     for: ValidPush(
@@ -166,8 +167,10 @@ struct BroadcastEndpoint {
                 if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
                 var system = SystemRandomNumberGenerator()
                 let uniqueID = MessageID.random(using: &system)
-                devices.publish(
-                    message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                guard
+                    devices.publish(
+                        message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                else { return .failure(.init(.internalServerError)) }
                 let isDevelopment = service.configuration.environment == .development
                 return .success(
                     Answer(

@@ -21,7 +21,8 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
 
     private var session: HTTP2ServerSession?
     private var endpoint: BroadcastEndpoint
-    private let clock: VirtualClock
+    private let service: PushService
+    private var isLeaving = false
     private let record: ConnectionRecord
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
@@ -35,7 +36,7 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
         facts.record.allows(Self.streams)
         record = facts.record
         endpoint = BroadcastEndpoint(facts, service: service, servesPublishing: role == .broadcasts)
-        clock = service.clock
+        self.service = service
         do {
             session = try HTTP2ServerSession(
                 settings: HTTP2Settings(
@@ -45,6 +46,14 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
         } catch {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
+        session?.windowStep = PushSession.windowStep
+    }
+
+    /// Says goodbye where the service goes down; open streams are still answered.
+    func attend() {
+        guard service.isDraining, !isLeaving else { return }
+        isLeaving = true
+        session?.goAway(.noError, debugData: Refusal.shutdown.body)
     }
 
     /// Whether there are bytes to send.
@@ -85,7 +94,7 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
     func received(request: HTTP2Request) {
         guard let session else { return }
         record.hasOpen(session.openStreams)
-        endpoint.answer(request, on: session, now: clock.now)
+        endpoint.answer(request, on: session, now: service.clock.now)
     }
 
     /// A stream's end needs no action but to be told.

@@ -62,10 +62,11 @@ extension DeviceService {
     ///   - id: The identifier answered.
     ///   - uniqueID: The key of the delivery log.
     ///   - now: Milliseconds since 1970.
+    /// - Returns: False where what has to be kept cannot be written: then no device gets the message.
     func publish(
         _ message: BroadcastRules.Message, payload: [UInt8], to channel: ChannelRegistry.Channel, id: MessageID,
         uniqueID: MessageID, now: Int64
-    ) {
+    ) -> Bool {
         let address = channel.address
         let deadline =
             channel.isStoring
@@ -75,18 +76,15 @@ extension DeviceService {
             id: id, uniqueID: uniqueID, app: address.app, topic: address.app, channel: address.channel,
             type: PushType.liveactivity.rawValue, priority: message.priority, collapseID: address.channel,
             acceptedAt: now, deadline: deadline, payload: .init(payload))
-        state.withLock { state in
+        let listeners = state.withLock { state in
             if channel.isStoring {
                 state.channels.keep(notification, for: address)
                 state.areChannelsUnsaved = true
-                state.port?.post(.save)
             }
-            for (id, device) in state.registry.devices where device.subscriptions.contains(address) {
-                let isSilenced = device.silenced.contains(address.app)
-                perform(
-                    state.store.accept(notification, for: id, isSilenced: isSilenced, now: now), &state, now: now)
-            }
+            return state.registry.devices.filter { $0.value.subscriptions.contains(address) }.map(\.key)
         }
+        if channel.isStoring, !save() { return false }
+        return take(listeners.map { Arrival(notification: notification, device: $0) })
     }
 
     /// Lets a device listen to a channel; called with the lock held.

@@ -11,6 +11,8 @@ package struct DeviceConfiguration: Sendable {
     package var demandsIssuedTokens = false
     /// Whether all notifications wait for an offline device, not the newest of each app only.
     package var storesAll = false
+    /// How many notifications wait or are on their way for all devices together; pushes beyond it are answered 503.
+    package var backlogLimit = 100_000
     /// How long a device token lives, in seconds; nil for as long as its app is installed.
     package var tokenLifetime: Int64?
     /// How long priority 5 waits at a device that saves power before it is sent as a group, in milliseconds.

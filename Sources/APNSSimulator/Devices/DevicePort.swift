@@ -75,6 +75,8 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     static let connectionLimit = 2048
     /// How long a change may wait to be written, in milliseconds: many changes then cost one write.
     static let saveDelay: UInt64 = 100
+    /// How long after a failure writing is tried again, in milliseconds.
+    static let saveRetryDelay: UInt64 = 2000
     /// How often those who look on get a sign of life, in milliseconds.
     static let beatInterval: UInt64 = 10_000
 
@@ -206,13 +208,17 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         case .stop: isStopping = true
         case .send(let frame, let number): links[number]?.connection.send(frame)
         case .close(let number): links[number]?.connection.close(reason: "the device has connected again")
-        case .save:
-            guard !isSaving else { return }
-            isSaving = true
-            _ = loop.schedule(at: .now().adding(nanoseconds: Self.saveDelay * 1_000_000)) { [weak self] _ in
-                self?.isSaving = false
-                self?.service.save()
-            }
+        case .save: save(after: Self.saveDelay)
+        }
+    }
+
+    private func save(after milliseconds: UInt64) {
+        guard !isSaving else { return }
+        isSaving = true
+        _ = loop.schedule(at: .now().adding(nanoseconds: milliseconds * 1_000_000)) { [weak self] _ in
+            guard let self else { return }
+            self.isSaving = false
+            if !self.service.save() { self.save(after: Self.saveRetryDelay) }
         }
     }
 }

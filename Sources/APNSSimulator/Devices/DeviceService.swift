@@ -20,6 +20,8 @@ final class DeviceService: Sendable {
         var channels: ChannelRegistry
         /// The connection of each device that is online.
         var links: [DeviceID: Int] = [:]
+        /// Lines of the journal that are not written yet.
+        var unwritten: [UInt8] = []
         /// Devices whose files are out of date.
         var unsaved: Set<DeviceID> = []
         /// Devices whose files are to be removed.
@@ -36,6 +38,8 @@ final class DeviceService: Sendable {
     let environment: ServiceEnvironment
     /// Whether tokens that are not of the simulator's making are refused.
     let demandsIssuedTokens: Bool
+    /// How many notifications are held for all devices together.
+    let backlogLimit: Int
     /// Makes devices and tokens genuine.
     let authority: DeviceAuthority
     /// The present, in milliseconds since 1970.
@@ -45,37 +49,65 @@ final class DeviceService: Sendable {
 
     /// Everything that changes.
     let state: Mutex<State>
+    /// What waits and what happened, on disk.
+    let journal: Mutex<NotificationJournal>
+    /// Is told which files cannot be written.
+    let health: StorageHealth
+    /// Tells of files that cannot be written.
+    let logger: Logger
     private let archive: DeviceArchive
     private let writing = Mutex(())
-    private let logger: Logger
 
     /// Reads what was kept.
     ///
     /// - Parameters:
     ///   - configuration: The simulator's configuration.
     ///   - clock: The time of all rules.
+    ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of files that cannot be written.
     /// - Throws: ``SimulatorError`` where keys or kept devices cannot be read.
-    init(configuration: SimulatorConfiguration, clock: VirtualClock, logger: Logger) throws(SimulatorError) {
+    init(
+        configuration: SimulatorConfiguration, clock: VirtualClock, health: StorageHealth, logger: Logger
+    ) throws(SimulatorError) {
+        self.health = health
         let directory = try StateDirectory(configuration.stateDirectory)
         authority = try DeviceAuthority(in: directory)
         archive = try DeviceArchive(in: directory)
         environment = configuration.environment
         demandsIssuedTokens = configuration.devices.demandsIssuedTokens
+        backlogLimit = configuration.devices.backlogLimit
         self.clock = configuration.devices.clock ?? { clock.now }
         self.logger = logger
-        let files = try archive.load()
-        var store = NotificationStore(
-            policy: configuration.devices.storesAll ? .all : .latest,
-            groupInterval: configuration.devices.groupInterval)
-        for file in files { store.restore(file.waiting, for: DeviceID(file.device.id)) }
+        var journal = NotificationJournal(in: directory)
+        let kept = try journal.load()
+        self.journal = Mutex(journal)
         state = Mutex(
             State(
                 registry: DeviceRegistry(
-                    devices: files.map(\.device), tokenLifetime: configuration.devices.tokenLifetime),
-                store: store,
+                    devices: try archive.load(), tokenLifetime: configuration.devices.tokenLifetime),
+                store: NotificationStore(
+                    policy: configuration.devices.storesAll ? .all : .latest,
+                    groupInterval: configuration.devices.groupInterval),
+                log: kept.log,
                 channels: ChannelRegistry(
                     environment: configuration.environment, channels: try archive.loadChannels())))
+        restore(kept.waiting)
+    }
+
+    /// Puts back what waited or was on its way; what was for a device that is forgotten is gone.
+    private func restore(_ waiting: [DeviceID: [StoredNotification]]) {
+        let now = clock()
+        state.withLock { state in
+            for (device, notifications) in waiting where state.registry.devices[device] != nil {
+                for notification in notifications {
+                    state.recent.note(
+                        RecentNotifications.Entry(
+                            device: device, notification: notification, state: .storedOffline,
+                            time: notification.acceptedAt))
+                }
+                perform(state.store.restore(notifications, for: device, now: now), &state, now: now)
+            }
+        }
     }
 
     /// Judges a push's device token.
@@ -91,34 +123,15 @@ final class DeviceService: Sendable {
         guard content.environment == environment else { return .badDeviceToken }
         guard content.topic == push.topic else { return .deviceTokenNotForTopic }
         switch state.withLock({ $0.registry.standing(of: content, now: now) }) {
-        case .active: return nil
+        case .active: return hasRoom ? nil : .serviceUnavailable
         case .unknown: return .badDeviceToken
         case .unregistered(let time): return Refusal.unregistered.at(time)
         case .expired(let time): return Refusal.expiredToken.at(time)
         }
     }
 
-    /// Takes a push that was answered 200 to its device, or keeps it for later.
-    ///
-    /// - Parameters:
-    ///   - push: The push.
-    ///   - id: The identifier answered.
-    ///   - uniqueID: The key of the delivery log answered.
-    ///   - payload: The payload.
-    ///   - now: Milliseconds since 1970.
-    func accept(_ push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], now: Int64) {
-        guard let content = authority.tokens.content(of: push.token) else { return }
-        let notification = StoredNotification(
-            id: id, uniqueID: uniqueID, app: PushType.bundleIdentifier(of: push.topic), topic: push.topic,
-            type: push.type.rawValue, priority: push.priority,
-            collapseID: push.collapseID.map { String(decoding: $0, as: UTF8.self) }, acceptedAt: now,
-            deadline: StoredNotification.deadline(expiration: push.expiration, now: now), payload: .init(payload))
-        state.withLock { state in
-            let isSilenced = state.registry.devices[content.device]?.silenced.contains(notification.app) ?? false
-            let actions = state.store.accept(notification, for: content.device, isSilenced: isSilenced, now: now)
-            perform(actions, &state, now: now)
-        }
-    }
+    /// Whether the storage takes more.
+    var hasRoom: Bool { state.withLock { $0.store.held < backlogLimit } }
 
     /// Does what the time brings: expirations and groups.
     func tick() {
@@ -151,11 +164,14 @@ final class DeviceService: Sendable {
                 guard let link = state.links[device] else { continue }
                 state.port?.post(.send(DeviceFrame(delivery), link: link))
             case .log(let notification, let happened, let device):
-                state.log.record(happened, of: notification, for: device, now: now)
+                let story = state.log.record(happened, of: notification, for: device, now: now)
+                if state.unwritten.isEmpty { state.port?.post(.save) }
+                JournalLine.append(
+                    DeliveryLog.Event(state: happened, device: device, time: now), of: notification.uniqueID,
+                    beginning: story, to: &state.unwritten)
                 let entry = RecentNotifications.Entry(
                     device: device, notification: notification, state: happened, time: now)
                 state.recent.note(entry)
-                touch(device, &state)
                 if events.hasListeners { events.publish("notification", NotificationView(entry)) }
             }
         }
@@ -171,27 +187,34 @@ final class DeviceService: Sendable {
         state.unsaved.insert(device)
     }
 
-    /// Writes everything that is out of date; failures are told once per attempt and tried again with the next change.
-    func save() {
-        writing.withLock { _ in
-            let (files, channels, forgotten) = state.withLock { state in
-                let files = state.unsaved.compactMap { id -> DeviceArchive.DeviceFile? in
-                    guard let device = state.registry.devices[id] else { return nil }
-                    return DeviceArchive.DeviceFile(device: device, waiting: state.store.unsettled(for: id))
-                }
+    /// Writes everything that is out of date.
+    ///
+    /// - Returns: Whether that worked; what was not written is written by a later call.
+    @discardableResult
+    func save() -> Bool {
+        let isJournalWritten = writeJournal()
+        return writing.withLock { _ in
+            let (unsaved, devices, channels, forgotten) = state.withLock { state in
+                let unsaved = state.unsaved
                 let channels = state.areChannelsUnsaved ? state.channels.all : nil
-                state.unsaved = []
-                state.areChannelsUnsaved = false
                 let forgotten = state.forgotten
-                state.forgotten = []
-                return (files, channels, forgotten)
+                (state.unsaved, state.areChannelsUnsaved, state.forgotten) = ([], false, [])
+                return (unsaved, unsaved.compactMap { state.registry.devices[$0] }, channels, forgotten)
             }
             for device in forgotten { archive.remove(device) }
             do throws(SimulatorError) {
-                for file in files { try archive.save(file) }
+                for device in devices { try archive.save(device) }
                 if let channels { try archive.save(channels) }
+                health.note("devices", nil)
+                return isJournalWritten
             } catch {
+                state.withLock { state in
+                    state.unsaved.formUnion(unsaved)
+                    if channels != nil { state.areChannelsUnsaved = true }
+                }
+                health.note("devices", error)
                 logger.error("cannot keep the devices' state", metadata: ["error": "\(error)"])
+                return false
             }
         }
     }

@@ -17,18 +17,20 @@ final class DeviceSide: Sendable {
     ///   - configuration: The simulator's configuration.
     ///   - clock: The time of all rules.
     ///   - identity: The simulator's server certificate.
+    ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of trouble.
     /// - Returns: nil where the configuration asks for none of it.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
     init?(
-        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity, logger: Logger
+        _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity,
+        health: StorageHealth, logger: Logger
     ) throws(SimulatorError) {
         let wanted = configuration.devices
         guard
             wanted.port != nil || wanted.managementPort != nil || wanted.broadcastPort != nil
                 || wanted.demandsIssuedTokens
         else { return nil }
-        let service = try DeviceService(configuration: configuration, clock: clock, logger: logger)
+        let service = try DeviceService(configuration: configuration, clock: clock, health: health, logger: logger)
         self.service = service
         if let port = wanted.port {
             devices = try DevicePort(
@@ -65,6 +67,12 @@ final class DeviceSide: Sendable {
                 service: service, certificates: certificates, logger: logger, role: .broadcasts, port: port)
             broadcasts.withLock { $0 = gateway }
         }
+    }
+
+    /// Lets the connections of channel management look at the time and the service.
+    func attend() {
+        channels.withLock { $0 }?.attend()
+        broadcasts.withLock { $0 }?.attend()
     }
 
     /// Closes the ports, waits for their threads and writes what is left to write.

@@ -26,14 +26,24 @@ final class CredentialRegistry: Sendable {
     private let changes = Atomic(0)
     private let state: Mutex<State>
 
-    /// Starts with keys, nothing revoked.
+    /// Starts with keys and what was revoked before.
     ///
     /// - Parameters:
     ///   - keys: The known keys.
     ///   - acceptsAnyWellFormed: Whether signatures go unchecked where no keys are known.
-    init(keys: [ProviderKey], acceptsAnyWellFormed: Bool) {
+    ///   - revokedKeys: The identifiers of revoked keys.
+    ///   - revokedCertificates: The serial numbers of revoked certificates.
+    init(
+        keys: [ProviderKey], acceptsAnyWellFormed: Bool, revokedKeys: Set<String> = [],
+        revokedCertificates: Set<String> = []
+    ) {
         self.acceptsAnyWellFormed = acceptsAnyWellFormed
-        state = Mutex(State(keys: keys))
+        state = Mutex(State(keys: keys, revokedKeys: revokedKeys, revokedCertificates: revokedCertificates))
+    }
+
+    /// What is revoked at present, as it is kept.
+    var revoked: (keys: Set<String>, certificates: Set<String>) {
+        state.withLock { ($0.revokedKeys, $0.revokedCertificates) }
     }
 
     /// The number of changes so far, to be compared with a snapshot's.

@@ -5,6 +5,9 @@ extension PushSession {
     /// How long a connection lives on after a GOAWAY that leaves a push unanswered, in milliseconds.
     static let lingering = 100
 
+    /// How long new streams are still answered after the end was announced, in milliseconds: with `Shutdown`.
+    static let endGrace = 500
+
     /// How long streams may take to end after a GOAWAY that lets them, in milliseconds.
     static let drainLimit = 5_000
 
@@ -60,6 +63,16 @@ extension PushSession {
             // Streams that are never answered must not keep the connection for ever.
             carrier?.later(milliseconds: Self.drainLimit) { [weak self] in self?.carrier?.close() }
         }
+    }
+
+    /// Tells the client to open no more streams, and says goodbye when what was on its way is answered.
+    ///
+    /// See [RFC 9113 section 6.8](https://www.rfc-editor.org/rfc/rfc9113#section-6.8) for an end in two steps.
+    func announceEnd() {
+        guard !isEndAnnounced else { return }
+        isEndAnnounced = true
+        session?.goAway(lastStreamID: .max, .noError)
+        carrier?.later(milliseconds: Self.endGrace) { [weak self] in self?.leave(Verdict.GoAway(reach: .accepted)) }
     }
 
     private func send(_ frame: Verdict.GoAway, lastStream: Int32?) {

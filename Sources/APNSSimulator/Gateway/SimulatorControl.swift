@@ -10,6 +10,8 @@ package struct SimulatorControl: Sendable {
     let certificates: ServerCertificates
     /// Issues provider certificates.
     let authority: CertificateAuthority
+    /// Keeps what is changed across a restart.
+    let archive: ControlArchive
 
     /// The simulator's time, in milliseconds since 1970.
     package var now: Int64 { service.clock.now }
@@ -24,6 +26,7 @@ package struct SimulatorControl: Sendable {
     @discardableResult
     package func advanceClock(milliseconds: Int64) -> Bool {
         guard service.clock.advance(milliseconds: milliseconds) else { return false }
+        keep()
         gateway.attend()
         return true
     }
@@ -41,7 +44,8 @@ package struct SimulatorControl: Sendable {
     /// - Returns: Whether such a key is known.
     @discardableResult
     package func setKey(_ keyID: String, isRevoked: Bool) -> Bool {
-        service.credentials.setKey(keyID, isRevoked: isRevoked)
+        defer { keep() }
+        return service.credentials.setKey(keyID, isRevoked: isRevoked)
     }
 
     /// Issues a provider certificate.
@@ -60,6 +64,7 @@ package struct SimulatorControl: Sendable {
     ///   - isRevoked: Whether it is revoked from now on.
     package func setCertificate(_ serialNumber: String, isRevoked: Bool) {
         service.credentials.setCertificate(serialNumber, isRevoked: isRevoked)
+        keep()
     }
 
     /// Shows clients another server certificate from the next connection on.
@@ -78,5 +83,21 @@ package struct SimulatorControl: Sendable {
     package func setShutDown(_ isShutDown: Bool) {
         service.isDraining = isShutDown
         gateway.attend()
+    }
+
+    /// Lets the service go down as a service does that is about to end: clients are told before.
+    func announceEnd() {
+        service.announcesEnd = true
+        service.isDraining = true
+        gateway.attend()
+    }
+
+    private func keep() {
+        archive.save {
+            let revoked = service.credentials.revoked
+            return KeptControl(
+                clockAdvance: service.clock.advance, revokedKeys: revoked.keys,
+                revokedCertificates: revoked.certificates)
+        }
     }
 }

@@ -9,10 +9,12 @@ final class VirtualClock: Sendable {
     /// How far the clock can be put forward altogether, in milliseconds: ten years.
     static let advanceLimit: Int64 = 315_360_000_000
 
-    private let offset = Atomic<Int64>(0)
+    private let offset: Atomic<Int64>
 
-    /// Starts at the wall clock's time.
-    init() {}
+    /// Starts at the wall clock's time, or ahead of it.
+    ///
+    /// - Parameter advance: How far ahead, in milliseconds; held within 0 and ``advanceLimit``.
+    init(advance: Int64 = 0) { offset = Atomic(min(max(0, advance), Self.advanceLimit)) }
 
     /// Milliseconds since 1970.
     var now: Int64 { WallClock.milliseconds() + offset.load(ordering: .relaxed) }

@@ -132,6 +132,8 @@ struct OverviewView: Encodable {
     var answers: [Answer]
     /// The devices; nil where the simulator has none.
     var devices: Devices?
+    /// What cannot be written at present, so that pushes are answered 500; nil where everything can be.
+    var storageTrouble: String?
 
     /// Describes a simulator.
     ///
@@ -144,6 +146,7 @@ struct OverviewView: Encodable {
         requests = service.ledger.total + counters.acceptedWithoutLooking
         answers = Self.answers(service)
         devices = service.devices?.summary
+        storageTrouble = service.health.trouble
     }
 
     /// How often what was answered.

@@ -163,6 +163,8 @@ enum PageScript {
           place("limits").textContent = all.streams[0] === all.streams[1]
             ? all.streams[1] + " concurrent streams"
             : all.streams[0] + " stream until the first good push, then " + all.streams[1];
+          place("trouble").textContent = all.storage_trouble ? "Cannot be kept: " + all.storage_trouble : "";
+          place("trouble").hidden = !all.storage_trouble;
           place("hint").textContent = "martlet device --simulator localhost:" + known.port + " --app com.example.app";
           place("empty").hidden = devices.size > 0;
           for (const entry of devices.values()) entry.time.textContent = clock(Date.now());

@@ -52,6 +52,7 @@ enum PageText {
             <div class="card">
               <h2>Limits</h2>
               <p class="note" id="limits"></p>
+              <p class="bad" id="trouble" hidden></p>
             </div>
           </section>
         </main>

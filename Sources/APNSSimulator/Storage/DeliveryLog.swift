@@ -43,16 +43,51 @@ struct DeliveryLog: Sendable {
     ///   - notification: To which notification.
     ///   - device: For which device.
     ///   - now: Milliseconds since 1970.
-    mutating func record(_ state: DeliveryState, of notification: StoredNotification, for device: DeviceID, now: Int64)
-    {
+    /// - Returns: The story that begins with the event; nil where it goes on with it.
+    @discardableResult
+    mutating func record(
+        _ state: DeliveryState, of notification: StoredNotification, for device: DeviceID, now: Int64
+    ) -> Entry? {
         let event = Event(state: state, device: device, time: now)
-        if entries[notification.uniqueID] == nil {
-            drop(before: now - Self.retention)
-            order.append(notification.uniqueID)
-            entries[notification.uniqueID] = Entry(
-                id: notification.id, topic: notification.topic, acceptedAt: notification.acceptedAt, events: [event])
-        } else if let count = entries[notification.uniqueID]?.events.count, count < Self.eventLimit {
-            entries[notification.uniqueID]?.events.append(event)
+        guard entries[notification.uniqueID] == nil else {
+            add(event, to: notification.uniqueID)
+            return nil
+        }
+        let entry = Entry(
+            id: notification.id, topic: notification.topic, acceptedAt: notification.acceptedAt, events: [event])
+        begin(notification.uniqueID, entry)
+        return entry
+    }
+
+    /// Begins a notification's story.
+    ///
+    /// - Parameters:
+    ///   - uniqueID: The value of `apns-unique-id`.
+    ///   - entry: The story so far, its latest event now.
+    mutating func begin(_ uniqueID: MessageID, _ entry: Entry) {
+        drop(before: (entry.events.last?.time ?? entry.acceptedAt) - Self.retention)
+        if entries.updateValue(entry, forKey: uniqueID) == nil { order.append(uniqueID) }
+    }
+
+    /// Goes on with a notification's story.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - uniqueID: The value of `apns-unique-id`; one without a story is ignored.
+    mutating func add(_ event: Event, to uniqueID: MessageID) {
+        guard let count = entries[uniqueID]?.events.count, count < Self.eventLimit else { return }
+        entries[uniqueID]?.events.append(event)
+    }
+
+    /// Writes the whole log as lines of a journal.
+    ///
+    /// - Parameter output: Receives the lines.
+    func append(to output: inout [UInt8]) {
+        for uniqueID in order[oldest...] {
+            guard let entry = entries[uniqueID] else { continue }
+            for (index, event) in entry.events.enumerated() {
+                JournalLine.append(event, of: uniqueID, beginning: index == 0 ? entry : nil, to: &output)
+            }
         }
     }
 

@@ -1,16 +1,14 @@
 import FoundationEssentials
 
-/// Devices with what waits for them, and channels, as files: one per device, so that a change costs little.
+/// Devices and channels, as files: one per device, so that a change costs little.
 struct DeviceArchive: Sendable {
-    /// The largest file that is read, in bytes: a device whose storage is full of the longest payloads fits.
+    /// The largest file that is read, in bytes.
     static let fileLimit = 16 << 20
 
     /// What one file holds.
     struct DeviceFile: Codable, Equatable {
         /// The device.
         var device: DeviceRegistry.Device
-        /// What waits for it.
-        var waiting: [StoredNotification]
     }
 
     private let devices: StateDirectory
@@ -29,20 +27,20 @@ struct DeviceArchive: Sendable {
     ///
     /// - Returns: The devices, at most as many as a registry holds.
     /// - Throws: ``SimulatorError`` naming the file that cannot be understood.
-    func load() throws(SimulatorError) -> [DeviceFile] {
-        var files: [DeviceFile] = []
+    func load() throws(SimulatorError) -> [DeviceRegistry.Device] {
+        var found: [DeviceRegistry.Device] = []
         for name in devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
-            if let file = try read(DeviceFile.self, name, from: devices) { files.append(file) }
+            if let file = try read(DeviceFile.self, name, from: devices) { found.append(file.device) }
         }
-        return files
+        return found
     }
 
     /// Writes a device.
     ///
-    /// - Parameter file: The device and what belongs to it.
+    /// - Parameter device: The device and its tokens.
     /// - Throws: ``SimulatorError`` where it cannot be written.
-    func save(_ file: DeviceFile) throws(SimulatorError) {
-        try write(file, to: "\(file.device.id).json", in: devices)
+    func save(_ device: DeviceRegistry.Device) throws(SimulatorError) {
+        try write(DeviceFile(device: device), to: "\(device.id).json", in: devices)
     }
 
     /// Removes a device.

@@ -43,6 +43,8 @@ struct NotificationStore: Sendable {
         var waiting: [StoredNotification] = []
         var inFlight: [Delivery] = []
         var groupDueAt: Int64?
+
+        var count: Int { waiting.count + inFlight.count }
     }
 
     /// Which reading is followed.
@@ -51,6 +53,9 @@ struct NotificationStore: Sendable {
     private let groupInterval: Int64
     private var queues: [DeviceID: Queue] = [:]
     private var nextNumber: Int64 = 1
+
+    /// How many notifications wait or are on their way, for all devices together.
+    private(set) var held = 0
 
     /// When ``tick(now:)`` has something to do at the earliest, in milliseconds since 1970; nil for never.
     private(set) var nextDeadline: Int64?
@@ -68,17 +73,27 @@ struct NotificationStore: Sendable {
     /// Puts back what was kept across a restart.
     ///
     /// - Parameters:
-    ///   - notifications: What waited, oldest first.
+    ///   - notifications: What waited or was on its way, oldest first.
     ///   - device: Whom for.
-    mutating func restore(_ notifications: [StoredNotification], for device: DeviceID) {
-        queues[device, default: Queue()].waiting = Array(notifications.suffix(Self.waitingLimit))
-        for notification in notifications { wake(at: notification.deadline) }
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: What to do, in order.
+    mutating func restore(_ notifications: [StoredNotification], for device: DeviceID, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        var queue = queues[device] ?? Queue()
+        for notification in notifications {
+            store(notification, device, &queue, now: now, isNew: false, into: &actions)
+        }
+        put(queue, device)
+        return actions
     }
 
     /// Forgets a device and what waits for it.
     ///
     /// - Parameter device: The device.
-    mutating func forget(_ device: DeviceID) { queues[device] = nil }
+    mutating func forget(_ device: DeviceID) {
+        put(Queue(), device)
+        queues[device] = nil
+    }
 
     /// What waits for a device or is on its way, as it has to be kept: oldest first.
     ///
@@ -110,7 +125,7 @@ struct NotificationStore: Sendable {
         var actions: [Action] = [.log(notification, .received, device)]
         if isSilenced { return actions + [.log(notification, .disabled, device)] }
         var queue = queues[device] ?? Queue()
-        defer { queues[device] = queue }
+        defer { put(queue, device) }
         if let collapseID = notification.collapseID {
             remove(from: &queue, device, .coalesced, into: &actions) {
                 $0.slot == notification.slot && $0.collapseID == collapseID
@@ -163,7 +178,7 @@ struct NotificationStore: Sendable {
         queue.inFlight = []
         // What waited is newer than what was on its way, so that it goes in last and wins.
         for notification in newer { store(notification, device, &queue, now: now, isNew: false, into: &actions) }
-        queues[device] = queue
+        put(queue, device)
         return actions
     }
 
@@ -178,7 +193,7 @@ struct NotificationStore: Sendable {
         guard var queue = queues[device] else { return [] }
         queue.power = power
         queue.groupDueAt = nil
-        queues[device] = queue
+        put(queue, device)
         return flush(device, releasesGroup: false, now: now)
     }
 
@@ -193,6 +208,7 @@ struct NotificationStore: Sendable {
         guard let index = queues[device]?.inFlight.firstIndex(where: { $0.number == number }),
             let delivery = queues[device]?.inFlight.remove(at: index)
         else { return [] }
+        held -= 1
         return [.log(delivery.notification, .delivered, device)] + flush(device, releasesGroup: false, now: now)
     }
 
@@ -214,7 +230,7 @@ struct NotificationStore: Sendable {
         }
         queue.inFlight.removeAll { isDead($0.notification) }
         remove(from: &queue, device, .tokenInactive, into: &actions, where: isDead)
-        queues[device] = queue
+        put(queue, device)
         return actions
     }
 
@@ -231,7 +247,7 @@ struct NotificationStore: Sendable {
             remove(from: &queue, device, .expired, into: &actions) { $0.deadline <= now }
             let isGroupDue = queue.groupDueAt.map { $0 <= now } ?? false
             if isGroupDue { queue.groupDueAt = nil }
-            queues[device] = queue
+            put(queue, device)
             if isGroupDue { actions += flush(device, releasesGroup: true, now: now) }
             for notification in queues[device]?.waiting ?? [] { wake(at: notification.deadline) }
             if let group = queues[device]?.groupDueAt { wake(at: group) }
@@ -241,6 +257,11 @@ struct NotificationStore: Sendable {
 }
 
 extension NotificationStore {
+    private mutating func put(_ queue: Queue, _ device: DeviceID) {
+        held += queue.count - (queues[device]?.count ?? 0)
+        queues[device] = queue
+    }
+
     private func isSendable(
         _ notification: StoredNotification, in queue: Queue, releasesGroup: Bool = false
     ) -> Bool {
@@ -299,7 +320,7 @@ extension NotificationStore {
             queue.groupDueAt = now + groupInterval
             wake(at: now + groupInterval)
         }
-        queues[device] = queue
+        put(queue, device)
         return actions
     }
 

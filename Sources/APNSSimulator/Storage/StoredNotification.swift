@@ -81,4 +81,12 @@ package enum DeliveryState: String, Codable, Sendable, CaseIterable {
     case tokenInactive = "discarded: token inactive"
     /// The owner has switched the app's notifications off.
     case disabled = "discarded: disabled"
+
+    /// Whether nothing more happens to the notification at that device.
+    var isFinal: Bool {
+        switch self {
+        case .received, .sent, .storedOffline, .storedPower, .storedBusy: false
+        case .delivered, .overwritten, .coalesced, .expired, .tokenInactive, .disabled: true
+        }
+    }
 }

@@ -10,12 +10,7 @@ extension Lane {
         for route in routes where route.credential?.name == credential.name {
             route.credential?.candidateTrouble = nil
             route.pool?.offer(credential, now: now)
-            for host in route.channelHosts {
-                host.pool?.offer(credential, now: now)
-                guard host.pool == nil || host.pool?.credential === credential else { continue }
-                host.refusal = nil
-                host.breaker.credentialReplaced()
-            }
+            for host in route.channelHosts { host.offer(credential, now: now) }
             // Where nothing good was lost the pool has switched already.
             guard route.pool?.credential === credential else { continue }
             route.credential?.refusal = nil
@@ -47,6 +42,12 @@ extension Lane {
             return metadata
         }
         switch event {
+        case .tried(let version):
+            // A route that was parked asks with the new version at once.
+            route.breaker.credentialReplaced()
+            logger.notice(
+                "the new credential has a connection and is used from now on: the next answer of APNs proves it",
+                metadata: metadata(version, nil))
         case .switched(let version):
             route.credential?.refusal = nil
             route.credential?.candidateTrouble = nil
@@ -56,6 +57,10 @@ extension Lane {
                 "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
             logger.error(
                 "APNs refuses the new credential: the one before stays in use", metadata: metadata(version, reason))
+        case .refused(let version, let reason) where route.pool?.isReplaced(version) == true:
+            logger.error(
+                "APNs refuses the credential: its new version is used without a proof",
+                metadata: metadata(version, reason))
         case .refused(let version, let reason):
             route.credential?.refusal = reason
             route.breaker.credentialRefused(now: now.nanoseconds)

@@ -81,6 +81,9 @@ extension Route {
         case .working: break
         }
         if let trouble = credential.candidateTrouble { troubles.append(trouble) }
+        if pool?.provingVersion != nil {
+            troubles.append("the next push shows whether APNs accepts the new version of credential \(credential.name)")
+        }
         return troubles
     }
 }

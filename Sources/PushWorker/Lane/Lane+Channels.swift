@@ -10,8 +10,11 @@ extension Lane {
         guard route.hasChannelWork else { return }
         for host in route.channelHosts where !host.isAsleep {
             host.breaker.tick(now: now.nanoseconds)
-            // While results cannot be published nothing is sent, and that is not the host's fault.
-            let isWanted = host.hasWaiting && host.breaker.intake != .none && !publisher.isCongested
+            var situation = ChannelHostStateMachine.Situation(
+                hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: publisher.isCongested)
+            // Asked only for a job, for the answer wakes the lane when the rate allows the next.
+            if situation.wantsConnection { situation.isWithinRate = route.allowedByRate(now: now.nanoseconds) > 0 }
+            let isWanted = situation.wantsConnection
             switch host.machine.next(isWanted: isWanted, isBusy: host.requests.count > 0, now: now.nanoseconds) {
             case .open: openChannels(host, of: route)
             case .close: host.close()
@@ -97,9 +100,11 @@ final class ChannelHostEvents: APNSPoolDelegate {
 
     /// A refusal below HTTP comes without an answer to any request; the host's own breaker acts on it all the same.
     func pool(_ pool: APNSPool, credential event: CredentialEvent) {
-        if case .refused = event {
+        if case .refused(let version, _) = event, !pool.isReplaced(version) {
             if host.refusal == nil { host.refusal = APNSResponse(status: 403, reason: .badCertificate) }
             host.breaker.credentialRefused(now: lane.now.nanoseconds)
+        } else if case .tried = event {
+            host.credentialReplaced()
         }
         lane.mark(route)
     }

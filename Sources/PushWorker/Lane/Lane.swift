@@ -26,6 +26,10 @@ final class Lane {
     /// What the lane counted so far, its routes apart.
     var counters = LaneCounters()
     let logger: Logger
+    /// Where accepted notifications are noted; nil without a journal.
+    private(set) lazy var journal = settings.journal.map {
+        JournalWriter(directory: $0.directory, lane: settings.index)
+    }
     private(set) lazy var publisher = makePublisher()
     private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
     private(set) lazy var publishEvents = PublishEvents(lane: self)
@@ -115,7 +119,9 @@ final class Lane {
             advance(route)
         }
         pulse.enter(.publishing)
+        flushJournal()
         publisher.publish(now: now)
+        FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > 0)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.
         lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         pulse.enter(.acknowledging)
@@ -133,6 +139,7 @@ final class Lane {
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
         route.cooling.forgetIfDue(now: now.nanoseconds)
+        route.poison.tick(now: now.nanoseconds)
         // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
         let isHeldUp = publisher.isHeldUp(now: now)
         route.updateIntake(isDraining: drain != nil || isHeldUp)
@@ -143,9 +150,13 @@ final class Lane {
             handBack(route)
         }
         let maySend = !publisher.isCongested
+        route.rateDue = nil
+        if route.poison.hasSuspects, maySend { route.takeSuspect(now: now, wallClock: wallClock) }
+        // Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
+        if route.hasChannelWork { advanceChannels(route) }
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
-        if route.hasChannelWork { advanceChannels(route) }
+        FailPoint.reached(.afterSend, if: route.requests.count > 0)
     }
 
     /// Sends the methods that the route's consumer wants.
@@ -173,7 +184,8 @@ final class Lane {
     /// Acknowledges what is finished, as far as the socket has room.
     private func acknowledge(_ route: Route) {
         guard route.consumer.isOpen, let connection = consumeLink.connection else { return }
-        let flush = drain != nil
+        // A suspect is through once it is acknowledged, and the next one waits for that.
+        let flush = drain != nil || route.poison.hasSuspects
         do throws(AMQPError) {
             if let prefix = route.acknowledgements.takePrefix(now: now.nanoseconds, flush: flush) {
                 route.owedAcknowledgements.append(.acknowledge(prefix))
@@ -182,6 +194,7 @@ final class Lane {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
             guard !route.owedAcknowledgements.isEmpty else { return }
+            FailPoint.reached(.acknowledgedUnflushed)
             while let owed = route.owedAcknowledgements.first {
                 guard try send(owed, of: route, on: connection) else {
                     lacksRoom = true
@@ -189,6 +202,8 @@ final class Lane {
                 }
                 route.owedAcknowledgements.removeFirst()
             }
+            // The next one may be taken up now.
+            if route.poison.hasSuspects { mark(route) }
         } catch {
             consumeLink.failed(error, now: now)
         }
@@ -226,6 +241,7 @@ final class Lane {
             if let due = route.breaker.nextTick { wake(at: due) }
             if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
             if let due = route.rateDue { wake(at: due) }
+            if let due = route.poison.due, due > now.nanoseconds { wake(at: due) }
             if let due = route.nextChannelDue { wake(at: due) }
             isBusy = isBusy || !route.isQuiet
         }
@@ -281,6 +297,10 @@ extension Lane {
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
             giveBack(job, of: route)
+        }
+        for suspect in route.poison.takeAll() {
+            route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
+            route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))
         }
     }
 

@@ -64,4 +64,8 @@ struct LaneSettings: Sendable {
     var heldUpLimit = Publisher.heldUpLimit
     /// How long a lane may stand still before its connections to the broker count as lost; nil for two heartbeats.
     var standstill: Duration?
+    /// Whether a journal is configured.
+    var wantsJournal = false
+    /// The worker's journal, while it is open.
+    var journal: Journal?
 }

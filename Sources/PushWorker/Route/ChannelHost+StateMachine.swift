@@ -21,6 +21,22 @@ struct ChannelHostStateMachine {
         case giveUp
     }
 
+    /// What stands between a host and its jobs.
+    struct Situation {
+        /// Whether jobs wait to be sent.
+        var hasWaiting = false
+        /// How much the breaker lets through.
+        var intake = RouteBreaker.Intake.full
+        /// Whether results cannot be published, so that nothing may be sent.
+        var isCongested = false
+        /// Whether the route's rate allows a request.
+        var isWithinRate = true
+
+        /// Whether only the connection is missing. Nothing else that keeps jobs waiting is the host's fault, so that
+        /// they do not give up over it.
+        var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
+    }
+
     /// Whether there is a connection, or one is being made.
     private(set) var isOpen = false
     private var notBefore: UInt64 = 0

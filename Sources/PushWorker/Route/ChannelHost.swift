@@ -64,6 +64,19 @@ final class ChannelHost {
         return min(due, tick ?? due)
     }
 
+    /// A new version of the credential was read; what the old one was refused for is forgotten once it is in use.
+    func offer(_ credential: APNSCredential, now: MonotonicTime) {
+        pool?.offer(credential, now: now)
+        // Without a connection, the next one uses it.
+        if pool == nil || pool?.credential === credential { credentialReplaced() }
+    }
+
+    /// Another version of the credential is in use: whether it is accepted is learned at once.
+    func credentialReplaced() {
+        refusal = nil
+        breaker.credentialReplaced()
+    }
+
     /// The next request to send: resends first, then the oldest job.
     func next() -> Notification? {
         if let resend = resends.popFirst() { return resend }

@@ -1,4 +1,4 @@
-/// A token bucket that holds a route to its configured notifications per second.
+/// A token bucket that holds a route to its configured requests per second, to devices and about channels alike.
 ///
 /// Pure: time comes in, in nanoseconds. A tenth of a second's worth may go out at once, never less than one.
 package struct RateLimit {
@@ -7,23 +7,23 @@ package struct RateLimit {
     private var tokens: Double
     private var refilledAt: UInt64?
 
-    /// Creates a full bucket for a rate in notifications per second.
+    /// Creates a full bucket for a rate in requests per second.
     package init(perSecond: Double) {
         perNanosecond = perSecond / 1e9
         burst = max(1, perSecond / 10)
         tokens = burst
     }
 
-    /// How many notifications may go out now.
+    /// How many requests may go out now.
     package mutating func available(now: UInt64) -> Int {
         if let since = refilledAt { tokens = min(burst, tokens + Double(now &- since) * perNanosecond) }
         refilledAt = now
         return Int(tokens)
     }
 
-    /// Records that a notification went out.
+    /// Records that a request went out.
     package mutating func take() { tokens -= 1 }
 
-    /// When the next notification may go out, after `available(now:)` gave none.
+    /// When the next request may go out, after `available(now:)` gave none.
     package func nextDue(now: UInt64) -> UInt64 { now + UInt64(max(0, 1 - tokens) / perNanosecond) }
 }

@@ -72,8 +72,8 @@ extension Route {
         case .one: limit = host.requests.count == 0 ? 1 : 0
         case .full: limit = .max
         }
-        guard let pool = host.pool else { return }
-        var room = min(limit, pool.capacity)
+        guard let pool = host.pool, host.hasWaiting else { return }
+        var room = min(limit, pool.capacity, allowedByRate(now: now.nanoseconds))
         while room > 0, let notification = host.next() {
             let inFlight = notification.job
             guard !inFlight.job.isExpired(at: wallClock) else {
@@ -87,6 +87,7 @@ extension Route {
                 return
             }
             counters.requests += 1
+            rate?.take()
             room -= 1
         }
     }

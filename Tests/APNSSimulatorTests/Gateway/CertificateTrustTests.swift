@@ -136,6 +136,7 @@ struct CertificateTrustTests {
             let directory = String(first.authorityFile.dropLast("/ca.pem".count))
             let issued = try ProviderCertificates.issue(
                 ProviderCertificateRequest(topics: [Self.app]), stateDirectory: directory)
+            await first.stop()
             try await SimulatorBench.with({ $0.stateDirectory = directory }) { second in
                 #expect(second.providerAuthorityPEM == first.providerAuthorityPEM)
                 let client = try RawClient(second, certificate: issued)

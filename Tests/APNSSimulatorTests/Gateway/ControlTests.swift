@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2
 import TLS
 import Testing
 
@@ -109,6 +110,30 @@ struct ControlTests {
             #expect(client.goAways.count == 1)
             #expect(try await ask(simulator, "DELETE", "/shutdown").status == 200)
             #expect(try RawClient(simulator).exchange(try SimulatorBench.push(maker)).status == 410)
+        }
+    }
+
+    @Test("Before the end clients are told; who opens a stream all the same gets Shutdown, and then the goodbye")
+    func end() async throws {
+        let scenario = try Scenario(yaml: "rules: [{ verdict: { delay: 900ms } }]", name: "slow")
+        try await SimulatorBench.with({
+            $0.streams = .fixed(100)
+            $0.scenario = scenario
+        }) { simulator in
+            let client = try RawClient(simulator)
+            let slow = try client.send(try SimulatorBench.push(maker))
+            try await waitFor { simulator.ledger.total == 1 }
+            async let drained: Void = simulator.drain()
+            // The announcement has come, and is not read yet.
+            #expect(try !client.staysSilent(milliseconds: 10_000))
+            let late = try client.send(try SimulatorBench.push(maker))
+            try client.waitForEnd()
+            #expect(client.answers[slow]?.status == 200)
+            #expect(client.answers[late]?.status == 503 && client.answers[late]?.reason == "Shutdown")
+            #expect(client.goAways.map(\.lastStreamID) == [.max, 3])
+            #expect(client.goAways.last?.debugData == Refusal.shutdown.body)
+            await drained
+            #expect(simulator.counters.connectionsOpen == 0)
         }
     }
 }

@@ -1,0 +1,85 @@
+import LocalStack
+import PushWorker
+import RabbitMQ
+import Testing
+
+@Suite("What holds jobs about channels back", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct ChannelTroubleTests {
+    private static let named = #""channel_id":"\#(ChannelTests.channel)","payload":{}"#
+
+    @Test("a route's rate counts requests about channels and pushes together")
+    func rate() async throws {
+        let ring = try await ChannelTests.Ring("channel-rate", requestTimeout: "5s", rate: 4)
+        let jobs = (0..<3).flatMap { number -> [(job: TestJob, correlation: String)] in
+            [
+                (.enveloped("{\(Self.named)}"), "broadcast \(number)"),
+                (.enveloped(#"{"operation":"list_channels"}"#), "list \(number)"),
+                (.raw(token: .text(Tokens.good)), "push \(number)"),
+            ]
+        }
+        let start = ContinuousClock.now
+        try ring.client.publish(jobs)
+        for job in jobs { #expect(try ring.client.result(job.correlation).result.outcome == "accepted") }
+        // One may go at once; the eight others a quarter of a second after each other, or later.
+        #expect(ContinuousClock.now - start >= .seconds(2))
+        #expect(ring.server.requests.count == 9)
+        try await ring.stop()
+    }
+
+    @Test("a host whose credential was refused works again after a probe, for which a job waits that no tier can take")
+    func unparks() async throws {
+        let ring = try await ChannelTests.Ring(
+            "channel-unparks",
+            { request, before in
+                before == 0 && request.line.contains("broadcasts")
+                    ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
+                    : ChannelTests.apple(request, before)
+            }, requestTimeout: "5s")
+        let copies = try ring.client.tap("apns.retry.4s")
+        try ring.client.publish(.enveloped("{\(Self.named)}"), as: "refused")
+        _ = try ring.client.next("refused", from: copies)
+        try ring.client.publish(.enveloped("{\(Self.named),\"expiration\":0}"), as: "now or never")
+        let waited = try ring.client.result("now or never").result
+        #expect(waited.outcome == "accepted" && waited.attempt == 1, "\(waited)")
+        let probed = try ring.client.result("refused").result
+        #expect(probed.outcome == "accepted" && probed.attempt == 1, "\(probed)")
+        try await ring.stop()
+    }
+
+    @Test("a refusal below HTTP parks the host: the job waits in a tier for the probe")
+    func refusedBelowHTTP() async throws {
+        let ring = try await ChannelTests.Ring(
+            "channel-goaway",
+            { request, before in
+                before == 0 && request.line.contains("broadcasts")
+                    ? .init(status: 0, farewell: #"{"reason":"BadCertificate"}"#) : ChannelTests.apple(request, before)
+            }, requestTimeout: "5s")
+        let copies = try ring.client.tap("apns.retry.4s")
+        try ring.client.publish(.enveloped("{\(Self.named)}"), as: "refused")
+        let copy = try ring.client.next("refused", from: copies)
+        #expect(copy.number("x-apns-attempt") == 1)
+        try ring.client.publishGoodJob(as: "push")
+        #expect(try ring.client.result("push").result.outcome == "accepted")
+        #expect(try ring.client.result("refused").result.outcome == "accepted")
+        #expect(ring.server.requests.count { $0.line.contains("broadcasts") } == 2, "the refused one, and the probe")
+        try await ring.stop()
+    }
+
+    @Test("a multicast job that a refused credential interrupts does not wait for it: the rest goes into a tier")
+    func multicast() async throws {
+        let ring = try await ChannelTests.Ring(
+            "parked-multicast",
+            { request, before in
+                before == 0 ? .init(status: 200) : .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
+            }, requestTimeout: "5s")
+        let copies = try ring.client.tap("apns.retry.4s")
+        let token = String(decoding: Tokens.good, as: UTF8.self)
+        let list = Array(repeating: "\"\(token)\"", count: 300).joined(separator: ",")
+        try ring.client.publish(.enveloped(#"{"device_tokens":[\#(list)],"payload":{"aps":{}}}"#), as: "many")
+        _ = try ring.client.next("many", from: copies)
+        #expect(try ring.client.result("many").result.outcome == "accepted")
+        // As many as were open at once met the refusal; nobody asked for the others.
+        #expect(ring.server.requests.count < 250)
+        try await ring.stop()
+    }
+}
