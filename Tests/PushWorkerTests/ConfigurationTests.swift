@@ -137,6 +137,7 @@ struct ConfigurationTests {
             instance: w-1
             broker:
               uri: ["amqp://a:b@h1", "amqps://[::1]:5671/v"]
+              allow_plaintext: true
               management: "http://u:p@h:15672"
               heartbeat: 10s
               tls: { ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem }
@@ -217,8 +218,8 @@ struct ConfigurationTests {
             "16: broker.uri: invalid AMQP URI: the port must be a number from 1 to 65535"
         ),
         (
-            "broker: { uri: [\"amqp://h\", \"amqp://u:secret@\"] }",
-            "29: broker.uri[1]: invalid AMQP URI: the host is missing"
+            "broker: { uri: [\"amqps://h\", \"amqp://u:secret@\"] }",
+            "30: broker.uri[1]: invalid AMQP URI: the host is missing"
         ),
         ("broker: { management: \"ftp://h\" }", "23: broker.management: must begin with http:// or https://"),
         ("broker: { tls: { cert_file: key.p8 } }", "29: broker.tls.cert_file: needs key_file beside it"),
@@ -357,7 +358,7 @@ struct ConfigurationTests {
         #expect(errors.count == 3)
         #expect(!errors.joined().contains("hunter2"))
         let good = try fixture.load(
-            "broker: { uri: \"amqp://u:hunter2@h\", management: \"http://u:hunter2@h\" }\n" + minimalConfiguration
+            "broker: { uri: \"amqps://u:hunter2@h\", management: \"https://u:hunter2@h\" }\n" + minimalConfiguration
         ).get()
         var dumped = ""
         dump(good, to: &dumped)
