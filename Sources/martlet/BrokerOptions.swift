@@ -89,7 +89,8 @@ struct BrokerTarget {
         for endpoint in endpoints where endpoint.isExposed && !allowsPlaintext {
             throw CommandFailure(
                 fault, "\(origin): the way to \(endpoint.host) is not encrypted",
-                remedy: "Write amqps://, or say --broker-allow-plaintext where everybody on the network may read passwords, "
+                remedy:
+                    "Write amqps://, or say --broker-allow-plaintext where everybody on the network may read passwords, "
                     + "device tokens and payloads.")
         }
         return endpoints.shuffled()

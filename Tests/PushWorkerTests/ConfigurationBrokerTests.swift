@@ -53,7 +53,8 @@ struct ConfigurationBrokerTests {
         ),
     ]
 
-    @Test("plaintext to another machine, and a login that is not whole, are errors with their place", arguments: refused)
+    @Test(
+        "plaintext to another machine, and a login that is not whole, are errors with their place", arguments: refused)
     func refuses(_ text: String, _ expected: String) throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }

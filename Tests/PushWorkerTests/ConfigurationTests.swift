@@ -242,6 +242,14 @@ struct ConfigurationTests {
         ("replies: { allow: \"(\" }", "19: replies.allow: not a regular expression: Unmatched ( or \\("),
         ("replies: { allow: '\\d+' }", "19: replies.allow: \\d is not supported: write [0-9]"),
         (
+            "admin: { listen: \"0.0.0.0:9464\" }",
+            "18: admin.listen: other machines can reach 0.0.0.0:9464: set admin.token_file, or listen on 127.0.0.1"
+        ),
+        (
+            "admin: { listen: \"[::]:9464\", token_file: key.p8 }",
+            "43: admin.token_file: cannot use key.p8: its first line has fewer than 16 characters"
+        ),
+        (
             "admin: { listen: localhost }",
             "18: admin.listen: the port is missing: write host:port, as in 127.0.0.1:9464"
         ),

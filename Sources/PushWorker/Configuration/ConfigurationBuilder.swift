@@ -35,6 +35,7 @@ struct ConfigurationBuilder {
             results: results(root.section("results")),
             repliesAllow: replies(root.section("replies")),
             adminListen: admin(root.section("admin")),
+            adminTokenFile: adminToken(root.section("admin")),
             log: log(root.section("log")),
             shutdownGrace: root.section("shutdown").value(
                 "grace", default: .seconds(45), SettingParsers.duration(.seconds(1)...(.seconds(3600)))))
@@ -128,13 +129,6 @@ struct ConfigurationBuilder {
                 throw Rejection("not a regular expression")
             }
         }
-    }
-
-    private func admin(_ section: SettingReader) -> ListenAddress? {
-        // Null switches the server off, which only a key that is there can say.
-        if let value = section.node["listen"], value.isNull { return nil }
-        return section.value(
-            "listen", default: ListenAddress(host: "127.0.0.1", port: 9464), SettingParsers.listenAddress)
     }
 
     private func log(_ section: SettingReader) -> LogConfiguration {

@@ -89,7 +89,7 @@ enum ConfigurationSchema {
             ])),
         ConfigurationKey("results", .section([ConfigurationKey("batch"), ConfigurationKey("device_token")])),
         ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
-        ConfigurationKey("admin", .section([ConfigurationKey("listen")])),
+        ConfigurationKey("admin", .section([ConfigurationKey("listen"), ConfigurationKey("token_file")])),
         ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
         ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),
     ]

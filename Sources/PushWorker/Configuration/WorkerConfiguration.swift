@@ -1,3 +1,4 @@
+internal import EventLoop
 package import Logging
 package import PushModel
 
@@ -27,6 +28,8 @@ package struct WorkerConfiguration: Sendable {
     package var repliesAllow: String
     /// Where the admin server listens; nil when it is switched off.
     package var adminListen: ListenAddress?
+    /// The file whose first line is the admin server's bearer token; nil for none.
+    package var adminTokenFile: String?
     /// What is logged, and how.
     package var log: LogConfiguration
     /// How long a stopping worker may take to finish what is in flight.
@@ -243,6 +246,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package var host: String
     /// The port; 0 lets the system choose.
     package var port: Int
+
+    /// Whether only this machine can reach it.
+    package var isLoopback: Bool { SocketAddress.isLoopback(host: host) }
 
     /// Makes an address from its parts.
     package init(host: String, port: Int) {
