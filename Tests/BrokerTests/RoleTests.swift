@@ -147,7 +147,8 @@ struct RoleTests {
             try client.publish(
                 .raw(token: .text(Tokens.good)).keyed(Self.job).with { $0.replyTo = address }, as: name)
             let result = try client.result(name)
-            #expect(result.result.outcome == "accepted" && result.result.detail?.contains("reply") == true, "\(address)")
+            #expect(
+                result.result.outcome == "accepted" && result.result.detail?.contains("reply") == true, "\(address)")
             // The job itself and its one result; nothing else went through any exchange that leads to a queue.
             _ = try client.next(name, from: taps[0])
             _ = try client.next(name, from: taps[2])

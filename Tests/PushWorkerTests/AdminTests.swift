@@ -30,7 +30,8 @@ struct AdminTests {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = AdminServer(
             listen: ListenAddress(host: host, port: 0), source: source, metrics: sampleMetrics(),
-            heartbeat: .seconds(15), tokenFile: tokenFile, requestLimit: requestLimit, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            heartbeat: .seconds(15), tokenFile: tokenFile, requestLimit: requestLimit,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             started: { port.yield($0) })
         let running = Task { try await server.run() }
         for await port in ports {
