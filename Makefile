@@ -47,7 +47,7 @@ fuzz: swift packages-build
 # left to tests of their own: what the runtime keeps until the end would all be reported.
 sanitize: swift packages-test python
 	for kind in $(SANITIZE); do \
-	    ASAN_OPTIONS=detect_leaks=0 \
+	    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
 	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter '$(TESTS)' || exit; \
 	done
