@@ -1,12 +1,14 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench fuzz clean swift packages-build packages-run packages-test python
+.PHONY: help run test build lint bench fuzz sanitize clean swift packages-build packages-run packages-test python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
 DEMO ?=
 FUZZ ?=
+SANITIZE ?= address thread
+TESTS ?= .
 export KEEP
 
 help:
@@ -17,6 +19,8 @@ help:
 	@echo 'make lint    check format and house rules'
 	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
+	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
+	@echo '             for one of them, TESTS=... for some tests'
 	@echo 'make clean   remove what was built'
 
 run: packages-run build
@@ -36,6 +40,16 @@ bench: packages-test build
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)
+
+# Each sanitizer has a build directory of its own, so that going from one to the other builds nothing anew. What a test
+# starts (martlet, as a process) is built the same way and stands beside it. The first report ends the process. Leaks are
+# left to tests of their own: what the runtime keeps until the end would all be reported.
+sanitize: swift packages-test python
+	for kind in $(SANITIZE); do \
+	    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
+	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter '$(TESTS)' || exit; \
+	done
 
 clean: swift
 	swift package clean

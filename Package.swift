@@ -91,7 +91,7 @@ let package = Package(
         tests("EventLoopTests", ["EventLoop"]),
         tests("TLSTests", ["TLS", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2"]),
-        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "LocalStack"]),
+        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
         tests(
             "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),

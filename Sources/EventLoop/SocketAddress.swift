@@ -54,6 +54,15 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a host is this machine itself: a loopback address, or `localhost` and what ends with it (RFC 6761, 6.3).
+    ///
+    /// - Parameter host: a name or an address literal without brackets.
+    package static func isLoopback(host: String) -> Bool {
+        if let address = SocketAddress(host, port: 0) { return address.isLoopback }
+        let name = host.lowercased()
+        return name == "localhost" || name.hasSuffix(".localhost")
+    }
+
     /// The address without its port, in the usual text form.
     package var host: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in

@@ -60,7 +60,10 @@ package final class ChildProcess: Sendable {
         _ executable: String, _ arguments: [String] = [], environment: [String: String]? = nil,
         input: Stream = .discard, output: Stream = .discard, error: Stream = .discard
     ) throws(LocalStackError) -> ChildProcess {
-        let variables = environment ?? ProcessInfo.processInfo.environment
+        let own = ProcessInfo.processInfo.environment
+        // Where this program was built with a sanitizer, so was the other one; it has to be told the same.
+        let sanitizers = own.filter { $0.key == "ASAN_OPTIONS" || $0.key == "TSAN_OPTIONS" }
+        let variables = environment?.merging(sanitizers) { given, _ in given } ?? own
         let processID = try launch(
             executable, arguments, descriptors: (input: input, output: output, error: error),
             environment: variables.map { "\($0.key)=\($0.value)" })

@@ -8,16 +8,20 @@ package struct PrivateBrokerOptions: Sendable {
         package var certificateFile: String
         /// PEM file with its private key.
         package var keyFile: String
+        /// Whether clients must show a certificate, and may log in with it alone: its common name is the user.
+        package var external: Bool
 
         /// Names the three files.
         /// - Parameters:
         ///   - authorityFile: PEM file with the authorities that client certificates are checked against.
         ///   - certificateFile: PEM file with the server's certificate.
         ///   - keyFile: PEM file with its private key.
-        package init(authorityFile: String, certificateFile: String, keyFile: String) {
+        ///   - external: Whether clients must show a certificate, and may log in with it alone (SASL EXTERNAL).
+        package init(authorityFile: String, certificateFile: String, keyFile: String, external: Bool = false) {
             self.authorityFile = authorityFile
             self.certificateFile = certificateFile
             self.keyFile = keyFile
+            self.external = external
         }
     }
 
@@ -77,7 +81,10 @@ enum PrivateBrokerFiles {
         try directory.write(configuration(ports: ports, options: options), to: "rabbitmq.conf")
         // Queue counters of quorum queues are refreshed by this tick; five seconds is too old for a live view.
         try directory.write("[{rabbit, [{quorum_tick_interval, 500}]}].\n", to: "advanced.config")
-        try directory.write(options.management ? "[rabbitmq_management].\n" : "[].\n", to: "enabled_plugins")
+        var plugins: [String] = []
+        if options.management { plugins.append("rabbitmq_management") }
+        if options.tls?.external == true { plugins.append("rabbitmq_auth_mechanism_ssl") }
+        try directory.write("[\(plugins.joined(separator: ","))].\n", to: "enabled_plugins")
     }
 
     /// The text of `rabbitmq.conf`.
@@ -102,8 +109,13 @@ enum PrivateBrokerFiles {
                 "ssl_options.certfile = \(tls.certificateFile)",
                 "ssl_options.keyfile = \(tls.keyFile)",
                 "ssl_options.verify = verify_peer",
-                "ssl_options.fail_if_no_peer_cert = false",
+                "ssl_options.fail_if_no_peer_cert = \(tls.external)",
             ]
+            if tls.external {
+                lines += [
+                    "auth_mechanisms.1 = PLAIN", "auth_mechanisms.2 = EXTERNAL", "ssl_cert_login_from = common_name",
+                ]
+            }
         }
         return (lines + options.configuration).joined(separator: "\n") + "\n"
     }

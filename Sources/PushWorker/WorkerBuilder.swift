@@ -53,9 +53,14 @@ struct WorkerBuilder {
         } catch {
             throw WorkerError(message: "replies.allow: \(error.message)")
         }
+        do {
+            _ = try configuration.broker.endpoints()
+        } catch {
+            throw WorkerError(message: "broker.uri: \(error.message)")
+        }
         return LaneSettings(
             index: 0, routes: [], routeCount: configuration.routes.count, credentials: credentials,
-            instance: configuration.instance, endpoints: try endpoints(),
+            instance: configuration.instance, broker: configuration.broker,
             policy: RetryPolicy(
                 tiers: retry.tiers.map(\.wholeMilliseconds), maxAttempts: retry.maxAttempts,
                 maxAge: retry.maxAge.wholeMilliseconds),
@@ -63,28 +68,6 @@ struct WorkerBuilder {
             includesDeviceToken: configuration.results.deviceToken == .full,
             prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
             pingInterval: configuration.apns.pingInterval, wantsJournal: configuration.journal != nil)
-    }
-
-    private func endpoints() throws(WorkerError) -> [AMQPEndpoint] {
-        var endpoints: [AMQPEndpoint] = []
-        for uri in configuration.broker.uris {
-            do throws(AMQPError) {
-                var endpoint = try AMQPEndpoint.parse(uri: uri.revealed)
-                let tls = configuration.broker.tls
-                // What stands in the URI itself wins; the endpoint cannot tell its default from the same number written.
-                if !uri.revealed.contains("heartbeat=") {
-                    endpoint.heartbeat = Int(configuration.broker.heartbeat.components.seconds)
-                }
-                endpoint.channelMax = max(endpoint.channelMax, configuration.routes.count + 8)
-                endpoint.tls.caFile = endpoint.tls.caFile ?? tls.caFile
-                endpoint.tls.certFile = endpoint.tls.certFile ?? tls.certFile
-                endpoint.tls.keyFile = endpoint.tls.keyFile ?? tls.keyFile
-                endpoints.append(endpoint)
-            } catch {
-                throw WorkerError(message: "broker.uri: \(error.message)")
-            }
-        }
-        return endpoints
     }
 
     private func routes() throws(WorkerError) -> [LaneSettings.RouteSettings] {

@@ -32,6 +32,8 @@ extension AMQPConnection {
             // All that is needed was copied, so nothing in the library's memory is referred to any more.
             amqp_maybe_release_buffers_on_channel(state, frame.channel)
         }
+        // The library passes over frames of unknown types in silence and keeps their memory, on whatever channel.
+        amqp_maybe_release_buffers(state)
         if count > 0 { lastHeard = max(lastHeard, now) }
         return count == limit
     }

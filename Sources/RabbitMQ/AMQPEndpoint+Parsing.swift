@@ -1,16 +1,36 @@
 internal import EventLoop
 
 extension AMQPEndpoint {
+    /// What a URI may leave out because it comes from elsewhere.
+    package struct Supplements: OptionSet, Sendable {
+        /// The bits.
+        package let rawValue: Int
+
+        /// Makes a set from its bits.
+        ///
+        /// - Parameter rawValue: the bits.
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The password.
+        package static let password = Supplements(rawValue: 1)
+        /// The client certificate with its key.
+        package static let certificate = Supplements(rawValue: 2)
+    }
+
     /// Reads an `amqp:` or `amqps:` URI.
     ///
     /// Follows <https://www.rabbitmq.com/docs/uri-spec> and
     /// <https://www.rabbitmq.com/docs/uri-query-parameters>, with one exception: `amqp://host/` means the virtual host
     /// `/`, not the one with the empty name. No error repeats a part of the URI in which a password might stand.
     ///
-    /// - Parameter uri: the URI as the user wrote it.
+    /// - Parameters:
+    ///   - uri: the URI as the user wrote it.
+    ///   - supplements: what the caller adds to it.
     /// - Returns: the endpoint.
     /// - Throws: `invalidURI` saying which part is wrong, and how to write it.
-    package static func parse(uri: String) throws(AMQPError) -> AMQPEndpoint {
+    package static func parse(
+        uri: String, supplementedBy supplements: Supplements = []
+    ) throws(AMQPError) -> AMQPEndpoint {
         let bytes = Array(uri.utf8)
         guard !bytes.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw invalid("white space and control characters are not allowed; write them as %XX")
@@ -31,7 +51,11 @@ extension AMQPEndpoint {
         let hasPassword = try endpoint.readAuthority(rest[..<authorityEnd])
         try endpoint.readVirtualHost(rest[authorityEnd..<max(authorityEnd, queryStart)])
         if queryStart < rest.endIndex { try endpoint.readQuery(rest[(queryStart + 1)...]) }
-        guard hasPassword || endpoint.saslExternal else {
+        guard !endpoint.saslExternal || endpoint.tls.certFile != nil || (useTLS && supplements.contains(.certificate))
+        else {
+            throw invalid("auth_mechanism=external needs amqps:// with certfile and keyfile")
+        }
+        guard hasPassword || endpoint.saslExternal || supplements.contains(.password) else {
             throw invalid("the password is missing; write user:password@ (or user:@ for an empty one)")
         }
         return endpoint

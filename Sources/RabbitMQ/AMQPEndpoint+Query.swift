@@ -34,9 +34,6 @@ extension AMQPEndpoint {
         guard (tls.certFile == nil) == (tls.keyFile == nil) else {
             throw Self.invalid("certfile and keyfile must be given together")
         }
-        guard !saslExternal || tls.certFile != nil else {
-            throw Self.invalid("auth_mechanism=external needs amqps:// with certfile and keyfile")
-        }
     }
 
     private mutating func setParameter(_ name: String, _ value: String) throws(AMQPError) {

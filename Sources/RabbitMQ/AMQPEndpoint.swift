@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// The certificate files of a TLS connection to a broker; PEM, read anew for each connection.
 package struct AMQPTLSFiles: Sendable, Equatable {
     /// The authorities to trust instead of the system's.
@@ -62,6 +64,9 @@ package struct AMQPEndpoint: Sendable, Equatable {
         self.port = port ?? (useTLS ? 5671 : 5672)
         self.useTLS = useTLS
     }
+
+    /// Whether the login and all messages can be read on the way: they leave this machine unencrypted.
+    package var isExposed: Bool { !useTLS && !SocketAddress.isLoopback(host: host) }
 
     /// The URI with `***` in place of the password.
     package var redactedDescription: String {

@@ -30,13 +30,25 @@ final class BrokerLink {
     ///   - timeout: How long connecting and logging in may take, each.
     ///   - heartbeat: Whether the broker shall watch this connection. A command that may pause, for its input or for
     ///     its rate, must not be watched.
+    /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
+    static func open(
+        _ target: BrokerTarget, timeout: Duration = .seconds(10), heartbeat: Bool = true
+    ) throws(CommandFailure) -> BrokerLink {
+        try open(target.endpoints(), timeout: timeout, heartbeat: heartbeat)
+    }
+
+    /// Connects and logs in at the first of several brokers that answers.
+    /// - Parameters:
+    ///   - endpoints: Where to.
+    ///   - timeout: How long connecting and logging in may take, each.
+    ///   - heartbeat: Whether the broker shall watch this connection.
     ///   - isCheck: Whether it is `martlet check` that tries, whose remedies are settings.
     /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
     static func open(
-        _ target: BrokerTarget, timeout: Duration = .seconds(10), heartbeat: Bool = true, isCheck: Bool = false
+        _ endpoints: [AMQPEndpoint], timeout: Duration, heartbeat: Bool = true, isCheck: Bool = false
     ) throws(CommandFailure) -> BrokerLink {
         var last: CommandFailure?
-        for var endpoint in try target.endpoints() {
+        for var endpoint in endpoints {
             endpoint.connectionTimeout = timeout
             if !heartbeat { endpoint.heartbeat = 0 }
             do throws(AMQPError) {

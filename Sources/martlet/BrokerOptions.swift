@@ -20,10 +20,20 @@ struct BrokerOptions: ParsableArguments {
     var caFile: String?
     @Option(name: .customLong("broker-cert-file"), help: "Client certificate for amqps.") var certificateFile: String?
     @Option(name: .customLong("broker-key-file"), help: "The client certificate's private key.") var keyFile: String?
+    @Option(
+        name: .customLong("broker-password-file"),
+        help: "File whose first line is the password; the URI then needs none, as in amqps://user@host.")
+    var passwordFile: String?
+    @Flag(
+        name: .customLong("broker-allow-plaintext"),
+        help: "Allow amqp:// to another machine: everybody on the way can read password and messages.")
+    var allowsPlaintext = false
 
     /// What was given, for connecting.
     var target: BrokerTarget {
-        BrokerTarget(uri: broker, caFile: caFile, certificateFile: certificateFile, keyFile: keyFile)
+        BrokerTarget(
+            uri: broker, caFile: caFile, certificateFile: certificateFile, keyFile: keyFile, passwordFile: passwordFile,
+            allowsPlaintext: allowsPlaintext)
     }
 }
 
@@ -37,6 +47,10 @@ struct BrokerTarget {
     var certificateFile: String?
     /// The client certificate's private key.
     var keyFile: String?
+    /// The file whose first line is the password.
+    var passwordFile: String?
+    /// Whether password and messages may leave this machine unencrypted.
+    var allowsPlaintext = false
 
     /// The endpoints that options and environment describe, in the order in which to try them.
     /// - Parameter environment: The process's variables.
@@ -54,10 +68,16 @@ struct BrokerTarget {
         where !FileManager.default.isReadableFile(atPath: file) {
             throw CommandFailure(.missingInput, "cannot read \(file)")
         }
+        let password = try password(environment)
+        let allowsPlaintext = allowsPlaintext || environment["MARTLET_BROKER_ALLOW_PLAINTEXT"] == "true"
+        var supplements: AMQPEndpoint.Supplements = []
+        if password != nil { supplements.insert(.password) }
+        if files.certFile != nil { supplements.insert(.certificate) }
         var endpoints: [AMQPEndpoint] = []
         for uri in Self.split(text) {
             do throws(AMQPError) {
-                var endpoint = try AMQPEndpoint.parse(uri: uri)
+                var endpoint = try AMQPEndpoint.parse(uri: uri, supplementedBy: supplements)
+                endpoint.password = password ?? endpoint.password
                 endpoint.tls.caFile = files.caFile ?? endpoint.tls.caFile
                 endpoint.tls.certFile = files.certFile ?? endpoint.tls.certFile
                 endpoint.tls.keyFile = files.keyFile ?? endpoint.tls.keyFile
@@ -65,6 +85,13 @@ struct BrokerTarget {
             } catch {
                 throw CommandFailure(fault, "\(origin): \(error.message)")
             }
+        }
+        for endpoint in endpoints where endpoint.isExposed && !allowsPlaintext {
+            throw CommandFailure(
+                fault, "\(origin): the way to \(endpoint.host) is not encrypted",
+                remedy:
+                    "Write amqps://, or say --broker-allow-plaintext where everybody on the network may read passwords, "
+                    + "device tokens and payloads.")
         }
         return endpoints.shuffled()
     }
@@ -80,6 +107,17 @@ struct BrokerTarget {
             }
         }
         return uris
+    }
+
+    /// The password that a file holds; nil where none is named.
+    private func password(_ environment: [String: String]) throws(CommandFailure) -> String? {
+        let variable = environment["MARTLET_BROKER_PASSWORD_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        guard let path = passwordFile ?? variable else { return nil }
+        do throws(TextFile.Failure) {
+            return try TextFile.firstLine(of: path)
+        } catch {
+            throw CommandFailure(.missingInput, "cannot use the password file \(path): \(error.reason)")
+        }
     }
 
     /// The URI's text, where it was found, and what a fault in it means.

@@ -4,6 +4,7 @@ import EventLoop
 import FoundationEssentials
 import PushModel
 import PushWorker
+import RabbitMQ
 import TLS
 
 /// `martlet check`: what a worker with this configuration would meet.
@@ -100,12 +101,15 @@ struct CheckCommand: ParsableCommand {
 
     /// Logs in at every broker and looks for the queues of every route.
     private func checkBroker(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
-        for uri in configuration.broker.uris {
+        let endpoints: [AMQPEndpoint]
+        do throws(AMQPError) {
+            endpoints = try configuration.broker.endpoints()
+        } catch {
+            return report.fail("broker", error.message, remedy: nil, .configuration)
+        }
+        for endpoint in endpoints {
             do throws(CommandFailure) {
-                let tls = configuration.broker.tls
-                let target = BrokerTarget(
-                    uri: uri.revealed, caFile: tls.caFile, certificateFile: tls.certFile, keyFile: tls.keyFile)
-                let link = try BrokerLink.open(target, timeout: timeout.duration, isCheck: true)
+                let link = try BrokerLink.open([endpoint], timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
                 report.good("broker", link.description)
                 checkQueues(configuration, link, &report)

@@ -34,9 +34,7 @@ extension WorkerConfiguration {
     /// The virtual host of the first broker, which all of them share.
     func virtualHost() throws(CommandFailure) -> String {
         do throws(AMQPError) {
-            return try broker.uris.first.map { uri throws(AMQPError) in
-                try AMQPEndpoint.parse(uri: uri.revealed).virtualHost
-            } ?? "/"
+            return try broker.endpoints().first?.virtualHost ?? "/"
         } catch {
             throw CommandFailure(.configuration, "broker.uri: \(error.message)")
         }
@@ -49,6 +47,9 @@ extension WorkerConfiguration {
 
     /// A client of the broker's management API.
     func managementClient() throws(CommandFailure) -> ManagementClient {
+        guard broker.management != nil || broker.passwordFile == nil else {
+            throw CommandFailure(.configuration, "broker.management is not set, and broker.password_file is not for it")
+        }
         guard let address = broker.management ?? broker.uris.first.flatMap(ManagementClient.usualAddress) else {
             throw CommandFailure(.configuration, "broker.management is not set, and broker.uri leads to none")
         }

@@ -64,7 +64,7 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 AdminServer(
                     listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
-                    logger: Self.quiet(logger)))
+                    tokenFile: configuration.adminTokenFile, logger: Self.quiet(logger)))
             logger.info("admin server", metadata: ["listen": "\(address)"])
         }
         // Stopped last to first: the worker drains while the admin server still answers.

@@ -11,6 +11,8 @@ enum Reaction {
     /// With the last stream that is still answered; nil for the one at hand.
     case goAway(last: Int32?, HTTP2ErrorCode = .noError, debug: String = "")
     case announce(maxConcurrentStreams: UInt32)
+    /// Sends bytes inside TLS that HTTP/2 may not allow.
+    case raw([UInt8])
     /// Breaks the connection without a word.
     case drop
 }
@@ -146,6 +148,12 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
             case .goAway(let last, let code, let debug):
                 http2.goAway(lastStreamID: last ?? streamID, code, debugData: Array(debug.utf8))
             case .announce(let limit): try? http2.submit(settings: HTTP2Settings(maxConcurrentStreams: limit))
+            case .raw(let bytes):
+                flush()
+                for start in stride(from: 0, to: bytes.count, by: 16_384) {
+                    try? tls.write(bytes.span.extracting(start..<min(start + 16_384, bytes.count)))
+                }
+                flushCiphertext()
             case .drop: close()
             }
         }

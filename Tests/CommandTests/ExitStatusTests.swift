@@ -47,6 +47,15 @@ struct ExitStatusTests {
             says: "/nonexistent"),
         Run(
             arguments: ["results", "--broker", "amqp://u:secret@127.0.0.1:1/"], status: .unreachable, says: "127.0.0.1"),
+        Run(
+            arguments: ["results", "--broker", "amqp://u:secret@broker.example/"], status: .usage,
+            says: "--broker: the way to broker.example is not encrypted"),
+        Run(
+            arguments: ["dead"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@10.0.0.7/"],
+            status: .configuration, says: "--broker-allow-plaintext"),
+        Run(
+            arguments: ["dead", "--broker", "amqps://u@broker.example", "--broker-password-file", "/nonexistent"],
+            status: .missingInput, says: "/nonexistent"),
         Run(arguments: ["results", "--follow", "--drain"], status: .usage, says: "--drain"),
         Run(arguments: ["results", "--yes"], status: .usage, says: "--drain"),
         Run(arguments: ["dead", "show"], status: .usage, says: "<id>"),

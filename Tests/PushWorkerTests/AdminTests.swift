@@ -6,7 +6,7 @@ import Testing
 @testable import PushWorker
 
 /// A source whose answers a test sets.
-private final class TestSource: AdminSource {
+final class TestSource: AdminSource {
     struct State: Sendable {
         var progress = [LaneProgress(lane: 0, sinceLastTurn: .milliseconds(5))]
         var readiness = WorkerReadiness(instance: "w1", reasons: [], lanes: [], routes: [])
@@ -23,11 +23,15 @@ private final class TestSource: AdminSource {
 @Suite("Admin server", .timeLimit(.minutes(1)))
 struct AdminTests {
     /// Runs a server on a free port for the time of a test.
-    private func withServer(_ source: TestSource, _ body: (String) async throws -> Void) async throws {
+    func withServer(
+        _ source: TestSource, on host: String = "127.0.0.1", tokenFile: String? = nil,
+        requestLimit: Duration = .seconds(30), _ body: (String) async throws -> Void
+    ) async throws {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = AdminServer(
-            listen: ListenAddress(host: "127.0.0.1", port: 0), source: source, metrics: sampleMetrics(),
-            heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            listen: ListenAddress(host: host, port: 0), source: source, metrics: sampleMetrics(),
+            heartbeat: .seconds(15), tokenFile: tokenFile, requestLimit: requestLimit,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             started: { port.yield($0) })
         let running = Task { try await server.run() }
         for await port in ports {
@@ -38,7 +42,7 @@ struct AdminTests {
         _ = await running.result
     }
 
-    private func curl(_ arguments: String...) async throws -> (code: String, body: String) {
+    func curl(_ arguments: String...) async throws -> (code: String, body: String) {
         let (status, output) = try await run("/usr/bin/curl", ["-s", "-w", "\n%{http_code}"] + arguments)
         #expect(status == 0)
         let cut = output.lastIndex(of: "\n") ?? output.startIndex
@@ -117,7 +121,7 @@ struct AdminTests {
                 try await curl("-X", "POST", "-d", "x", "\(address)/livez").code,
                 try await curl("-H", huge, "\(address)/livez").code, try await curl("\(address)/livez").code,
             ]
-            #expect(codes == ["404", "404", "404", "400", "200"])
+            #expect(codes == ["404", "404", "403", "400", "200"])
         }
     }
 

@@ -80,7 +80,7 @@ struct ConfigurationEnvironmentTests {
             "lanes: 2\nbroker: { heartbeat: 5s }\nretry: { max_attempts: 2 }\n" + minimalConfiguration,
             [
                 "MARTLET_LANES": "3", "MARTLET_BROKER_HEARTBEAT": "", "MARTLET_RETRY_TIERS": "1s, 2s",
-                "MARTLET_BROKER_URI": "amqp://u:a,b@h1,amqp://h2", "MARTLET_INSTANCE": "w2",
+                "MARTLET_BROKER_URI": "amqps://u:a,b@h1,amqp://[::1]", "MARTLET_INSTANCE": "w2",
                 "MARTLET_ADMIN_LISTEN": "null",
             ]
         ).get()
@@ -88,7 +88,7 @@ struct ConfigurationEnvironmentTests {
         #expect(configuration.broker.heartbeat == .seconds(5))
         #expect(configuration.retry.tiers == [.seconds(1), .seconds(2)])
         #expect(configuration.retry.maxAttempts == 2)
-        #expect(configuration.broker.uris.map(\.revealed) == ["amqp://u:a,b@h1", "amqp://h2"])
+        #expect(configuration.broker.uris.map(\.revealed) == ["amqps://u:a,b@h1", "amqp://[::1]"])
         #expect(configuration.instance == "w2")
         #expect(configuration.adminListen == nil)
     }

@@ -138,6 +138,7 @@ struct ConfigurationTests {
             instance: w-1
             broker:
               uri: ["amqp://a:b@h1", "amqps://[::1]:5671/v"]
+              allow_plaintext: true
               management: "http://u:p@h:15672"
               heartbeat: 10s
               tls: { ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem }
@@ -218,8 +219,8 @@ struct ConfigurationTests {
             "16: broker.uri: invalid AMQP URI: the port must be a number from 1 to 65535"
         ),
         (
-            "broker: { uri: [\"amqp://h\", \"amqp://u:secret@\"] }",
-            "29: broker.uri[1]: invalid AMQP URI: the host is missing"
+            "broker: { uri: [\"amqps://h\", \"amqp://u:secret@\"] }",
+            "30: broker.uri[1]: invalid AMQP URI: the host is missing"
         ),
         ("broker: { management: \"ftp://h\" }", "23: broker.management: must begin with http:// or https://"),
         ("broker: { tls: { cert_file: key.p8 } }", "29: broker.tls.cert_file: needs key_file beside it"),
@@ -241,6 +242,14 @@ struct ConfigurationTests {
         ),
         ("replies: { allow: \"(\" }", "19: replies.allow: not a regular expression: Unmatched ( or \\("),
         ("replies: { allow: '\\d+' }", "19: replies.allow: \\d is not supported: write [0-9]"),
+        (
+            "admin: { listen: \"0.0.0.0:9464\" }",
+            "18: admin.listen: other machines can reach 0.0.0.0:9464: set admin.token_file, or listen on 127.0.0.1"
+        ),
+        (
+            "admin: { listen: \"[::]:9464\", token_file: key.p8 }",
+            "43: admin.token_file: cannot use key.p8: its first line has fewer than 16 characters"
+        ),
         (
             "admin: { listen: localhost }",
             "18: admin.listen: the port is missing: write host:port, as in 127.0.0.1:9464"
@@ -358,7 +367,7 @@ struct ConfigurationTests {
         #expect(errors.count == 3)
         #expect(!errors.joined().contains("hunter2"))
         let good = try fixture.load(
-            "broker: { uri: \"amqp://u:hunter2@h\", management: \"http://u:hunter2@h\" }\n" + minimalConfiguration
+            "broker: { uri: \"amqps://u:hunter2@h\", management: \"https://u:hunter2@h\" }\n" + minimalConfiguration
         ).get()
         var dumped = ""
         dump(good, to: &dumped)

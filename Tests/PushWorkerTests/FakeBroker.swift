@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import PushWorker
+
 /// A broker that speaks just enough AMQP for a lane, and does what no real one can be brought to do.
 final class FakeBroker: Sendable {
     /// What a client did, in order. Publishers and consumers are counted apart, from 1.
@@ -64,10 +66,10 @@ final class FakeBroker: Sendable {
     }
 
     /// Where a client connects.
-    var endpoint: AMQPEndpoint {
-        var endpoint = AMQPEndpoint(host: "127.0.0.1", port: port)
-        endpoint.heartbeat = 60
-        return endpoint
+    var configuration: BrokerConfiguration {
+        BrokerConfiguration(
+            uris: [SecretText("amqp://guest:guest@127.0.0.1:\(port)/")], heartbeat: .seconds(60),
+            tls: BrokerTLSConfiguration())
     }
 
     /// Ends all connections.

@@ -19,7 +19,7 @@ struct LaneBrokerTests {
         var settings = LaneSettings(
             index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
             routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
-            instance: "test", endpoints: [broker.endpoint], policy: RetryPolicy(), tierNames: [], version: "test",
+            instance: "test", broker: broker.configuration, policy: RetryPolicy(), tierNames: [], version: "test",
             replyPattern: try ReplyPattern("amq.rabbitmq.reply-to.*"), includesDeviceToken: false,
             requestTimeout: .seconds(1), pingInterval: .seconds(60))
         change(&settings)

@@ -146,6 +146,17 @@ struct AMQPEndpointTests {
         }
     }
 
+    @Test(
+        "an endpoint is exposed where it leaves this machine without TLS",
+        arguments: [
+            ("amqp://localhost", false), ("amqp://127.0.0.9", false), ("amqp://[::1]", false),
+            ("amqp://a.localhost", false), ("amqps://h", false), ("amqp://h", true), ("amqp://10.0.0.7", true),
+            ("amqp://localhost.example", true), ("amqp://[2001:db8::7]", true), ("amqp://0.0.0.0", true),
+        ])
+    func isExposed(uri: String, expected: Bool) throws {
+        #expect(try AMQPEndpoint.parse(uri: uri).isExposed == expected)
+    }
+
     @Test("no error about a URI repeats a password", arguments: bad.map(\.uri) + ["amqp://u:p", "amqp://u:p@"])
     func errorsAreRedacted(uri: String) {
         for text in [uri, uri.replacing("u:", with: "u:s3cret%2F")] {

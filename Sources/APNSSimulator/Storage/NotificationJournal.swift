@@ -61,8 +61,7 @@ struct NotificationJournal {
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SimulatorError(.file, "cannot write \(path)") }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, Int(status.st_size) == size else {
+        guard lseek(file, 0, SEEK_END) == size else {
             isWhole = false
             throw SimulatorError(.file, "\(path) was changed by another program")
         }

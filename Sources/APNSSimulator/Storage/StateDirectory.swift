@@ -1,3 +1,4 @@
+import EventLoop
 import FoundationEssentials
 import Glibc
 
@@ -33,9 +34,8 @@ struct StateDirectory: Sendable {
     /// - Returns: Its content; nil where there is none.
     /// - Throws: ``SimulatorError`` where the file is larger than the limit.
     func read(_ name: String, limit: Int) throws(SimulatorError) -> [UInt8]? {
-        var status = stat()
-        guard stat(file(name), &status) == 0 else { return nil }
-        guard status.st_size <= limit else {
+        guard let size = FileStamp(path: file(name))?.size else { return nil }
+        guard size <= limit else {
             throw SimulatorError(.file, "\(file(name)) has more than \(limit) bytes; move it away to start without it")
         }
         return FileManager.default.contents(atPath: file(name)).map([UInt8].init)

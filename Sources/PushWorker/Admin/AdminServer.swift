@@ -8,16 +8,20 @@ internal import ServiceLifecycle
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.
 ///
-/// Answers come from snapshots, never from a lane. Connections beyond ``connectionLimit`` wait; nothing reads a
-/// request's body.
+/// Answers come from snapshots, never from a lane. Who may ask is decided by ``AdminGate``, how much a connection may
+/// take by ``AdminConnectionGuard``.
 package struct AdminServer: Service {
     /// The most open connections: a scraper, a few probes and a few people.
     static let connectionLimit = 64
+    /// Bytes of one header field, of all of them, and their number.
+    static let headerLimits = (field: 8192, list: 16384, count: 64)
 
     private let listen: ListenAddress
     private let source: any AdminSource
     private let metrics: WorkerMetrics
     private let patience: Duration
+    private let gate: AdminGate
+    private let requestLimit: Duration
     private let logger: Logger
     private let started: @Sendable (Int) -> Void
 
@@ -29,16 +33,21 @@ package struct AdminServer: Service {
     ///   - metrics: What `/metrics` writes.
     ///   - heartbeat: The broker's heartbeat; a lane that has not moved for three of them, and for 30 seconds at
     ///     least, is stuck.
+    ///   - tokenFile: The file whose first line is the bearer token; nil for none.
+    ///   - requestLimit: How long a request with its answer may take, waiting for it included.
     ///   - logger: For what the server itself has to say.
     ///   - started: Called with the port once the server listens.
     package init(
-        listen: ListenAddress, source: any AdminSource, metrics: WorkerMetrics, heartbeat: Duration, logger: Logger,
+        listen: ListenAddress, source: any AdminSource, metrics: WorkerMetrics, heartbeat: Duration,
+        tokenFile: String? = nil, requestLimit: Duration = .seconds(30), logger: Logger,
         started: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.listen = listen
         self.source = source
         self.metrics = metrics
         patience = max(heartbeat * 3, .seconds(30))
+        gate = AdminGate(isLoopback: listen.isLoopback, tokenFile: tokenFile)
+        self.requestLimit = requestLimit
         self.logger = logger
         self.started = started
     }
@@ -48,16 +57,18 @@ package struct AdminServer: Service {
     /// - Throws: When the address cannot be listened on.
     package func run() async throws {
         let started = started
+        let connections = AdminConnections(limit: Self.connectionLimit)
+        let limit = TimeAmount.milliseconds(requestLimit.wholeMilliseconds)
         let application = Application(
             router: router(),
             server: .http1(
                 configuration: .init(
-                    idleTimeout: .seconds(30),
+                    additionalChannelHandlers: [AdminConnectionGuard(connections, limit: limit)],
                     httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 64))),
+                        maxHeaderFieldSize: Self.headerLimits.field, maxHeaderListSize: Self.headerLimits.list,
+                        maxHeaderFieldCount: Self.headerLimits.count))),
             configuration: ApplicationConfiguration(
-                address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: Self.connectionLimit,
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)),
+                address: .hostname(listen.host, port: listen.port), serverName: nil, backlog: Self.connectionLimit),
             onServerRunning: { channel in started(channel.localAddress?.port ?? 0) },
             logger: logger)
         try await application.run()
@@ -65,9 +76,17 @@ package struct AdminServer: Service {
 
     private func router() -> Router<BasicRequestContext> {
         let router = Router()
-        let (source, metrics, patience) = (source, metrics, patience)
+        let (source, metrics, patience, gate) = (source, metrics, patience, gate)
+        router.add(middleware: AdminGuard(gate: gate))
         router.get("livez") { _, _ in Self.liveness(source.progress(), patience: patience) }
-        router.get("readyz") { _, _ in try Self.readiness(source.readiness()) }
+        router.get("readyz") { request, _ in
+            let readiness = source.readiness()
+            return gate.verdict(of: request) == .brief
+                ? Self.response(
+                    readiness.isReady ? .ok : .serviceUnavailable, "application/json",
+                    Array("{\"ready\":\(readiness.isReady)}\n".utf8))
+                : try Self.readiness(readiness)
+        }
         router.get("metrics") { _, _ in
             let text = metrics.text(
                 source.laneSnapshots(), credentials: source.credentialStatuses(),
@@ -96,9 +115,42 @@ package struct AdminServer: Service {
         return response(readiness.isReady ? .ok : .serviceUnavailable, "application/json", Array(body) + [0x0a])
     }
 
-    private static func response(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8]) -> Response {
+    /// An answer that nobody keeps.
+    static func response(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8]) -> Response {
         Response(
             status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+
+/// Turns away what ``AdminGate`` does not let in, whatever the path.
+private struct AdminGuard: RouterMiddleware {
+    let gate: AdminGate
+
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        switch gate.verdict(of: request) {
+        case .open, .brief: return try await next(request, context)
+        case .unauthorized:
+            var response = AdminServer.response(
+                .unauthorized, "text/plain; charset=utf-8", Array("needs the token of admin.token_file\n".utf8))
+            response.headers[.wwwAuthenticate] = "Bearer"
+            return response
+        case .forbidden:
+            return AdminServer.response(
+                .forbidden, "text/plain; charset=utf-8",
+                Array("needs a token, and admin.token_file is not set\n".utf8))
+        }
+    }
+}
+
+extension AdminGate {
+    /// Judges a request.
+    fileprivate func verdict(of request: Request) -> Verdict {
+        verdict(
+            isReading: request.method == .get || request.method == .head, path: request.uri.path,
+            authorization: request.headers[.authorization])
     }
 }

@@ -1,4 +1,5 @@
 internal import APNSClient
+internal import EventLoop
 internal import RabbitMQ
 
 /// The parts of an address such as `https://user:password@host:port/path`, split without interpreting them further.
@@ -78,12 +79,16 @@ extension SettingParsers {
         return "https://\(address.bracketedHost):\(address.port ?? 443)"
     }
 
-    /// The address of a management API: `http://` or `https://`.
-    static func managementAddress(_ text: String) throws(Rejection) -> SecretText {
+    /// The address of a management API: `http://` or `https://`, a password only where it stays unread on the way.
+    static func managementAddress(_ text: String, allowsPlaintext: Bool) throws(Rejection) -> SecretText {
         let address = try AddressText(text)
         guard ["http", "https"].contains(address.scheme) else { throw Rejection("must begin with http:// or https://") }
         guard !address.rest.contains(where: { $0 == "?" || $0 == "#" }) else {
             throw Rejection("must not carry a query or fragment")
+        }
+        let isExposed = address.scheme == "http" && !SocketAddress.isLoopback(host: address.host)
+        guard allowsPlaintext || !isExposed || address.userInfo == nil else {
+            throw Rejection(PlaintextRule.message(host: address.host, secure: "https://"))
         }
         return SecretText(text)
     }
@@ -101,11 +106,17 @@ extension SettingParsers {
     /// An AMQP URI, read as the connection will read it.
     ///
     /// [RabbitMQ URI specification](https://www.rabbitmq.com/docs/uri-spec)
-    static func brokerAddress(_ text: String) throws(Rejection) -> SecretText {
+    static func brokerAddress(
+        _ text: String, supplementedBy supplements: AMQPEndpoint.Supplements, allowsPlaintext: Bool
+    ) throws(Rejection) -> SecretText {
+        let endpoint: AMQPEndpoint
         do throws(AMQPError) {
-            _ = try AMQPEndpoint.parse(uri: text)
+            endpoint = try AMQPEndpoint.parse(uri: text, supplementedBy: supplements)
         } catch {
             throw Rejection(error.message)
+        }
+        guard allowsPlaintext || !endpoint.isExposed else {
+            throw Rejection(PlaintextRule.message(host: endpoint.host, secure: "amqps://"))
         }
         return SecretText(text)
     }

@@ -36,38 +36,10 @@ struct ConfigurationBuilder {
             repliesAllow: replies(root.section("replies")),
             journal: directory("journal", of: root),
             adminListen: admin(root.section("admin")),
+            adminTokenFile: adminToken(root.section("admin")),
             log: log(root.section("log")),
             shutdownGrace: root.section("shutdown").value(
                 "grace", default: .seconds(45), SettingParsers.duration(.seconds(1)...(.seconds(3600)))))
-    }
-
-    private func broker(_ section: SettingReader) -> BrokerConfiguration {
-        let uris = section.list("uri", SettingParsers.brokerAddress)
-        if let uris, uris.isEmpty, case .list(let written)? = section.present("uri")?.content, written.isEmpty {
-            section.reject(section.origin(of: "uri"), "\(section.name(of: "uri")): at least one address is needed")
-        }
-        let heartbeat = section.value("heartbeat", default: .seconds(15)) {
-            (text: String) throws(Rejection) -> Duration in
-            let value = try SettingParsers.duration(.seconds(1)...(.seconds(600)))(text)
-            guard value.wholeMilliseconds % 1000 == 0 else {
-                throw Rejection("\(text) is not a whole number of seconds")
-            }
-            return value
-        }
-        return BrokerConfiguration(
-            uris: uris?.map(\.value) ?? [SecretText("amqp://guest:guest@localhost:5672/")],
-            management: section.optional("management", SettingParsers.managementAddress)?.value,
-            heartbeat: heartbeat, tls: brokerTLS(section.section("tls")))
-    }
-
-    private func brokerTLS(_ section: SettingReader) -> BrokerTLSConfiguration {
-        for (one, other) in [("cert_file", "key_file"), ("key_file", "cert_file")]
-        where section.present(one) != nil && section.present(other) == nil {
-            section.reject(section.origin(of: one), "\(section.name(of: one)): needs \(other) beside it")
-        }
-        return BrokerTLSConfiguration(
-            caFile: file("ca_file", of: section), certFile: file("cert_file", of: section),
-            keyFile: file("key_file", of: section))
     }
 
     private func apns(_ section: SettingReader) -> APNSConfiguration {
@@ -158,13 +130,6 @@ struct ConfigurationBuilder {
                 throw Rejection("not a regular expression")
             }
         }
-    }
-
-    private func admin(_ section: SettingReader) -> ListenAddress? {
-        // Null switches the server off, which only a key that is there can say.
-        if let value = section.node["listen"], value.isNull { return nil }
-        return section.value(
-            "listen", default: ListenAddress(host: "127.0.0.1", port: 9464), SettingParsers.listenAddress)
     }
 
     private func log(_ section: SettingReader) -> LogConfiguration {

@@ -38,6 +38,9 @@ enum ConfigurationSchema {
     /// Variables with the prefix that are no settings: the configuration file's own path.
     static let otherVariables: Set<String> = ["MARTLET_CONFIG"]
 
+    /// The variable that names a file with the brokers' URIs.
+    static let brokerURIFile = "MARTLET_BROKER_URI_FILE"
+
     /// All keys.
     static let root: [ConfigurationKey] = [
         ConfigurationKey("instance"),
@@ -45,7 +48,7 @@ enum ConfigurationSchema {
             "broker",
             .section([
                 ConfigurationKey("uri", .values, secret: true), ConfigurationKey("management", secret: true),
-                ConfigurationKey("heartbeat"),
+                ConfigurationKey("password_file"), ConfigurationKey("allow_plaintext"), ConfigurationKey("heartbeat"),
                 ConfigurationKey(
                     "tls",
                     .section([
@@ -87,7 +90,7 @@ enum ConfigurationSchema {
         ConfigurationKey("results", .section([ConfigurationKey("batch"), ConfigurationKey("device_token")])),
         ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
         ConfigurationKey("journal"),
-        ConfigurationKey("admin", .section([ConfigurationKey("listen")])),
+        ConfigurationKey("admin", .section([ConfigurationKey("listen"), ConfigurationKey("token_file")])),
         ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
         ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),
     ]

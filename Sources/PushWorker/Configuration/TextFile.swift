@@ -34,6 +34,20 @@ package enum TextFile {
         }
     }
 
+    /// The first line of a file that holds one secret: editors end lines, passwords have no line ends.
+    ///
+    /// - Parameter path: The file.
+    /// - Returns: The line without its end, in which nothing is trimmed.
+    /// - Throws: ``Failure`` when the file cannot be read, is empty, or is no text.
+    package static func firstLine(of path: String) throws(Failure) -> String {
+        let line = try bytes(at: path).prefix { $0 != 0x0A && $0 != 0x0D }
+        guard !line.isEmpty else { throw Failure(reason: "its first line is empty") }
+        guard !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(reason: "its first line is not UTF-8 text")
+        }
+        return text
+    }
+
     /// Whether a file can be opened for reading; nil when it can.
     static func problem(at path: String) -> String? {
         do {

@@ -1,3 +1,4 @@
+internal import EventLoop
 package import Logging
 package import PushModel
 
@@ -29,6 +30,8 @@ package struct WorkerConfiguration: Sendable {
     package var journal: String?
     /// Where the admin server listens; nil when it is switched off.
     package var adminListen: ListenAddress?
+    /// The file whose first line is the admin server's bearer token; nil for none.
+    package var adminTokenFile: String?
     /// What is logged, and how.
     package var log: LogConfiguration
     /// How long a stopping worker may take to finish what is in flight.
@@ -47,6 +50,12 @@ package enum AutomaticOr<Value: Sendable & Equatable>: Sendable, Equatable {
 package struct BrokerConfiguration: Sendable {
     /// AMQP URIs to try in random order; at least one. Secret, because they carry passwords.
     package var uris: [SecretText]
+    /// The file that ``uris`` were read from, which is read again for each connection; nil where they stand elsewhere.
+    package var uriFile: String?
+    /// The file whose first line is the password, read again for each connection; it wins over one in ``uris``.
+    package var passwordFile: String?
+    /// Whether logins and messages may leave this machine unencrypted.
+    package var allowsPlaintext = false
     /// The management API, as `http(s)://user:password@host:port`; only `martlet topology` uses it.
     package var management: SecretText?
     /// The heartbeat asked of the broker, in whole seconds.
@@ -239,6 +248,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package var host: String
     /// The port; 0 lets the system choose.
     package var port: Int
+
+    /// Whether only this machine can reach it.
+    package var isLoopback: Bool { SocketAddress.isLoopback(host: host) }
 
     /// Makes an address from its parts.
     package init(host: String, port: Int) {

@@ -1,4 +1,5 @@
 internal import APNSClient
+internal import EventLoop
 internal import Synchronization
 internal import TLS
 

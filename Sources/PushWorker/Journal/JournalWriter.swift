@@ -80,11 +80,12 @@ final class JournalWriter {
 
     private func open(now: UInt64) {
         descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else { return turnOff(errno, now: now) }
+        guard descriptor >= 0 else { return turnOff(errno, now: now) }
+        let end = Int(lseek(descriptor, 0, SEEK_END))
+        guard end >= 0 else { return turnOff(errno, now: now) }
         // What a dying machine left of a record goes, so that the next one stands where it belongs.
-        size = status.st_size / JournalRecord.length * JournalRecord.length
-        guard size == status.st_size || ftruncate(descriptor, size) == 0 else { return turnOff(errno, now: now) }
+        size = end / JournalRecord.length * JournalRecord.length
+        guard size == end || ftruncate(descriptor, size) == 0 else { return turnOff(errno, now: now) }
     }
 
     private func rotate(now: UInt64) {

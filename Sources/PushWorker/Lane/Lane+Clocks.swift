@@ -9,7 +9,8 @@ extension Lane {
     /// After how many milliseconds without a turn the connections to the broker count as lost: it has missed two
     /// heartbeats by then, and may have given everything to others.
     static func standstill(_ settings: LaneSettings) -> Int64 {
-        let heartbeats = settings.endpoints.map(\.heartbeat).filter { $0 > 0 }
+        let endpoints = (try? settings.broker.endpoints()) ?? []
+        let heartbeats = endpoints.map(\.heartbeat).filter { $0 > 0 }
         return settings.standstill?.wholeMilliseconds ?? Int64(heartbeats.min() ?? 60) * 2_000
     }
 

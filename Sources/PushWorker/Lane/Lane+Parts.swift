@@ -39,7 +39,14 @@ extension Lane {
     /// Tries the brokers in random order; on a helper thread.
     private static func connect(_ role: BrokerRole, _ settings: LaneSettings) -> Result<AMQPConnection, AMQPError> {
         var failure = AMQPError(.invalidURI, "no broker is configured")
-        for endpoint in settings.endpoints.shuffled() {
+        let endpoints: [AMQPEndpoint]
+        do throws(AMQPError) {
+            endpoints = try settings.broker.endpoints()
+        } catch {
+            return .failure(error)
+        }
+        for var endpoint in endpoints.shuffled() {
+            endpoint.channelMax = max(endpoint.channelMax, settings.routeCount + 8)
             do throws(AMQPError) {
                 let connection = try AMQPConnection.open(
                     endpoint, clientName: "\(settings.instance) lane \(settings.index) \(role.rawValue)",

@@ -1,6 +1,5 @@
 internal import APNSClient
 internal import PushModel
-internal import RabbitMQ
 
 /// Everything a lane is told at its start; shared by all lanes but for `index` and `routes`.
 struct LaneSettings: Sendable {
@@ -40,8 +39,8 @@ struct LaneSettings: Sendable {
     var announce: @Sendable (LaneMessage) -> Void = { _ in }
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
-    /// Brokers, tried in random order at each connect.
-    var endpoints: [AMQPEndpoint]
+    /// Brokers, looked up and tried in random order at each connect.
+    var broker: BrokerConfiguration
     /// Decides what each answer leads to.
     var policy: RetryPolicy
     /// The names of the retry tiers, in the order of `policy.tiers`.

@@ -4,15 +4,21 @@ internal import Glibc
 ///
 /// Links are followed, so that a file which is a link into a directory that is swapped as a whole, as Kubernetes mounts
 /// secrets, changes with the swap; a file renamed into place is another inode.
-struct FileStamp: Equatable, Sendable {
+///
+/// It stands here, where the system's structures come from nowhere but the system: beside a module that brings headers of
+/// its own, the compiler may take `stat` for one of that module's.
+package struct FileStamp: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
-    private let size: Int64
+    /// Its length in bytes.
+    package let size: Int64
     private let modified: [Int]
     private let changed: [Int]
 
     /// The stamp of a file; nil while there is none, or none that may be looked at.
-    init?(path: String) {
+    ///
+    /// - Parameter path: the file.
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         device = UInt64(status.st_dev)

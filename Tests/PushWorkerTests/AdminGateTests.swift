@@ -1,0 +1,223 @@
+import EventLoop
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PushWorker
+
+@Suite("Who may ask the admin server", .timeLimit(.minutes(1)))
+struct AdminGateTests {
+    private static let token = "a-token-of-24-characters"
+
+    /// A request, and what becomes of it at a server of this machine and at one that others reach.
+    struct Row: Sendable {
+        var isReading = true
+        var path: String
+        var authorization: String?
+        var here: AdminGate.Verdict
+        var elsewhere: AdminGate.Verdict
+    }
+
+    static let rows = [
+        Row(path: "/livez", here: .open, elsewhere: .open),
+        Row(path: "/readyz", here: .open, elsewhere: .brief),
+        Row(path: "/metrics", here: .open, elsewhere: .unauthorized),
+        Row(path: "/anything", here: .open, elsewhere: .unauthorized),
+        Row(path: "/readyz", authorization: "Bearer \(token)", here: .open, elsewhere: .open),
+        Row(path: "/metrics", authorization: "bearer  \(token)", here: .open, elsewhere: .open),
+        Row(path: "/livez", authorization: "Bearer \(token)x", here: .unauthorized, elsewhere: .unauthorized),
+        Row(path: "/livez", authorization: "Bearer", here: .unauthorized, elsewhere: .unauthorized),
+        Row(path: "/livez", authorization: "Basic \(token)", here: .unauthorized, elsewhere: .unauthorized),
+        Row(path: "/livez", authorization: "", here: .unauthorized, elsewhere: .unauthorized),
+        Row(isReading: false, path: "/livez", here: .unauthorized, elsewhere: .unauthorized),
+        Row(isReading: false, path: "/anything", here: .unauthorized, elsewhere: .unauthorized),
+        Row(isReading: false, path: "/anything", authorization: "Bearer \(token)", here: .open, elsewhere: .open),
+        Row(
+            isReading: false, path: "/anything", authorization: "Bearer wrong-wrong-wrong-wrong", here: .unauthorized,
+            elsewhere: .unauthorized),
+    ]
+
+    @Test("reading is free on this machine, and whatever changes something needs the token everywhere", arguments: rows)
+    func verdicts(_ row: Row) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let file = try fixture.write("token", "\(Self.token)\n")
+        for (isLoopback, expected) in [(true, row.here), (false, row.elsewhere)] {
+            let gate = AdminGate(isLoopback: isLoopback, tokenFile: file)
+            #expect(
+                gate.verdict(isReading: row.isReading, path: row.path, authorization: row.authorization) == expected)
+        }
+    }
+
+    @Test("without a usable token file nothing can be changed and no token is right")
+    func noToken() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let none = AdminGate(isLoopback: true, tokenFile: nil)
+        #expect(none.verdict(isReading: false, path: "/", authorization: nil) == .forbidden)
+        #expect(none.verdict(isReading: false, path: "/", authorization: "Bearer ") == .unauthorized)
+        for text in ["short", "\n", ""] {
+            let gate = AdminGate(isLoopback: true, tokenFile: try fixture.write("token", text))
+            #expect(gate.verdict(isReading: false, path: "/", authorization: "Bearer \(text)") == .unauthorized)
+        }
+        let missing = AdminGate(isLoopback: true, tokenFile: "/nowhere/token")
+        #expect(missing.verdict(isReading: false, path: "/", authorization: "Bearer x") == .unauthorized)
+    }
+
+    @Test("a changed token holds from the next request on")
+    func rotates() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let gate = AdminGate(isLoopback: false, tokenFile: try fixture.write("token", Self.token))
+        try fixture.write("token", "another-token-of-a-day")
+        #expect(gate.verdict(isReading: true, path: "/metrics", authorization: "Bearer \(Self.token)") == .unauthorized)
+        let fresh = "Bearer another-token-of-a-day"
+        #expect(gate.verdict(isReading: true, path: "/metrics", authorization: fresh) == .open)
+    }
+
+    @Test("strangers at a reachable address learn that the worker lives and is ready, and no reasons")
+    func strangers() async throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let file = try fixture.write("token", Self.token)
+        let source = TestSource()
+        source.state.withLock { $0.readiness.reasons = ["results_full"] }
+        let tests = AdminTests()
+        try await tests.withServer(source, on: "0.0.0.0", tokenFile: file) { address in
+            #expect(try await tests.curl("\(address)/livez").code == "200")
+            let brief = try await tests.curl("\(address)/readyz")
+            #expect(brief.code == "503" && brief.body == "{\"ready\":false}\n")
+            let refused = try await tests.curl("-i", "\(address)/metrics")
+            #expect(refused.code == "401" && refused.body.lowercased().contains("www-authenticate: bearer"))
+            let header = "Authorization: Bearer \(Self.token)"
+            #expect(try await tests.curl("-H", header, "\(address)/metrics").code == "200")
+            #expect(try await tests.curl("-H", header, "\(address)/readyz").body.contains("results_full"))
+            #expect(try await tests.curl("-X", "POST", "\(address)/livez").code == "401")
+            #expect(try await tests.curl("-X", "POST", "-H", header, "\(address)/livez").code == "404")
+        }
+    }
+}
+
+@Suite("What a connection to the admin server may take", .timeLimit(.minutes(2)))
+struct AdminLimitTests {
+    private func connect(_ address: String) throws -> Socket {
+        let port = try #require(Int(address.split(separator: ":").last ?? ""))
+        return try Socket.connect(to: .loopback(port: port), timeout: .seconds(10))
+    }
+
+    private func send(_ text: String, on socket: borrowing Socket) throws {
+        let bytes = Array(text.utf8)
+        #expect(try socket.write(bytes.span) == bytes.count)
+    }
+
+    /// Reads until the server closes the connection.
+    private func readToEnd(_ socket: borrowing Socket) throws -> String {
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            guard try socket.wait(for: .readable, timeout: .seconds(30)) else { throw Unclosed() }
+            do {
+                guard case .bytes(let count) = try socket.read(into: &buffer) else { break }
+                all += buffer[..<count]
+            } catch {
+                break
+            }
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    private struct Unclosed: Error {}
+
+    @Test("a roster lets the longest silence go first, and an answer under way last")
+    func roster() {
+        var roster = ConnectionRoster<Int>(limit: 3)
+        #expect([1, 2, 3].map { roster.add($0) } == [nil, nil, nil])
+        roster.requestArrived(1)
+        #expect(roster.add(4) == 2)
+        roster.answered(1)
+        #expect(roster.waiting == [3, 4, 1])
+        for id in [3, 4, 1] { roster.requestArrived(id) }
+        #expect(roster.add(5) == 3)
+        #expect(roster.add(6) == 5)
+        roster.remove(4)
+        roster.remove(9)
+        roster.requestArrived(9)
+        roster.answered(9)
+        #expect(roster.answering == [1] && roster.waiting == [6])
+        #expect(roster.add(7) == nil)
+    }
+
+    @Test("a request that comes drop by drop is cut off")
+    func slow() async throws {
+        let tests = AdminTests()
+        try await tests.withServer(TestSource(), requestLimit: .milliseconds(200)) { address in
+            let silent = try connect(address)
+            let slow = try connect(address)
+            try send("GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ", on: slow)
+            #expect(try readToEnd(slow) == "")
+            #expect(try readToEnd(silent) == "")
+            #expect(try await tests.curl("\(address)/livez").code == "200")
+        }
+    }
+
+    @Test("a body without end is cut off, and so are headers without end")
+    func endless() async throws {
+        let tests = AdminTests()
+        try await tests.withServer(TestSource()) { address in
+            let body = try connect(address)
+            try send("POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", on: body)
+            let chunk = "400\r\n\(String(repeating: "x", count: 1024))\r\n"
+            for _ in 0..<5 { try send(chunk, on: body) }
+            #expect(try !readToEnd(body).contains(" 200 "))
+            let announced = try connect(address)
+            try send("POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", on: announced)
+            try send(String(repeating: "x", count: AdminConnectionGuard.bodyLimit + 1), on: announced)
+            #expect(try !readToEnd(announced).contains(" 200 "))
+            let headers = try connect(address)
+            try send("GET /livez HTTP/1.1\r\n", on: headers)
+            for number in 0..<AdminServer.headerLimits.count + 1 { try send("X-\(number): y\r\n", on: headers) }
+            #expect(try readToEnd(headers).hasPrefix("HTTP/1.1 400 "))
+            let line = try connect(address)
+            try send("GET /\(String(repeating: "a", count: AdminServer.headerLimits.list)) HTTP/1.1\r\n\r\n", on: line)
+            #expect(try readToEnd(line).hasPrefix("HTTP/1.1 400 "))
+            #expect(try await tests.curl("\(address)/livez").code == "200")
+        }
+    }
+
+    @Test("a thousand silent connections keep no probe out, and hold no more than the limit")
+    func crowd() async throws {
+        let tests = AdminTests()
+        try await tests.withServer(TestSource()) { address in
+            let crowd = try Crowd(of: 1000) { try connect(address) }
+            for _ in 0..<5 { #expect(try await tests.curl("\(address)/livez").code == "200") }
+            // Each probe came last, so what is left of the crowd is what fits beside it.
+            try crowd.waitUntil(open: AdminServer.connectionLimit)
+        }
+    }
+}
+
+/// Many open sockets; noncopyable ones do not fit into an array.
+private final class Crowd {
+    private final class Member {
+        let socket: Socket
+        init(_ socket: consuming Socket) { self.socket = socket }
+    }
+
+    private let members: [Member]
+
+    init(of count: Int, _ connect: () throws -> Socket) throws {
+        members = try (0..<count).map { _ in Member(try connect()) }
+    }
+
+    /// Waits until the server has closed all but so many.
+    func waitUntil(open limit: Int) throws {
+        var open = members
+        var buffer: [UInt8] = [0]
+        while open.count > limit {
+            open = try open.filter { member in
+                guard try member.socket.wait(for: .readable, timeout: .milliseconds(1)) else { return true }
+                return (try? member.socket.read(into: &buffer)) == .wouldBlock
+            }
+        }
+    }
+}
