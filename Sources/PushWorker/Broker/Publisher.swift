@@ -83,8 +83,16 @@ final class Publisher {
 
     /// What happened to publications so far.
     struct Counts {
-        var published = 0, confirmed = 0, refused = 0, returned = 0
+        /// How many were published, by kind.
+        var publications = [4 of Int](repeating: 0)
+        /// How they were answered.
+        var confirms = [4 of Int](repeating: 0)
     }
+
+    /// How many publications on the main channel may be unconfirmed: all of the window, but after the broker closed the
+    /// channel one, and one more with each confirm. What one publication brings about would otherwise cost all those
+    /// around it their confirms, and they would be stored again and again.
+    private var allowance = Publisher.window
 
     /// Creates a publisher.
     ///
@@ -123,11 +131,13 @@ final class Publisher {
     var unconfirmed: Int { main.unconfirmed + replies.unconfirmed }
     /// Whether publications wait that could go out if there were room.
     var wantsRoom: Bool {
-        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main))
+        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main, allowance))
             || (repliesAreOpen && !waitingReplies.isEmpty && Self.hasRoom(replies))
     }
-    private static func hasRoom(_ tracker: borrowing ConfirmTracker<Publication>) -> Bool {
-        tracker.unconfirmed < window && tracker.span < span
+    private static func hasRoom(
+        _ tracker: borrowing ConfirmTracker<Publication>, _ allowance: Int = Publisher.window
+    ) -> Bool {
+        tracker.unconfirmed < allowance && tracker.span < span
     }
     /// When the oldest publication without a confirm was published.
     private var oldestUnconfirmed: UInt64? { [main.oldest, replies.oldest].compactMap(\.self).min() }
@@ -166,8 +176,10 @@ final class Publisher {
         connection.beginBurst()
         defer { connection.endBurst() }
         do throws(AMQPError) {
-            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, connection, now) }
-            if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, connection, now) }
+            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, allowance, connection, now) }
+            if repliesAreOpen {
+                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, Self.window, connection, now)
+            }
         } catch {
             link()?.failed(error, now: now)
         }
@@ -186,10 +198,10 @@ final class Publisher {
 
     private func send(
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
-        _ connection: AMQPConnection, _ now: MonotonicTime
+        _ allowance: Int, _ connection: AMQPConnection, _ now: MonotonicTime
     ) throws(AMQPError) {
         // Taken out first and put back where there was no room: that moves publications instead of copying them.
-        while Self.hasRoom(tracker), let publication = queue.popFirst() {
+        while Self.hasRoom(tracker, allowance), let publication = queue.popFirst() {
             renderer.render(publication, into: &message)
             let isPublished: Bool
             do throws(AMQPError) {
@@ -202,8 +214,8 @@ final class Publisher {
                 queue.prepend(publication)
                 return
             }
+            counts.publications[publication.kind.rawValue] += 1
             tracker.published(publication, now: now.nanoseconds)
-            counts.published += 1
         }
     }
 }
@@ -234,6 +246,7 @@ extension Publisher {
 
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
+        counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
         waiting.prepend(contentsOf: main.channelLost())
         waitingReplies.prepend(contentsOf: replies.channelLost())
         mainChannel.lost()
@@ -271,6 +284,8 @@ extension Publisher {
     func confirmsSelected(_ channel: UInt16) {
         if channel == Self.mainChannel {
             mainChannel.state = .open
+            // With nothing to publish no confirm would ever say that the trouble is over.
+            if waiting.isEmpty, again.isEmpty { trouble = nil }
         } else {
             repliesChannel.state = .open
         }
@@ -280,10 +295,13 @@ extension Publisher {
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
         if channel == Self.mainChannel {
             mainChannel.closed(now: now.nanoseconds, random: &random)
+            allowance = 1
+            counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
             waiting.prepend(contentsOf: main.channelLost())
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
             repliesChannel.closed(now: now.nanoseconds, random: &random)
+            counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
             for lost in replies.channelLost() { fate(lost, .returned) }
             for lost in waitingReplies { fate(lost, .returned) }
@@ -320,15 +338,18 @@ extension Publisher {
     }
 
     private func count(_ fate: ConfirmTracker<Publication>.Fate) {
-        switch fate {
-        case .confirmed: counts.confirmed += 1
-        case .returned: counts.returned += 1
-        case .refused: counts.refused += 1
-        }
+        let confirm: LaneCounters.Confirm =
+            switch fate {
+            case .confirmed: .ack
+            case .returned: .returned
+            case .refused: .nack
+            }
+        counts.confirms[confirm.rawValue] += 1
     }
 
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
         count(fate)
+        if allowance < Self.window { allowance += 1 }
         guard fate != .confirmed else {
             if publication.isRefused { refused -= 1 }
             if trouble != nil, refused == 0 { trouble = nil }

@@ -86,6 +86,10 @@ final class Lane {
             handle.pulse.enter(.messages)
             for message in mailbox.take() { receive(message) }
             endTurn()
+            let busy = MonotonicTime.now().nanoseconds(since: now)
+            counters.turns += 1
+            counters.busyNanoseconds += busy
+            counters.longestTurnNanoseconds = max(counters.longestTurnNanoseconds, busy)
         }
         close()
     }
@@ -186,6 +190,7 @@ final class Lane {
         guard route.consumer.isOpen, let connection = consumeLink.connection else { return }
         // A suspect is through once it is acknowledged, and the next one waits for that.
         let flush = drain != nil || route.poison.hasSuspects
+        let held = route.acknowledgements.unacknowledged
         do throws(AMQPError) {
             if let prefix = route.acknowledgements.takePrefix(now: now.nanoseconds, flush: flush) {
                 route.owedAcknowledgements.append(.acknowledge(prefix))
@@ -193,6 +198,7 @@ final class Lane {
             for straggler in route.acknowledgements.takeStragglers(now: now.nanoseconds, flush: flush) {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
+            counters.count(.acknowledged, held - route.acknowledgements.unacknowledged)
             guard !route.owedAcknowledgements.isEmpty else { return }
             FailPoint.reached(.acknowledgedUnflushed)
             while let owed = route.owedAcknowledgements.first {
@@ -214,11 +220,16 @@ final class Lane {
     ) throws(AMQPError) -> Bool {
         switch owed {
         case .acknowledge(let one):
-            try connection.acknowledge(channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
-        case .reject(let tag): try connection.reject(channel: route.channel, deliveryTag: tag, requeue: false)
+            return try connection.acknowledge(channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
+        case .reject(let tag):
+            guard try connection.reject(channel: route.channel, deliveryTag: tag, requeue: false) else { return false }
+            counters.count(.rejected)
+            return true
         case .requeue(let tag):
-            try connection.negativeAcknowledge(
+            let isSent = try connection.negativeAcknowledge(
                 channel: route.channel, deliveryTag: tag, multiple: false, requeue: true)
+            if isSent { counters.count(.requeued) }
+            return isSent
         }
     }
 

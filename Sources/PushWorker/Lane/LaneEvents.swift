@@ -111,6 +111,10 @@ final class PublishEvents: BrokerLinkDelegate {
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
+        if let allowed = lane.publishLink.connection?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
+            lane.publishLink.distrust("the broker allows \(allowed) channel, and publishing needs two")
+            return
+        }
         lane.publisher.connectionOpened()
     }
 

@@ -95,11 +95,14 @@ extension Lane {
 
     /// Everything counted so far, by the routes' positions in the configuration.
     func snapshot() -> LaneSnapshot {
+        defer { counters.longestTurnNanoseconds = 0 }
         counters.isConsumerUp = consumeLink.connection != nil
         counters.isPublisherUp = publishLink.connection != nil
         counters.isBlocked = publishLink.connection?.isBlocked == true
         counters.isJournalUp = settings.wantsJournal ? journal?.isOn == true : nil
         counters.unconfirmed = publisher.unconfirmed
+        counters.publications = publisher.counts.publications
+        counters.confirms = publisher.counts.confirms
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {
             guard let position = route.claim?.index else { continue }

@@ -14,6 +14,16 @@ struct Publication {
         case deadLetter(FinalReport, indexes: [Int]?)
     }
 
+    /// What it is, for metrics.
+    var kind: LaneCounters.Publication {
+        switch content {
+        case .result: .result
+        case .reply: .reply
+        case .retry: .retry
+        case .deadLetter: .dead
+        }
+    }
+
     /// The job it belongs to.
     let job: JobInFlight
     /// The route that works on the job; it lives as long as the lane.
