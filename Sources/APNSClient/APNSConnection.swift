@@ -83,6 +83,8 @@ final class APNSConnection: ReadinessHandler {
     private var isClosed = false
     /// What GOAWAY said, as the reason of the end.
     private var farewell: APNSClientError?
+    /// Whether the server said GOAWAY.
+    var isSentAway: Bool { farewell != nil }
 
     /// Takes over an established connection and says hello on it.
     ///

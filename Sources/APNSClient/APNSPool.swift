@@ -81,6 +81,7 @@ package final class APNSPool {
     private(set) var hasBacklog = false
     private var opened = 0
     private var lost = 0
+    private var goAways = 0
     private var timeouts = 0
     /// Why the last connection could not be made or was lost; nil once one works again.
     var lastError: APNSClientError?
@@ -346,8 +347,8 @@ package final class APNSPool {
     package var status: APNSPoolStatus {
         var status = APNSPoolStatus(
             isConnected: isConnected, connecting: machine.connecting, wanted: machine.wanted, openStreams: openStreams,
-            streamLimit: streamLimit, failures: machine.failures, opened: opened, lost: lost, timeouts: timeouts,
-            lastError: lastError)
+            streamLimit: streamLimit, failures: machine.failures, opened: opened, lost: lost, goAways: goAways,
+            timeouts: timeouts, lastError: lastError)
         for connection in connections {
             switch connection.machine.phase {
             case .settling: status.settling += 1
@@ -475,6 +476,7 @@ extension APNSPool: APNSConnectionOwner {
         // A connection that was draining already can still turn out to be silent.
         avoidIfSuspect(connection, now: now)
         if connection.isCounted { uncount(connection, now: now) }
+        if connection.isSentAway { goAways += 1 }
         if let error {
             lost += 1
             lastError = error

@@ -62,6 +62,8 @@ package struct APNSPoolStatus: Sendable {
     package var opened = 0
     /// Connections that ended without our wish since the start.
     package var lost = 0
+    /// Connections that the server ended with GOAWAY since the start.
+    package var goAways = 0
     /// Requests that ran out of time since the start.
     package var timeouts = 0
     /// The addresses in use.

@@ -117,6 +117,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     /// Serves until SIGTERM or SIGINT.
     func run() async throws {
         do {
+            try ProcessSetup.prepare()
             let configuration = try simulatorConfiguration()
             if key.isEmpty, !allowAnyKey, !acceptAll {
                 Self.say("no --key is given, so every provider token is refused; --allow-any-key accepts them all")

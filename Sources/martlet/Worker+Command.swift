@@ -38,6 +38,7 @@ struct WorkerCommand: AsyncParsableCommand {
 
     /// Runs until a signal ends it.
     func run() async throws {
+        try ProcessSetup.prepare()
         let configuration = try loadConfiguration()
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
         defer { log.flush() }

@@ -278,6 +278,7 @@ extension Lane {
                 pool.adopt(connection, for: request, now: now)
             case .failure(let error):
                 routes[position].connectTrouble = error.message
+                routes[position].counters.connectionsFailed += 1
                 logger.warning(
                     "APNs cannot be reached",
                     metadata: ["route": "\(routes[position].name)", "error": "\(error.message)"])

@@ -129,6 +129,10 @@ extension Route {
         counters.unacknowledged = acknowledgements.unacknowledged
         counters.connections = connectionCount
         counters.streamLimit = pool?.streamLimit ?? 0
+        if let status = pool?.status {
+            counters.connectionsOpened = status.opened
+            counters.goAways = status.goAways
+        }
         counters.isParked = breaker.intake == .none
         return counters
     }

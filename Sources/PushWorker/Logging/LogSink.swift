@@ -98,14 +98,18 @@ package final class LogSink: Sendable {
                 batch += dropReport(dropped - reported)
                 reported = dropped
             }
-            writeAll(batch)
-            state.withLock { $0.finished += UInt64(lines.count) }
+            let isWritten = writeAll(batch)
+            state.withLock { state in
+                state.finished += UInt64(lines.count)
+                if !isWritten { state.dropped += UInt64(lines.count) }
+            }
             if isClosed, lines.isEmpty { return }
             if isClosed { signal.signal() }
         }
     }
 
-    private func writeAll(_ bytes: [UInt8]) {
+    /// Writes everything; false where the descriptor takes no more, for instance because the disk is full.
+    private func writeAll(_ bytes: [UInt8]) -> Bool {
         var offset = 0
         while offset < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
@@ -119,9 +123,10 @@ package final class LogSink: Sendable {
             } else if count < 0, errno == EINTR {
                 continue
             } else {
-                // Nobody will ever read this; going on would spin.
-                return
+                // Trying on would spin; the next batch may find room.
+                return false
             }
         }
+        return true
     }
 }

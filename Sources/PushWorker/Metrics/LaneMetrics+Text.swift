@@ -39,7 +39,7 @@ extension RouteCounters {
         RouteMetric(
             path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
             help: "APNs connections that could not be opened."),
-        RouteMetric(path: \.goAways, name: "martlet_apns_goaways_total", help: "GOAWAY frames received from APNs."),
+        RouteMetric(path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that APNs ended with GOAWAY."),
     ]
 
     /// The whole-number gauges that are written per route.
