@@ -45,10 +45,12 @@ final class LocalRun: Sendable {
     ///   - settings: More lines of configuration, for instance `lanes: 1`.
     ///   - requestTimeout: How long workers wait for an answer of the simulator.
     ///   - scenario: The simulator's scenario.
+    ///   - options: What the broker shall offer.
     /// - Returns: The run; call `stop()` in the end.
     /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind then.
     static func start(
-        apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario()
+        apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario(),
+        broker options: PrivateBrokerOptions = PrivateBrokerOptions()
     ) async throws -> LocalRun {
         let directory = try TemporaryDirectory(prefix: "martlet-run")
         let key = try ES256PrivateKey.generate()
@@ -60,7 +62,7 @@ final class LocalRun: Sendable {
         let simulator = try await APNSSimulator.start(simulating)
         do {
             let broker = try await BlockingWork.run("broker") {
-                let broker = try PrivateBroker.start()
+                let broker = try PrivateBroker.start(options)
                 try broker.importDefinitions(json: Array(topology(apps).definitions().utf8))
                 return broker
             }
@@ -109,19 +111,24 @@ final class LocalRun: Sendable {
     /// - Parameters:
     ///   - name: Its instance name.
     ///   - adminPort: The port of its admin server; 0 for any free one.
+    ///   - settings: Variables that override its configuration, such as `MARTLET_BROKER_URI`.
+    ///   - wrapper: A program and arguments that become the worker, such as `/usr/bin/prlimit --nofile=64`.
     /// - Returns: The process; whoever started it ends it.
     /// - Throws: `LocalStackError` when it cannot be started.
-    func startWorker(_ name: String, adminPort: Int = 0) throws -> ChildProcess {
+    func startWorker(
+        _ name: String, adminPort: Int = 0, settings: [String: String] = [:], wrapper: [String] = []
+    ) throws -> ChildProcess {
         var environment: [String: String] = [:]
         for variable in ["PATH", "HOME", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"] {
             if let value = getenv(variable) { environment[variable] = String(cString: value) }
         }
         environment["MARTLET_INSTANCE"] = name
         environment["MARTLET_ADMIN_LISTEN"] = "127.0.0.1:\(adminPort)"
+        environment.merge(settings) { _, setting in setting }
         let log = ChildProcess.Stream.file(logFile(of: name))
+        let command = wrapper + [try Self.executable(), "worker", "--config", configurationFile]
         return try ChildProcess.start(
-            try Self.executable(), ["worker", "--config", configurationFile], environment: environment, output: log,
-            error: log)
+            command[0], Array(command.dropFirst()), environment: environment, output: log, error: log)
     }
 
     /// Where a worker's log goes.

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import martlet
+
+/// Everything that can go wrong around a worker goes wrong, and three ledgers show that nothing is lost.
+///
+/// `make faults` runs all of them; every change is tried on the quick ones.
+@Suite("Faults", .serialized)
+struct FaultTests {
+    @Test(
+        "Nothing is lost, and nothing happens twice without an explanation", .timeLimit(.minutes(5)),
+        arguments: FaultSelection.faults.filter { !$0.isLong })
+    func fault(_ fault: Fault) async throws { try await FaultBench.run(fault) }
+
+    @Test(
+        "Nothing is lost, and nothing happens twice without an explanation, for as long as it takes",
+        .timeLimit(.minutes(75)), arguments: FaultSelection.faults.filter(\.isLong))
+    func longFault(_ fault: Fault) async throws { try await FaultBench.run(fault) }
+
+    @Test("Each fault has one place in the catalogue", .timeLimit(.minutes(1)))
+    func catalogue() {
+        let numbers = FaultCatalogue.all.flatMap(\.numbers) + FaultCatalogue.notInjectable.keys
+        #expect(numbers.count == Set(numbers).count)
+        #expect(!FaultSelection.faults(nil).isEmpty)
+        #expect(FaultSelection.faults("1,2").flatMap(\.numbers).sorted() == [1, 2])
+    }
+}
