@@ -20,7 +20,9 @@ enum FaultBench {
                 ring.expect(false, "the run broke off: \(error)")
             }
             ring.fill(&row)
-            if !row.problems.isEmpty { keepLogs(of: ring, as: fault.label) }
+            if !row.problems.isEmpty || FaultSelection.variable("FAULT_KEEP") != nil {
+                keepLogs(of: ring, as: fault.label)
+            }
             await ring.stop()
         } catch {
             row.problems.append("the run could not start: \(error)")
