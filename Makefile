@@ -26,9 +26,8 @@ help:
 run: packages-run build
 	.build/release/martlet demo $(DEMO)
 
-# One after the other: many tests start brokers, servers and workers of their own and want the machine to themselves.
 test: swift packages-test python
-	swift test --no-parallel
+	@.ci/test
 
 build: swift packages-build
 	swift build -c release --product martlet

@@ -6,6 +6,8 @@ import Testing
 struct ForeignProgramTests {
     @Test("nghttpd returns every body of thousands of requests", arguments: [100, 4096])
     func nghttpd(size: Int) throws {
+        // Before connecting: nghttpd gives a client ten seconds for its first answer.
+        let bodies = (0..<2000).map { number in (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) } }
         let port = try LoopbackSocket.listening().port
         let program = try StartedProgram(
             "/usr/sbin/nghttpd", ["--no-tls", "--echo-upload", "--address=127.0.0.1", "-m", "50", "\(port)"])
@@ -13,7 +15,6 @@ struct ForeignProgramTests {
         let socket = try LoopbackSocket.connected(port: port)
         let events = ClientRecorder()
         let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
-        let bodies = (0..<2000).map { number in (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) } }
         for (tag, body) in bodies.enumerated() {
             _ = try client.submit(pushHead(), body: body, range: 0..<size, tag: tag)
         }
