@@ -9,6 +9,7 @@ DEMO ?=
 FUZZ ?=
 F ?=
 SEED ?=
+SECONDS ?=
 export KEEP
 
 help:
@@ -19,7 +20,7 @@ help:
 	@echo 'make lint    check format and house rules'
 	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
 	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
-	@echo '             F=11 or F=4,11 for some, SEED=... to repeat what chance chose'
+	@echo '             F=11 or F=4,11 for some; F=random SEED=... SECONDS=600 for what chance chooses'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make clean   remove what was built'
 
@@ -39,7 +40,7 @@ bench: packages-test build
 	Tests/Benchmark/run
 
 faults: swift packages-test
-	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)"
+	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)

@@ -44,7 +44,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     }
 
     /// Its numbers as the table shows them.
-    var label: String { numbers.map(String.init).joined(separator: ",") }
+    var label: String { numbers.isEmpty ? "random" : numbers.map(String.init).joined(separator: ",") }
     var testDescription: String { "\(label) \(name)" }
 }
 
@@ -70,6 +70,10 @@ struct FaultSetup: Sendable {
     var apnsProxy = false
     /// What the broker offers.
     var broker = PrivateBrokerOptions()
+    /// Erlang expressions that the broker evaluates before the first worker starts.
+    var preparation: [String] = []
+    /// How many more nodes form a cluster with the broker; every queue then has a member on each.
+    var companions = 0
     /// What APNs does.
     var scenario = Scenario()
     /// How long workers wait for an answer of APNs.

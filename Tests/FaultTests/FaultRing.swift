@@ -19,7 +19,9 @@ final class FaultRing: Sendable {
         var kills = 0
         var held = 0
         var memory = 0
-        var recovery: Duration?
+        var recoveries: [Duration] = []
+        var connects: [String: Double] = [:]
+        var repairs: [@Sendable () -> Void] = []
         var problems: [String] = []
         var figures: [String] = []
         var comparison: RunComparison?
@@ -35,11 +37,14 @@ final class FaultRing: Sendable {
     let brokerProxy: FaultProxy?
     /// Between workers and APNs, where the setup says so.
     let apnsProxy: FaultProxy?
+    /// The other nodes of the broker's cluster, where the setup asks for some.
+    let companions: [PrivateBroker]
     private let state = Mutex(State())
 
-    private init(_ setup: FaultSetup, _ local: LocalRun) throws {
+    private init(_ setup: FaultSetup, _ local: LocalRun, _ companions: [PrivateBroker]) throws {
         self.setup = setup
         self.local = local
+        self.companions = companions
         brokerProxy = setup.brokerProxy ? try FaultProxy(to: local.broker.port) : nil
         apnsProxy = setup.apnsProxy ? try FaultProxy(to: local.simulator.port) : nil
     }
@@ -50,24 +55,36 @@ final class FaultRing: Sendable {
             apps: setup.apps, settings: setup.settings, requestTimeout: setup.requestTimeout,
             scenario: setup.scenario, broker: setup.broker)
         do {
-            return try FaultRing(setup, local)
+            let companions = try await BlockingWork.run("companions") {
+                try setup.preparation.forEach { try local.broker.control(["eval", $0]) }
+                return try local.broker.startCompanions(setup.companions)
+            }
+            return try FaultRing(setup, local, companions)
         } catch {
             await local.stop()
             throw error
         }
     }
 
+    /// Remembers what has to be undone when everything ends, whatever happens.
+    func atEnd(_ repair: @escaping @Sendable () -> Void) { state.withLock { $0.repairs.append(repair) } }
+
     /// Ends everything; nothing stays behind.
     func stop() async {
-        let workers = state.withLock { state in
-            defer { state.workers = [] }
-            return state.workers
+        let (workers, repairs) = state.withLock { state in
+            defer {
+                state.workers = []
+                state.repairs = []
+            }
+            return (state.workers, state.repairs)
         }
-        _ = try? await BlockingWork.run("workers") {
+        _ = try? await BlockingWork.run("workers") { [companions] in
+            for repair in repairs.reversed() { repair() }
             for worker in workers {
                 worker.process.signal(SIGCONT)
                 worker.process.terminate(grace: .zero)
             }
+            for companion in companions { companion.stop() }
         }
         await local.stop()
     }
@@ -93,10 +110,14 @@ final class FaultRing: Sendable {
     var promises: Int { audit.look { $0.ledger.promises } }
     /// How many pushes APNs saw.
     var pushes: Int { simulator.ledger.total }
+    /// Everything the broker logged.
+    var brokerLog: String {
+        get throws { try String(contentsOfFile: broker.logFile, encoding: .utf8) }
+    }
     /// Files worth keeping when something is wrong.
     var logs: [String] {
         let started = state.withLock { $0.started }
-        return [broker.logFile, local.configurationFile] + (0..<started).map { local.logFile(of: "worker-\($0 + 1)") }
+        return [broker.logFile, local.configurationFile] + companions.map(\.logFile) + (0..<started).map { local.logFile(of: "worker-\($0 + 1)") }
     }
 
     /// Notes a problem unless something is so: the run goes on, and its line in the table says what was wrong.
@@ -194,14 +215,22 @@ final class FaultRing: Sendable {
     @discardableResult
     func noteHeld() async throws -> Int {
         let held = try await local.jobCounts().unacknowledged
-        state.withLock { $0.held += held }
+        let connects = try await BlockingWork.run("connects") { [self] in
+            workers.map { ($0.name, (try? $0.metric("martlet_broker_connects_total")) ?? 0) }
+        }
+        state.withLock { state in
+            state.held += held
+            state.connects.merge(connects) { _, new in new }
+        }
         return held
     }
 
     /// Lets something break.
-    /// - Parameter blow: Breaks it, on a thread where it may block.
-    func strike(_ blow: @escaping @Sendable (FaultRing) throws -> Void) async throws {
-        try await noteHeld()
+    /// - Parameters:
+    ///   - notes: Whether to note first what workers hold; not where the broker cannot say, or it is a repair.
+    ///   - blow: Breaks it, on a thread where it may block.
+    func strike(noting notes: Bool = true, _ blow: @escaping @Sendable (FaultRing) throws -> Void) async throws {
+        if notes { try await noteHeld() }
         try await BlockingWork.run("fault") { [self] in try blow(self) }
     }
 
@@ -238,12 +267,34 @@ final class FaultRing: Sendable {
         }
     }
 
-    /// Waits until all workers are ready, and notes how long that took from now: the broker accepts logins again.
-    func awaitReady() async throws {
-        let began = ContinuousClock.now
-        try await until("all workers are ready") { [self] in workers.allSatisfy(\.isReady) }
+    /// Waits until all workers are ready, and notes how long that took.
+    /// - Parameter start: When the fault was over; nil for the moment the broker accepts logins, from now on.
+    func awaitReady(since start: ContinuousClock.Instant? = nil) async throws {
+        try await awaitReady(since: start) { _ in true }
+    }
+
+    /// Waits until all workers have opened both connections of each lane anew, counted from the last `noteHeld`, and are
+    /// ready, and notes how long that took.
+    /// - Parameter start: When the fault was over; nil for the moment the broker accepts logins, from now on.
+    func awaitReconnected(since start: ContinuousClock.Instant? = nil) async throws {
+        let before = state.withLock { $0.connects }
+        try await awaitReady(since: start) { worker in
+            // Whoever started meanwhile counts from zero.
+            try worker.metric("martlet_broker_connects_total") >= before[worker.name, default: 0]
+                + worker.samples("martlet_broker_connection_up")
+        }
+    }
+
+    private func awaitReady(
+        since start: ContinuousClock.Instant?, _ condition: @escaping @Sendable (FaultWorker) throws -> Bool
+    ) async throws {
+        try await until("the broker accepts logins") { [local] in (try? local.connect("probe").close()) != nil }
+        let began = start ?? .now
+        try await until("all workers are ready") { [self] in
+            workers.allSatisfy { ((try? condition($0)) ?? false) && $0.isReady }
+        }
         let took = began.duration(to: .now)
-        state.withLock { $0.recovery = max($0.recovery ?? .zero, took) }
+        state.withLock { $0.recoveries.append(took) }
     }
 
     /// Waits until a worker has logged something.
@@ -288,7 +339,7 @@ final class FaultRing: Sendable {
 
     /// Looks for what no log may say: an acknowledgement of what another channel delivered, and secrets.
     private func checkLogs() throws {
-        let text = try String(contentsOfFile: broker.logFile, encoding: .utf8)
+        let text = try brokerLog
         expect(!text.contains("unknown delivery tag"), "the broker was sent an acknowledgement that it did not expect")
         for worker in workers {
             for secret in ["is on its way", "PRIVATE KEY", "guest:guest"] where worker.log.contains(secret) {
@@ -296,6 +347,12 @@ final class FaultRing: Sendable {
             }
         }
     }
+
+    /// The middle one of some durations, the later of two.
+    static func median(_ durations: [Duration]) -> Duration { durations.sorted()[durations.count / 2] }
+
+    /// How long workers took to be ready again, each time.
+    var recoveries: [Duration] { state.withLock { $0.recoveries } }
 
     /// Writes down what the run came to.
     func fill(_ row: inout FaultRow) {
@@ -305,7 +362,8 @@ final class FaultRing: Sendable {
             row.lost = state.comparison?.verdict.lost.count ?? 0
             row.twice = state.comparison?.verdict.explainedDuplicates ?? 0
             row.held = state.held
-            row.recovery = state.recovery.map(FaultBench.seconds)
+            row.recovery = state.recoveries.isEmpty ? nil : FaultBench.seconds(Self.median(state.recoveries))
+            row.recoveries = state.recoveries.count
             row.memory = state.memory
             row.figures = state.figures
             row.problems = state.problems

@@ -17,8 +17,10 @@ struct FaultRow: Encodable, Sendable {
     var twice = 0
     /// Notifications that workers held just before the fault.
     var held = 0
-    /// Seconds from the end of the fault until all workers were ready; nil where that is not asked.
+    /// Seconds from the end of the fault until all workers were ready, the median; nil where that is not asked.
     var recovery: Double?
+    /// How often that was measured.
+    var recoveries = 0
     /// The most memory a worker had, in MiB.
     var memory = 0
     /// Seconds the run took, its broker's start included.

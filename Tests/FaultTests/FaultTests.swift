@@ -21,6 +21,8 @@ struct FaultTests {
     func catalogue() {
         let numbers = FaultCatalogue.all.flatMap(\.numbers) + FaultCatalogue.notInjectable.keys
         #expect(numbers.count == Set(numbers).count)
+        #expect(Set(1...56).subtracting(numbers).sorted() == [], "neither injected nor said why not")
+        #expect(FaultSelection.faults("random").map(\.label) == ["random"])
         #expect(!FaultSelection.faults(nil).isEmpty)
         #expect(FaultSelection.faults("1,2").flatMap(\.numbers).sorted() == [1, 2])
     }

@@ -58,6 +58,11 @@ final class FaultWorker: Sendable {
         }
     }
 
+    /// How many samples a metric has; blocks for a moment.
+    func samples(_ name: String) throws -> Double {
+        Double(try get("/metrics").body.split(separator: "\n").count { $0.hasPrefix("\(name){") })
+    }
+
     /// The most memory it ever had, in MiB; 0 once it has ended.
     var peakMemory: Int {
         guard let bytes = FileManager.default.contents(atPath: "/proc/\(process.processID)/status") else { return 0 }

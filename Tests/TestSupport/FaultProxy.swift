@@ -24,6 +24,8 @@ package final class FaultProxy: Sendable {
         package var slice: Int?
         /// The most bytes per second, each way.
         package var bytesPerSecond: Int?
+        /// How long a connection may be silent both ways before it is closed, as load balancers do.
+        package var idleLimit: Duration?
         /// Whether new connections are reset at once.
         package var refuses = false
 

@@ -81,6 +81,8 @@ final class RelayedConnection {
     private unowned let relay: FaultRelay
     private let client: RelayedEnd
     private let server: RelayedEnd
+    private var heardAt = MonotonicTime.now()
+    private var idleTimer: TimerID?
 
     /// Starts relaying.
     /// - Throws: `EventLoopError` when the sockets cannot be watched.
@@ -99,11 +101,28 @@ final class RelayedConnection {
     func conditionsChanged() {
         client.step(.now())
         server.step(.now())
+        watchSilence(.now())
+    }
+
+    /// Something came by.
+    func heard(_ now: MonotonicTime) { heardAt = now }
+
+    /// Ends the connection once it has been silent for as long as the conditions allow.
+    private func watchSilence(_ now: MonotonicTime) {
+        if let timer = idleTimer.take() { relay.loop.cancel(timer) }
+        guard let limit = relay.conditions.idleLimit else { return }
+        let due = heardAt.adding(limit)
+        guard now < due else { return end(withReset: false) }
+        idleTimer = relay.loop.schedule(at: due) { [weak self] now in
+            self?.idleTimer = nil
+            self?.watchSilence(now)
+        }
     }
 
     /// Ends both sockets.
     /// - Parameter isReset: whether the peers see a reset, or an ordinary end.
     func end(withReset isReset: Bool) {
+        if let timer = idleTimer.take() { relay.loop.cancel(timer) }
         client.end(withReset: isReset)
         server.end(withReset: isReset)
         relay.forget(self)
@@ -176,7 +195,7 @@ final class RelayedEnd: ReadinessHandler {
                 if errno == EAGAIN { break }
                 return connection?.end(withReset: true) ?? ()
             }
-            if count == 0 { hasRead = true }
+            if count == 0 { hasRead = true } else { connection?.heard(now) }
             other?.parcels.append(
                 Parcel(bytes: ArraySlice(Array(buffer[..<count])), due: now.adding(relay.conditions.delay)))
             other?.held += count
