@@ -85,7 +85,7 @@ struct FaultSetup: Sendable {
     /// The most memory a worker may ever have had, in MiB; a debug build needs more than a release build.
     var memoryCeiling = 128
     /// How long may pass until everything is final once the fault is over.
-    var patience = Duration.seconds(120)
+    var patience = Duration.seconds(90)
 }
 
 /// All faults.

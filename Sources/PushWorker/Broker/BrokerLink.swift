@@ -32,6 +32,8 @@ final class BrokerLink: ReadinessHandler {
     let role: BrokerRole
     /// Why there is no connection, for people.
     private(set) var trouble: String?
+    /// How many connections were opened, and how many of them were lost.
+    private(set) var opened = 0, lost = 0
 
     private var state: State
     private var backoff = Backoff.broker
@@ -108,6 +110,7 @@ final class BrokerLink: ReadinessHandler {
                 return
             }
             state = .open(connection)
+            opened += 1
             backoff.succeeded()
             trouble = nil
             // Frames may have come with the login's last read.
@@ -122,7 +125,10 @@ final class BrokerLink: ReadinessHandler {
 
     /// Destroys the connection after an error of any kind and starts over.
     func failed(_ error: AMQPError, now: MonotonicTime) {
-        if case .open(let connection) = state { loop.unwatch(connection.fileDescriptor) }
+        if case .open(let connection) = state {
+            loop.unwatch(connection.fileDescriptor)
+            lost += 1
+        }
         state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
         mustReadAgain = false
         doubt = nil

@@ -98,6 +98,8 @@ extension Lane {
         counters.isPublisherUp = publishLink.connection != nil
         counters.isBlocked = publishLink.connection?.isBlocked == true
         counters.unconfirmed = publisher.unconfirmed
+        counters.brokerConnects = consumeLink.opened + publishLink.opened
+        counters.brokerDisconnects = consumeLink.lost + publishLink.lost
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {
             guard let position = route.claim?.index else { continue }
