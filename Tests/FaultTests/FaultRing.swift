@@ -117,7 +117,8 @@ final class FaultRing: Sendable {
     /// Files worth keeping when something is wrong.
     var logs: [String] {
         let started = state.withLock { $0.started }
-        return [broker.logFile, local.configurationFile] + companions.map(\.logFile) + (0..<started).map { local.logFile(of: "worker-\($0 + 1)") }
+        return [broker.logFile, local.configurationFile] + companions.map(\.logFile)
+            + (0..<started).map { local.logFile(of: "worker-\($0 + 1)") }
     }
 
     /// Notes a problem unless something is so: the run goes on, and its line in the table says what was wrong.

@@ -46,13 +46,12 @@ extension FaultCatalogue {
             try await ring.awaitNotice(within: .seconds(20))
             try await ring.endure(.seconds(3))
             try await ring.strike { try $0.run("/usr/lib/rabbitmq/bin/rabbitmq-upgrade", "revive") }
-            try await ring.awaitReady()
+            try await ring.awaitReconnected()
         },
         Fault(
             14, name: "slow confirms", expects: "Waits for confirms within its window; nobody is declared dead",
             setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "10s" }
         ) { ring in
-            try await ring.noteHeld()
             let before = try ring.worker.metric("martlet_broker_disconnects_total")
             let most = try await ring.largest({ try ring.worker.metric("martlet_unconfirmed") }) {
                 // Awake for a tenth of the time.
@@ -80,6 +79,9 @@ extension FaultCatalogue {
         ) { ring in
             try await ring.strike { $0.companions.forEach { $0.crash() } }
             try await ring.endure(.seconds(20))
+            let unconfirmed = try ring.worker.metric("martlet_unconfirmed")
+            ring.note("\(Int(unconfirmed)) results unconfirmed meanwhile")
+            ring.expect(unconfirmed > 0, "results were confirmed without a majority: the run says nothing")
             try await ring.strike(noting: false) { ring in
                 for companion in ring.companions { try companion.restart() }
             }
@@ -117,7 +119,7 @@ extension FaultCatalogue {
                 let data = try ring.moveBrokerData(toFileSystemOf: 200)
                 try ring.broker.restart()
                 // Without this the disk alarm would come first.
-                try ring.broker.control(["set_disk_free_limit", "1KB"])
+                try ring.broker.control(["set_disk_free_limit", "1000"])
                 _ = try? ring.run("/bin/dd", "if=/dev/zero", "of=\(data)/filler", "bs=64k")
             }
             try? await ring.publish(200, taking: 100...500)
