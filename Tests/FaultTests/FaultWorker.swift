@@ -64,9 +64,14 @@ final class FaultWorker: Sendable {
     }
 
     /// The most memory it ever had, in MiB; 0 once it has ended.
-    var peakMemory: Int {
+    var peakMemory: Int { memory("VmHWM:") }
+
+    /// The memory it has that is its own, in MiB; 0 once it has ended.
+    var ownMemory: Int { memory("RssAnon:") }
+
+    private func memory(_ field: String) -> Int {
         guard let bytes = FileManager.default.contents(atPath: "/proc/\(process.processID)/status") else { return 0 }
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("VmHWM:") {
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix(field) {
             return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) / 1024
         }
         return 0

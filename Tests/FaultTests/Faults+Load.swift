@@ -86,6 +86,7 @@ extension FaultCatalogue {
             let some = try (first..<min(first + 10, crowd)).map { _ in try ring.startWorker() }
             try await ring.until("workers are ready") { some.allSatisfy(\.isReady) }
         }
+        ring.note("\(ring.workers.reduce(0) { $0 + $1.ownMemory } / max(1, crowd)) MiB of its own each")
         let before = try ring.brokerLog.utf8.count
         try await ring.strike { try $0.broker.restart() }
         try await ring.awaitReconnected()

@@ -24,6 +24,8 @@ struct SeededGenerator: RandomNumberGenerator {
 struct Mishap: Sendable {
     /// What it is called in the list of what happened.
     var name: String
+    /// Whether no connection with the broker outlives it.
+    var isBreak = false
     /// Brings it about for as long as chance wants, and repairs it.
     var run: @Sendable (FaultRing, Duration) async throws -> Void
 
@@ -31,8 +33,8 @@ struct Mishap: Sendable {
     static let all = ofBroker + ofNetwork + ofWorkers
 
     private static let ofBroker = [
-        Mishap(name: "broker restarted") { ring, _ in try await ring.strike { try $0.broker.restart() } },
-        Mishap(name: "broker killed") { ring, pause in
+        Mishap(name: "broker restarted", isBreak: true) { ring, _ in try await ring.strike { try $0.broker.restart() } },
+        Mishap(name: "broker killed", isBreak: true) { ring, pause in
             try await ring.strike { $0.broker.crash() }
             try await ring.endure(pause)
             try await ring.strike(noting: false) { try $0.broker.restart() }
@@ -48,14 +50,16 @@ struct Mishap: Sendable {
             try await ring.endure(pause)
             try await ring.control("set_vm_memory_high_watermark", "0.4")
         },
-        Mishap(name: "connections closed") { ring, _ in
+        Mishap(name: "connections closed", isBreak: true) { ring, _ in
             try await ring.noteHeld()
             try await ring.control("close_all_connections", "chance")
         },
     ]
 
     private static let ofNetwork = [
-        Mishap(name: "connections reset") { ring, _ in try await ring.strike { $0.brokerProxy?.reset() } },
+        Mishap(name: "connections reset", isBreak: true) { ring, _ in
+            try await ring.strike { $0.brokerProxy?.reset() }
+        },
         Mishap(name: "broker silent") { ring, pause in
             try await impair(ring, pause) { $0.stalled = [.toClient] }
         },
@@ -68,7 +72,7 @@ struct Mishap: Sendable {
                 conditions.bytesPerSecond = 200_000
             }
         },
-        Mishap(name: "network refuses") { ring, pause in
+        Mishap(name: "network refuses", isBreak: true) { ring, pause in
             try await ring.strike { ring in
                 ring.brokerProxy?.set { $0.refuses = true }
                 ring.brokerProxy?.reset()
@@ -134,7 +138,11 @@ extension FaultCatalogue {
                 print("\(mishap.name), \(pause)")
                 counts[mishap.name, default: 0] += 1
                 try await mishap.run(ring, pause)
-                try await ring.awaitReady()
+                if mishap.isBreak {
+                    try await ring.awaitReconnected()
+                } else {
+                    try await ring.until("all workers are ready") { ring.workers.allSatisfy(\.isReady) }
+                }
                 try await ring.endure(rest)
             }
         }
