@@ -33,7 +33,8 @@ struct Mishap: Sendable {
     static let all = ofBroker + ofNetwork + ofWorkers
 
     private static let ofBroker = [
-        Mishap(name: "broker restarted", isBreak: true) { ring, _ in try await ring.strike { try $0.broker.restart() } },
+        Mishap(name: "broker restarted", isBreak: true) { ring, _ in try await ring.strike { try $0.broker.restart() }
+        },
         Mishap(name: "broker killed", isBreak: true) { ring, pause in
             try await ring.strike { $0.broker.crash() }
             try await ring.endure(pause)
