@@ -18,7 +18,7 @@ enum FaultSelection {
     static let duration = variable("FAULT_SECONDS").flatMap { Int($0) }.map { Duration.seconds($0) }
 
     /// How many workers are many.
-    static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 100
+    static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 500
 
     /// Whether packets may be dropped and file systems mounted: everything here has a network and mounts of its own.
     static let isIsolated = variable("FAULT_ISOLATED") != nil
