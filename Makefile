@@ -1,12 +1,15 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench fuzz sanitize clean swift packages-build packages-run packages-test python
+.PHONY: help run test build lint bench faults fuzz sanitize clean swift packages-build packages-run packages-test python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
 DEMO ?=
 FUZZ ?=
+F ?=
+SEED ?=
+SECONDS ?=
 SANITIZE ?= address thread
 TESTS ?= .
 export KEEP
@@ -18,6 +21,8 @@ help:
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
 	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
+	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
+	@echo '             F=11 or F=4,11 for some; F=random SEED=... SECONDS=600 for what chance chooses'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
@@ -37,6 +42,9 @@ lint: swift
 
 bench: packages-test build
 	Tests/Benchmark/run
+
+faults: swift packages-test
+	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)

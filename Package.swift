@@ -18,7 +18,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 /// A test target; every one may use `TestSupport`.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"],
+        name: name, dependencies: dependencies + ["TestSupport"], exclude: name == "FaultTests" ? ["run"] : [],
         resources: name == "FuzzTests"
             ? [.copy("Corpus")]
             : ["PushModelTests", "BrokerTests", "APNSSimulatorTests"].contains(name) ? [.copy("Fixtures")] : [],
@@ -112,6 +112,8 @@ let package = Package(
                 "HTTP2",
                 logging, lifecycle,
             ]),
+        tests(
+            "FaultTests", ["martlet", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS"]),
     ]
 )
 

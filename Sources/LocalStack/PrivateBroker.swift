@@ -25,9 +25,15 @@ package final class PrivateBroker: Sendable {
     private let options: PrivateBrokerOptions
     private let processes = Mutex(Processes())
 
-    private init(options: PrivateBrokerOptions) throws(LocalStackError) {
+    /// Whether the port mapper is that of another node of the same cluster.
+    private let isCompanion: Bool
+
+    private init(options: PrivateBrokerOptions, beside leader: PrivateBroker? = nil) throws(LocalStackError) {
         directory = try TemporaryDirectory(prefix: "martlet-broker")
-        ports = try .free()
+        var ports = try PrivateBrokerPorts.free()
+        if let leader { ports.portMapper = leader.ports.portMapper }
+        isCompanion = leader != nil
+        self.ports = ports
         nodeName = "martlet-\(getpid())-\(UInt32.random(in: 0..<1_000_000))@localhost"
         environment = PrivateBrokerFiles.environment(directory: directory, ports: ports, nodeName: nodeName)
         self.options = options
@@ -61,6 +67,30 @@ package final class PrivateBroker: Sendable {
                 guard error.code == .programFailed, attempts > 0 else { throw error }
             }
         }
+    }
+
+    /// Starts more nodes that form a cluster with this one, and gives every quorum queue a member on each of them; about
+    /// ten seconds per node. They need this node's port mapper: they have to end first.
+    /// - Parameter count: How many nodes.
+    /// - Returns: The nodes, each of which answers on ports of its own.
+    /// - Throws: `LocalStackError` when one does not start or is not let in.
+    /// - SeeAlso: <https://www.rabbitmq.com/docs/clustering>
+    package func startCompanions(_ count: Int) throws(LocalStackError) -> [PrivateBroker] {
+        var companions: [PrivateBroker] = []
+        for _ in 0..<count {
+            let companion = try PrivateBroker(options: options, beside: self)
+            let cookie = try ChildProcess.run("/bin/cp", [directory.file(".erlang.cookie"), companion.directory.path])
+            guard cookie.status == 0 else {
+                throw LocalStackError(.programFailed, "the cookie cannot be copied: \(cookie.errorText)")
+            }
+            try companion.boot()
+            for command in [["stop_app"], ["reset"], ["join_cluster", nodeName], ["start_app"]] {
+                try companion.control(command)
+            }
+            try control(["eval", "rabbit_quorum_queue:grow('\(companion.nodeName)', <<\".*\">>, <<\".*\">>, all)."])
+            companions.append(companion)
+        }
+        return companions
     }
 
     /// The AMQP port on 127.0.0.1.
@@ -125,7 +155,7 @@ package final class PrivateBroker: Sendable {
     /// Starts what does not run yet and waits until the broker answers.
     private func boot() throws(LocalStackError) {
         let log = ChildProcess.Stream.file(logFile)
-        if processes.withLock({ $0.portMapper }) == nil {
+        if !isCompanion, processes.withLock({ $0.portMapper }) == nil {
             let mapper = try ChildProcess.start(
                 "/usr/bin/epmd", ["-port", "\(ports.portMapper)", "-address", "127.0.0.1"], environment: environment,
                 output: log, error: log)

@@ -51,14 +51,32 @@ final class RunAudit: Sendable {
     private let threads = Mutex<[LoopThread]>([])
     private let onChange: @Sendable () -> Void
 
+    /// An audit that reads nothing yet.
+    /// - Parameter onChange: Called on the reading threads after a batch was read, and when reading fails.
+    init(onChange: @escaping @Sendable () -> Void = {}) { self.onChange = onChange }
+
+    /// Starts reading at once.
+    /// - Parameters:
+    ///   - uri: The broker.
+    ///   - source: Where to read.
+    ///   - onChange: Called on the reading threads after a batch was read, and when reading fails.
+    /// - Throws: `AMQPError` when a queue cannot be read.
+    convenience init(
+        _ uri: String, reading source: Source = .queues, onChange: @escaping @Sendable () -> Void = {}
+    ) throws {
+        self.init(onChange: onChange)
+        try read(uri, from: source)
+    }
+
     /// Starts reading the results and both dead-letter queues of a broker; connects and so blocks for a moment.
+    ///
+    /// After `stop()` it may read again, and adds to what is known.
     /// - Parameters:
     ///   - uri: The broker.
     ///   - source: Where to read; taps must be there before the first job is published.
-    ///   - onChange: Called on the reading threads after a batch was read, and when reading fails.
     /// - Throws: `AMQPError` when a queue cannot be read.
-    init(_ uri: String, reading source: Source = .queues, onChange: @escaping @Sendable () -> Void = {}) throws {
-        self.onChange = onChange
+    func read(_ uri: String, from source: Source) throws {
+        isStopping.store(false, ordering: .releasing)
         let queues =
             switch source {
             case .queues: [TopologyNames.resultsQueue, TopologyNames.deadQueue, TopologyNames.deadTokensQueue]
@@ -101,6 +119,7 @@ final class RunAudit: Sendable {
     func stop() {
         isStopping.store(true, ordering: .releasing)
         for thread in threads.withLock({ $0 }) { thread.join() }
+        threads.withLock { $0 = [] }
     }
 
     private static func thread(

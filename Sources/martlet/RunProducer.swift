@@ -46,6 +46,15 @@ struct RunProducer {
         settle(try client.takeOutcomes(), audit)
     }
 
+    /// Gives up on the confirms that are still missing, because the connection is gone: those jobs may be done or not.
+    mutating func abandon(audit: RunAudit) {
+        let jobs = pending.values
+        audit.record { ledger in
+            for job in jobs { ledger.offered(job: job.id, notifications: job.notifications) }
+        }
+        pending = [:]
+    }
+
     /// Waits for the confirms that are still missing.
     mutating func finish(audit: RunAudit) throws(AMQPError) { settle(try client.flush(), audit) }
 

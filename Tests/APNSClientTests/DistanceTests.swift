@@ -33,7 +33,7 @@ final class Metronome {
         }
     }
 
-    private let line: DelayLine
+    private let line: FaultProxy
     private let near: End
     private let far: End
     private let loop: EventLoop
@@ -41,7 +41,7 @@ final class Metronome {
     init(loop: EventLoop, roundTrip: Duration) throws {
         self.loop = loop
         let listener = try Listener(address: .loopback(port: 0))
-        line = try DelayLine(to: listener.address.port, roundTrip: roundTrip)
+        line = try FaultProxy(to: listener.address.port, delay: roundTrip / 2)
         near = try End(try Socket.connect(to: .loopback(port: line.port), timeout: .seconds(5)), loop: loop)
         var accepted: End?
         while accepted == nil {
@@ -66,7 +66,7 @@ final class DistantRing {
     let server: ScriptedServer
     let driver: PoolDriver
     let metronome: Metronome
-    private let line: DelayLine
+    private let line: FaultProxy
     private var submitted = 0
 
     init(roundTrip: Duration, _ change: (inout APNSPoolConfiguration) -> Void) throws {
@@ -75,7 +75,7 @@ final class DistantRing {
         server = try ScriptedServer(loop: loop, context: try certificates.serverContext())
         // A server that keeps up to half of a window back lets through no more than about half of it per round trip.
         server.returnsWindow = true
-        line = try DelayLine(to: server.port, roundTrip: roundTrip)
+        line = try FaultProxy(to: server.port, delay: roundTrip / 2)
         metronome = try Metronome(loop: loop, roundTrip: roundTrip)
         driver = try PoolDriver(loop: loop, port: line.port, trust: certificates.trust, tokens: nil, change)
     }

@@ -11,9 +11,9 @@ extension KillTests {
     @Test("SIGHUP: what did not change is said; a key that APNs refuses costs nothing, and the one before goes on")
     func reload() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             let worker = try ring.local.startWorker("worker")
-            try await ring.publish(KillRing.jobs(500), watch.audit)
+            try await ring.publish(RunJob.several(500), watch.audit)
             try await watch.until(finals: 500)
             worker.signal(SIGHUP)
             try await Self.awaitLog(ring, "a credential is unchanged")
@@ -24,7 +24,7 @@ extension KillTests {
                 Foundation.rename(directory.file("next.p8"), directory.file("AuthKey_MARTLET001.p8")) == 0)
             worker.signal(SIGHUP)
             try await Self.awaitLog(ring, "a credential changed: the new one is proved before it is used")
-            try await ring.publish(KillRing.jobs(500), watch.audit)
+            try await ring.publish(RunJob.several(500), watch.audit)
             try await Self.awaitLog(ring, "APNs refuses the new credential: the one before stays in use")
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()

@@ -17,10 +17,10 @@ extension KillTests {
         /// Pushes are answered late: some are in flight until shortly before the end, and those not sent go back.
         case slow
 
-        var jobs: [KillRing.Job] {
+        var jobs: [RunJob] {
             switch self {
-            case .quick: KillRing.jobs(10_000)
-            case .slow: KillRing.jobs(100) + KillRing.jobs(1_900, tokenPrefix: slowly)
+            case .quick: RunJob.several(10_000)
+            case .slow: RunJob.several(100) + RunJob.several(1_900, tokenPrefix: slowly)
             }
         }
     }
@@ -31,7 +31,7 @@ extension KillTests {
     func drained(load: Load) async throws {
         try await KillRing.run(settings: "shutdown: { grace: 9s }\nlanes: 1") { ring in
             let jobs = load.jobs
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")
             try await watch.until(finals: 100)
@@ -56,7 +56,7 @@ extension KillTests {
     @Test("A second signal: the worker leaves at once, and another one finishes what it had in flight")
     func impatient() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             let jobs = Load.slow.jobs
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")

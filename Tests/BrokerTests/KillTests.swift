@@ -22,8 +22,8 @@ struct KillTests {
             for round in 1...Self.rounds {
                 let began = ContinuousClock.now
                 ring.local.simulator.reset()
-                let watch = try await AuditWatch(ring)
-                async let published: Void = ring.publish(KillRing.jobs(Self.jobs), watch.audit)
+                let watch = try await AuditWatch(ring.local)
+                async let published: Void = ring.publish(RunJob.several(Self.jobs), watch.audit)
                 try await watch.until(finals: Self.jobs / 2)
                 let held = try await ring.jobCounts()
                 workers[0].signal(SIGKILL)

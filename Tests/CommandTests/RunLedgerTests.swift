@@ -52,8 +52,44 @@ struct RunLedgerTests {
         #expect(ledger.open == 0)
     }
 
+    @Test("A job that was published and never confirmed may be done or not; it is neither lost nor unexpected")
+    func offered() {
+        var ledger = RunLedger()
+        ledger.offered(job: "j")
+        #expect((ledger.promises, ledger.open) == (0, 0))
+        #expect(ledger.verdict().isClean)
+        report(&ledger)
+        ledger.accepted(apnsID: "a")
+        #expect(ledger.verdict().isClean)
+    }
+
+    @Test("A second acceptance is explained by a later attempt: the first had no answer")
+    func repeated() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        report(&ledger, attempt: 2)
+        ledger.accepted(apnsID: "a")
+        ledger.accepted(apnsID: "a")
+        let verdict = ledger.verdict()
+        #expect((verdict.explainedDuplicates, verdict.repeatedUnanswered) == (1, 1))
+        #expect(verdict.isClean)
+    }
+
     @Test(
-        "A second acceptance is explained by a result that says redelivered, and by nothing else",
+        "Two final outcomes contradict each other unless the job was delivered again",
+        arguments: [(1, false), (2, true)], [true, false])
+    func contradicted(second: (attempt: Int, accepted: Bool), redelivered: Bool) {
+        var ledger = RunLedger()
+        ledger.promised(job: "j")
+        ledger.accepted(apnsID: "a")
+        report(&ledger)
+        report(&ledger, attempt: second.attempt, accepted: second.accepted, redelivered: redelivered)
+        #expect(ledger.verdict().contradicted == (redelivered ? [] : [Key(job: "j", index: 0)]))
+        #expect(ledger.verdict().isClean == redelivered)
+    }
+
+    @Test(
+        "A second acceptance in one attempt is explained by a result that says redelivered, and by nothing else",
         arguments: [true, false])
     func duplicates(redelivered: Bool) {
         var ledger = RunLedger()
@@ -86,7 +122,7 @@ struct RunLedgerTests {
         var ledger = RunLedger()
         ledger.promised(job: "j")
         report(&ledger, attempt: 1, accepted: false)
-        report(&ledger, attempt: 2, accepted: false)
+        report(&ledger, attempt: 2, accepted: false, redelivered: true)
         #expect(ledger.verdict().isClean)
         report(&ledger, attempt: 2, messageID: "other", accepted: false)
         #expect(ledger.verdict().ambiguous == [Key(job: "j", index: 0)])

@@ -32,6 +32,8 @@ final class BrokerLink: ReadinessHandler {
     let role: BrokerRole
     /// Why there is no connection, for people.
     private(set) var trouble: String?
+    /// How many connections were opened, and how many of them were lost.
+    private(set) var opened = 0, lost = 0
 
     private var state: State
     private var backoff = Backoff.broker
@@ -113,6 +115,7 @@ final class BrokerLink: ReadinessHandler {
                 return
             }
             state = .open(connection)
+            opened += 1
             pulse.opened(role, fileDescriptor: connection.fileDescriptor)
             openedAt = now
             trouble = nil
@@ -130,6 +133,7 @@ final class BrokerLink: ReadinessHandler {
     func failed(_ error: AMQPError, now: MonotonicTime) {
         if case .open(let connection) = state {
             loop.unwatch(connection.fileDescriptor)
+            lost += 1
             pulse.closed(role)
             backoff.ended(after: now.nanoseconds(since: openedAt))
             // A broker that closes its connections closes all of them, and everybody comes back at once.

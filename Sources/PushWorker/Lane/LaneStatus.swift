@@ -103,6 +103,8 @@ extension Lane {
         counters.unconfirmed = publisher.unconfirmed
         counters.publications = publisher.counts.publications
         counters.confirms = publisher.counts.confirms
+        counters.brokerConnects = consumeLink.opened + publishLink.opened
+        counters.brokerDisconnects = consumeLink.lost + publishLink.lost
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {
             guard let position = route.claim?.index else { continue }

@@ -1,0 +1,116 @@
+import APNSSimulator
+import EventLoop
+import LocalStack
+import PushModel
+import RabbitMQ
+
+/// What the three ledgers of a run say once everything is settled: what the broker confirmed to producers, what APNs
+/// received, and what results, dead letters and queues hold.
+struct RunComparison: Sendable {
+    /// What the comparison of the ledgers found.
+    var verdict: RunLedger.Verdict
+    /// How many notifications were promised.
+    var promises: Int
+    /// Results that belong to a job delivered before.
+    var redelivered: Int
+    /// The outcomes that were reported.
+    var outcomes: Set<String>
+    /// Why reading the results ended early.
+    var failure: String?
+    /// Pushes that APNs saw and could not list.
+    var unlisted: Int
+    /// What is left in queues.
+    var leftovers: [String: QueueCounts]
+
+    /// Everything that must not be, in sentences; empty when all is well.
+    /// - Parameters:
+    ///   - mostExtra: How many pushes may have been made more than once.
+    ///   - allowed: The outcomes that jobs may have.
+    ///   - queues: The queues that may hold something.
+    func problems(
+        mostExtra: Int, outcomes allowed: Set<String> = [Outcome.accepted.rawValue], leftovers queues: Set<String> = []
+    ) -> [String] {
+        var problems: [String] = []
+        func count(_ count: Int, _ what: String) {
+            if count > 0 { problems.append("\(count) \(what)") }
+        }
+        if let failure { problems.append("the results could not be read: \(failure)") }
+        count(verdict.lost.count, "lost")
+        count(verdict.unexplainedDuplicates.count, "pushed twice without an explanation")
+        count(verdict.unexpected.count, "reported that nobody published")
+        count(verdict.ambiguous.count, "attempts with more than one message id")
+        count(verdict.contradicted.count, "with several final outcomes")
+        count(verdict.unreceived.count, "reported accepted that APNs never received")
+        count(verdict.unreported.count, "accepted by APNs and not reported")
+        count(unlisted, "pushes that the ledger of APNs has no room for")
+        if verdict.explainedDuplicates > mostExtra {
+            problems.append("\(verdict.explainedDuplicates) pushed twice, at most \(mostExtra) were unacknowledged")
+        }
+        let byDelivery = verdict.explainedDuplicates - verdict.repeatedUnanswered
+        if byDelivery > redelivered { problems.append("\(byDelivery) pushed twice, \(redelivered) delivered again") }
+        let strange = outcomes.subtracting(allowed).sorted()
+        if !strange.isEmpty { problems.append("outcomes that no job should have: \(strange.joined(separator: ", "))") }
+        for (queue, counts) in leftovers.sorted(by: { $0.key < $1.key }) where !queues.contains(queue) {
+            problems.append("\(queue) still holds \(counts.total)")
+        }
+        return problems
+    }
+}
+
+extension LocalRun {
+    /// Publishes jobs and waits until the broker confirmed them all.
+    /// - Parameters:
+    ///   - jobs: The jobs.
+    ///   - audit: Learns of each confirmed one, and of those whose confirm never came.
+    /// - Returns: How many the broker refused.
+    /// - Throws: `AMQPError` when the broker cannot be reached or leaves meanwhile.
+    func publish(_ jobs: [RunJob], _ audit: RunAudit) async throws -> Int {
+        try await BlockingWork.run("producer") { [self] in
+            let client = try connect("producer")
+            defer { client.close() }
+            var producer = RunProducer(client)
+            do {
+                for job in jobs {
+                    try producer.publish(job.publication, enqueuedAt: WallClock.milliseconds(), audit: audit)
+                }
+                try producer.finish(audit: audit)
+            } catch {
+                producer.abandon(audit: audit)
+                throw error
+            }
+            return producer.refused
+        }
+    }
+
+    /// What every queue holds at this moment.
+    func queueCounts() async throws -> [String: QueueCounts] {
+        try await BlockingWork.run("queues") { [broker] in try broker.queueCounts() }
+    }
+
+    /// What the job queues hold at this moment, together.
+    func jobCounts() async throws -> QueueCounts {
+        let counts = try await queueCounts()
+        return apps.reduce(into: QueueCounts(ready: 0, unacknowledged: 0)) { sum, app in
+            guard let queue = counts[TopologyNames.jobQueue(route: app.route)] else { return }
+            sum.ready += queue.ready
+            sum.unacknowledged += queue.unacknowledged
+        }
+    }
+
+    /// Compares the ledgers once everything is settled.
+    /// - Parameter audit: What was reported so far; it reads whatever is left and ends.
+    func compare(_ audit: RunAudit) async throws -> RunComparison {
+        let state = try await BlockingWork.run("audit") { [simulator] in
+            audit.stop()
+            let accepted = simulator.ledger.records().filter { $0.status == 200 }
+            audit.record { ledger in
+                for record in accepted { ledger.accepted(apnsID: record.id.description) }
+            }
+            return audit.current
+        }
+        return RunComparison(
+            verdict: state.ledger.verdict(), promises: state.ledger.promises, redelivered: state.redelivered,
+            outcomes: Set(state.outcomes.keys.map(\.outcome)), failure: state.failure,
+            unlisted: simulator.ledger.unlisted, leftovers: try await queueCounts().filter { $0.value.total > 0 })
+    }
+}

@@ -1,0 +1,100 @@
+import LocalStack
+import Testing
+
+@testable import APNSSimulator
+@testable import martlet
+
+/// Something that goes wrong, how it is brought about, and what a worker makes of it.
+struct Fault: Sendable, CustomTestStringConvertible {
+    /// Its numbers in the list of faults; one run may prove several.
+    var numbers: [Int]
+    /// What goes wrong, in a few words.
+    var name: String
+    /// What a worker makes of it.
+    var expectation: String
+    /// Whether every change is tried on it.
+    var isQuick = false
+    /// Whether it may take more than five minutes.
+    var isLong = false
+    /// What it happens to.
+    var setup = FaultSetup()
+    /// Brings it about and repairs it, once half of the setup's jobs are done; the bench checks everything afterwards.
+    var run: @Sendable (FaultRing) async throws -> Void
+
+    /// A fault of the catalogue.
+    /// - Parameters:
+    ///   - numbers: Its numbers in the list of faults.
+    ///   - name: What goes wrong, in a few words.
+    ///   - expects: What a worker makes of it.
+    ///   - isQuick: Whether every change is tried on it.
+    ///   - isLong: Whether it may take more than five minutes.
+    ///   - setup: Changes what it happens to.
+    ///   - run: Brings it about and repairs it.
+    init(
+        _ numbers: Int..., name: String, expects: String, isQuick: Bool = false, isLong: Bool = false,
+        setup: (inout FaultSetup) -> Void = { _ in }, run: @escaping @Sendable (FaultRing) async throws -> Void
+    ) {
+        self.numbers = numbers
+        self.name = name
+        expectation = expects
+        self.isQuick = isQuick
+        self.isLong = isLong
+        setup(&self.setup)
+        self.run = run
+    }
+
+    /// Its numbers as the table shows them.
+    var label: String { numbers.isEmpty ? "random" : numbers.map(String.init).joined(separator: ",") }
+    var testDescription: String { "\(label) \(name)" }
+}
+
+/// What a fault happens to: how many jobs and workers, and how they are set up.
+struct FaultSetup: Sendable {
+    /// Jobs published before the fault, spread over the apps.
+    var jobs = 3_000
+    /// Milliseconds after which APNs answers these.
+    var milliseconds = 500...4_000
+    /// Workers started before the fault.
+    var workers = 1
+    /// The apps pushed for, each with a route and a queue.
+    var apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
+    /// More lines of the workers' configuration.
+    var settings = "lanes: 1"
+    /// Variables that override the workers' configuration.
+    var variables: [String: String] = [:]
+    /// A program and arguments that become the worker.
+    var wrapper: [String] = []
+    /// Whether workers reach the broker through `FaultRing.proxy`.
+    var brokerProxy = false
+    /// Whether workers reach APNs through `FaultRing.apnsProxy`.
+    var apnsProxy = false
+    /// What the broker offers.
+    var broker = PrivateBrokerOptions()
+    /// Erlang expressions that the broker evaluates before the first worker starts.
+    var preparation: [String] = []
+    /// How many more nodes form a cluster with the broker; every queue then has a member on each.
+    var companions = 0
+    /// What APNs does.
+    var scenario = Scenario()
+    /// How long workers wait for an answer of APNs.
+    var requestTimeout = Duration.seconds(30)
+    /// The outcomes that jobs may have.
+    var outcomes: Set<String> = ["accepted"]
+    /// Queues that may hold something in the end.
+    var leftovers: Set<String> = []
+    /// The most memory a worker may ever have had, in MiB; a debug build needs more than a release build.
+    var memoryCeiling = 128
+    /// How long may pass until everything is final once the fault is over.
+    var patience = Duration.seconds(90)
+}
+
+/// All faults.
+enum FaultCatalogue {
+    /// Those that can be brought about on one machine.
+    static let all = broker + network + results + topology + trust + apns + process + resources + load
+
+    /// Those that cannot, and why.
+    static let notInjectable: [Int: String] = [
+        53: "other versions of RabbitMQ: Debian 12 has 3.10 only"
+    ]
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// Which faults are tried, and with which luck; from the environment.
+enum FaultSelection {
+    /// The variables `MARTLET_FAULTS` (`all`, `random`, or numbers separated by commas; without it the quick ones),
+    /// `MARTLET_SEED` and `MARTLET_FAULT_SECONDS`, and where the table's lines and the logs of failed runs go.
+    static func variable(_ name: String) -> String? {
+        getenv("MARTLET_\(name)").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The faults to try.
+    static let faults = faults(variable("FAULTS"))
+
+    /// What chance is drawn from.
+    static let seed = variable("SEED").flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
+
+    /// How long runs of a chosen length take; nil for their own.
+    static let duration = variable("FAULT_SECONDS").flatMap { Int($0) }.map { Duration.seconds($0) }
+
+    /// How many workers are many.
+    static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 500
+
+    /// Whether packets may be dropped and file systems mounted: everything here has a network and mounts of its own.
+    static let isIsolated = variable("FAULT_ISOLATED") != nil
+
+    /// Reads a selection.
+    /// - Parameter text: `all`, `random`, numbers separated by commas, or nil for the quick ones.
+    static func faults(_ text: String?) -> [Fault] {
+        guard let text else { return FaultCatalogue.all.filter(\.isQuick) }
+        guard text != "random" else { return [FaultCatalogue.random] }
+        guard text != "all" else { return FaultCatalogue.all }
+        let numbers = Set(text.split(separator: ",").map { Int($0) ?? 0 })
+        return FaultCatalogue.all.filter { !numbers.isDisjoint(with: $0.numbers) }
+    }
+}

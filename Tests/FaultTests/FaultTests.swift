@@ -1,0 +1,39 @@
+import Testing
+
+@testable import martlet
+
+/// Everything that can go wrong around a worker goes wrong, and three ledgers show that nothing is lost.
+///
+/// `make faults` runs all of them; every change is tried on the quick ones.
+@Suite("Faults", .serialized)
+struct FaultTests {
+    @Test(
+        "Nothing is lost, and nothing happens twice without an explanation", .timeLimit(.minutes(5)),
+        arguments: FaultSelection.faults.filter { !$0.isLong })
+    func fault(_ fault: Fault) async throws { try await FaultBench.run(fault) }
+
+    @Test(
+        "Nothing is lost, and nothing happens twice without an explanation, for as long as it takes",
+        .timeLimit(.minutes(75)), arguments: FaultSelection.faults.filter(\.isLong))
+    func longFault(_ fault: Fault) async throws { try await FaultBench.run(fault) }
+
+    @Test("What chance chooses follows from the seed", .timeLimit(.minutes(1)))
+    func seeds() {
+        // The first numbers of SplitMix64 as its author publishes them for the seed 1234567.
+        var generator = SeededGenerator(seed: 1_234_567)
+        #expect(generator.next() == 6_457_827_717_110_365_317)
+        #expect(generator.next() == 3_203_168_211_198_807_973)
+        var (first, second) = (SeededGenerator(seed: 7), SeededGenerator(seed: 7))
+        #expect((0..<50).map { _ in first.next() } == (0..<50).map { _ in second.next() })
+    }
+
+    @Test("Each fault has one place in the catalogue", .timeLimit(.minutes(1)))
+    func catalogue() {
+        let numbers = FaultCatalogue.all.flatMap(\.numbers) + FaultCatalogue.notInjectable.keys
+        #expect(numbers.count == Set(numbers).count)
+        #expect(Set(1...56).subtracting(numbers).sorted() == [], "neither injected nor said why not")
+        #expect(FaultSelection.faults("random").map(\.label) == ["random"])
+        #expect(!FaultSelection.faults(nil).isEmpty)
+        #expect(FaultSelection.faults("1,2").flatMap(\.numbers).sorted() == [1, 2])
+    }
+}

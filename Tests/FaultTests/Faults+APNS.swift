@@ -1,0 +1,7 @@
+import LocalStack
+
+// APNs is slow, refuses, leaves or lies.
+extension FaultCatalogue {
+    /// Faults of this kind.
+    static let apns: [Fault] = []
+}

@@ -1,0 +1,207 @@
+import Glibc
+import LocalStack
+import TestSupport
+
+// The broker leaves, freezes, is full, or throws everybody out.
+extension FaultCatalogue {
+    /// Faults of the broker.
+    static let broker = comings + alarms + refusals
+
+    /// The broker leaves and comes back.
+    private static let comings = [
+        Fault(
+            1, name: "broker restarted", expects: "Reconnects, drops what was not sent, loses nothing",
+            setup: { $0.patience = .seconds(180) }
+        ) { ring in
+            for _ in 0..<5 {
+                try await ring.publish(300, taking: 500...2_000)
+                try await ring.strike { try $0.broker.restart() }
+                try await ring.awaitReconnected()
+            }
+            let median = FaultRing.median(ring.recoveries)
+            ring.expect(median <= .seconds(5), "the median of five recoveries was \(FaultBench.seconds(median)) s")
+        },
+        Fault(
+            2, name: "broker killed", expects: "Reconnects; what was confirmed is still there", isQuick: true
+        ) { ring in
+            try await ring.strike {
+                $0.broker.crash()
+                try $0.broker.restart()
+            }
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            3, name: "broker frozen", expects: "Noticed after two heartbeats; works again once it thaws",
+            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
+        ) { ring in
+            try await ring.strike { $0.broker.signal(SIGSTOP) }
+            try await ring.awaitNotice(within: .seconds(20))
+            ring.broker.signal(SIGCONT)
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            8, name: "maintenance", expects: "Leaves when the broker is drained, comes back when it is revived"
+        ) { ring in
+            try await ring.strike { try $0.run("/usr/lib/rabbitmq/bin/rabbitmq-upgrade", "drain") }
+            try await ring.awaitNotice(within: .seconds(20))
+            try await ring.endure(.seconds(3))
+            try await ring.strike { try $0.run("/usr/lib/rabbitmq/bin/rabbitmq-upgrade", "revive") }
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            14, name: "slow confirms", expects: "Waits for confirms within its window; nobody is declared dead",
+            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "10s" }
+        ) { ring in
+            let before = try ring.worker.metric("martlet_broker_disconnects_total")
+            let most = try await ring.largest({ try ring.worker.metric("martlet_unconfirmed") }) {
+                // Awake for a tenth of the time.
+                try await ring.strike { ring in
+                    for _ in 0..<20 {
+                        ring.broker.signal(SIGSTOP)
+                        poll(nil, 0, 450)
+                        ring.broker.signal(SIGCONT)
+                        poll(nil, 0, 50)
+                    }
+                }
+            }
+            ring.note("at most \(Int(most)) unconfirmed")
+            ring.expect(most <= 4_000, "\(most) publications were unconfirmed")
+            let after = try ring.worker.metric("martlet_broker_disconnects_total")
+            ring.expect(before == after, "connections were given up")
+            try await ring.awaitReady()
+        },
+        Fault(
+            21, name: "queues without a majority", expects: "Waits without a push; goes on once the nodes are back",
+            setup: {
+                $0.companions = 2
+                $0.patience = .seconds(180)
+            }
+        ) { ring in
+            try await ring.strike { $0.companions.forEach { $0.crash() } }
+            try await ring.endure(.seconds(20))
+            let unconfirmed = try ring.worker.metric("martlet_unconfirmed")
+            ring.note("\(Int(unconfirmed)) results unconfirmed meanwhile")
+            ring.expect(unconfirmed > 0, "results were confirmed without a majority: the run says nothing")
+            try await ring.strike(noting: false) { ring in
+                for companion in ring.companions { try companion.restart() }
+            }
+            try await ring.awaitReady()
+        },
+    ]
+
+    /// The broker has no room.
+    private static let alarms = [
+        Fault(
+            11, name: "memory alarm", expects: "Pushes little more while blocked; goes on where it was afterwards",
+            setup: {
+                $0.jobs = 6_000
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
+            }
+        ) { ring in
+            try await block(ring, by: ["set_vm_memory_high_watermark", "0.0000001"])
+            try await ring.control("set_vm_memory_high_watermark", "0.4")
+            try await ring.awaitReady()
+        },
+        Fault(
+            12, name: "disk alarm", expects: "Pushes little more while blocked; goes on where it was afterwards",
+            isQuick: true, setup: { $0.jobs = 6_000 }
+        ) { ring in
+            try await block(ring, by: ["set_disk_free_limit", "10000GB"])
+            try await ring.control("set_disk_free_limit", "50MB")
+            try await ring.awaitReady()
+        },
+        Fault(
+            13, name: "broker's disk full", expects: "Waits for the broker; what was confirmed is still there",
+            setup: { $0.patience = .seconds(180) }
+        ) { ring in
+            try await ring.strike { ring in
+                ring.broker.crash()
+                let data = try ring.moveBrokerData(toFileSystemOf: 200)
+                try ring.broker.restart()
+                // Without this the disk alarm would come first.
+                try ring.broker.control(["set_disk_free_limit", "1000"])
+                _ = try? ring.run("/bin/dd", "if=/dev/zero", "of=\(data)/filler", "bs=64k")
+            }
+            try await ring.until("the broker cannot write") { try ring.brokerLog.contains("enospc") }
+            // Writing on into a full disk, this RabbitMQ tears holes into its own logs and never reads them again.
+            ring.broker.crash()
+            try await ring.endure(.seconds(5))
+            try await ring.strike(noting: false) { ring in
+                try ring.run("/bin/rm", ring.broker.directory.file("data/filler"))
+                try ring.broker.restart()
+            }
+            try await ring.awaitReconnected()
+        },
+    ]
+
+    /// Raises an alarm, and expects that pushing ends while results cannot be published.
+    private static func block(_ ring: FaultRing, by command: [String]) async throws {
+        let held = try await ring.noteHeld()
+        let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
+        try await ring.strike(noting: false) { try $0.broker.control(command) }
+        try await ring.awaitMetric("martlet_broker_blocked", atLeast: 1)
+        let atFirst = ring.pushes
+        // Longer than any push takes, then longer than heartbeats allow silence.
+        try await ring.endure(.seconds(6))
+        let atRest = ring.pushes
+        try await ring.endure(.seconds(10))
+        ring.note("\(atRest - atFirst) more pushes while blocked, \(held) were held")
+        ring.expect(ring.pushes == atRest, "\(ring.pushes - atRest) pushes more although results cannot be published")
+        ring.expect(ring.pushes < ring.promises, "there was nothing left to push: the run says nothing")
+        let after = try ring.worker.metric("martlet_broker_disconnects_total")
+        ring.expect(after == disconnects, "connections were given up")
+    }
+
+    /// The broker throws everybody out.
+    private static let refusals = [
+        Fault(
+            7, name: "connections closed by an operator", expects: "Reconnects with a pause", isQuick: true
+        ) { ring in
+            try await ring.noteHeld()
+            let began = ContinuousClock.now
+            try await ring.control("close_all_connections", "maintenance")
+            try await ring.awaitReconnected(since: began)
+        },
+        Fault(
+            23, name: "consumer timeout", expects: "Takes the jobs again; acknowledges none on the lost channel",
+            setup: {
+                $0.apnsProxy = true
+                $0.preparation = [
+                    "application:set_env(rabbit, consumer_timeout, 8000).",
+                    "application:set_env(rabbit, channel_tick_interval, 1000).",
+                ]
+            }
+        ) { ring in
+            try await ring.strike { $0.apnsProxy?.set { $0.stalled = [.toClient, .toServer] } }
+            try await ring.until("the broker loses its patience") {
+                try ring.brokerLog.contains("delivery acknowledgement on channel")
+            }
+            ring.apnsProxy?.heal()
+            try await ring.awaitReady()
+        },
+        Fault(
+            26, name: "virtual host without room, and deleted", expects: "Asks again until it may come back",
+            setup: { $0.jobs = 0 }
+        ) { ring in
+            try await ring.until("the worker is ready") { try ring.worker.isReady }
+            try await ring.strike { ring in
+                try ring.broker.control(["set_vhost_limits", #"{"max-connections":0}"#])
+                try ring.broker.control(["close_all_connections", "no room"])
+            }
+            try await ring.awaitNotice(within: .seconds(20))
+            try await ring.endure(.seconds(5))
+            try await ring.control("clear_vhost_limits")
+            try await ring.awaitReconnected()
+            // With everything done: what a virtual host holds goes with it.
+            try await ring.strike { ring in
+                let definitions = ring.broker.directory.file("before.json")
+                try ring.broker.control(["export_definitions", definitions])
+                try ring.broker.control(["delete_vhost", "/"])
+                try ring.run("/bin/sleep", "5")
+                try ring.broker.control(["import_definitions", definitions])
+            }
+            try await ring.awaitReconnected()
+            try await ring.publish(500)
+        },
+    ]
+}

@@ -1,0 +1,117 @@
+import APNSSimulator
+import EventLoop
+import Glibc
+import LocalStack
+
+@testable import martlet
+
+// Many workers, many jobs, a long time.
+extension FaultCatalogue {
+    /// Faults of this kind.
+    static let load = [
+        Fault(
+            49, name: "many workers reconnect at once", expects: "Spread their connects; all are ready within a minute",
+            isLong: true,
+            setup: {
+                $0.jobs = 0
+                $0.workers = 0
+            }
+        ) { ring in try await stampede(ring, of: FaultSelection.crowd) },
+        Fault(
+            50, name: "rolling restart", expects: "Workers come and go under load, and nothing is pushed twice",
+            isLong: true,
+            setup: {
+                $0.jobs = 500
+                $0.workers = 2
+            }
+        ) { ring in
+            let duration = FaultSelection.duration ?? .seconds(60)
+            var restarts = 0
+            try await ring.underLoad(of: 100) {
+                let end = ContinuousClock.now.advanced(by: duration)
+                while ContinuousClock.now < end {
+                    let next = ContinuousClock.now.advanced(by: .seconds(10))
+                    let old = try ring.worker
+                    let new = try ring.startWorker()
+                    try await ring.until("the new worker is ready") { new.isReady }
+                    try await ring.noteHeld()
+                    old.process.signal(SIGTERM)
+                    try await ring.retire(old, endingWith: .exited(0))
+                    restarts += 1
+                    try await ring.endure(max(.zero, ContinuousClock.now.duration(to: next)))
+                }
+            }
+            ring.note("\(restarts) restarts in \(duration.components.seconds) s")
+        },
+        Fault(
+            54, name: "one app floods its queue", expects: "Other apps' notifications arrive as before",
+            isQuick: true,
+            setup: {
+                $0.jobs = 0
+                $0.apps.append(LocalRun.App(route: "calm", topic: "com.example.calm"))
+            }
+        ) { ring in
+            try await ring.until("the worker is ready") { try ring.worker.isReady }
+            let alone = try await calmLatency(ring)
+            var flood = RunJob.several(8_000, taking: 2_000...4_000)
+            for index in flood.indices { flood[index].topic = "com.example.shop" }
+            try await ring.publish(flood)
+            let among = try await calmLatency(ring)
+            let backlog = try await ring.local.jobCounts().total
+            ring.expect(backlog > 1_000, "the flood was over too soon: the run says nothing")
+            ring.note("others after \(alone) ms alone, after \(among) ms beside \(backlog) waiting (median)")
+            // Behind the flood they would take many seconds.
+            ring.expect(among < max(2_000, alone * 10), "others took \(among) ms instead of \(alone) ms")
+        },
+    ]
+
+    /// The median time from before a job is published to its push, in milliseconds, of an app with little to do.
+    private static func calmLatency(_ ring: FaultRing) async throws -> Int64 {
+        var waits: [Int64] = []
+        for _ in 0..<30 {
+            var job = RunJob(isRaw: false)
+            job.topic = "com.example.calm"
+            let token = job.token
+            let began = WallClock.milliseconds()
+            try await ring.publish([job])
+            try await ring.until("a push of the calm app") { !ring.simulator.ledger.records(token: token).isEmpty }
+            waits += ring.simulator.ledger.records(token: token).map { $0.time - began }
+        }
+        return waits.sorted()[waits.count / 2]
+    }
+
+    /// Starts very many workers, restarts their broker, and reads from its log when they came back.
+    private static func stampede(_ ring: FaultRing, of crowd: Int) async throws {
+        for first in stride(from: 0, to: crowd, by: 10) {
+            let some = try (first..<min(first + 10, crowd)).map { _ in try ring.startWorker() }
+            try await ring.until("workers are ready") { some.allSatisfy(\.isReady) }
+        }
+        ring.note("\(ring.workers.reduce(0) { $0 + $1.ownMemory } / max(1, crowd)) MiB of its own each")
+        try await ring.strike { try $0.broker.restart() }
+        try await ring.awaitReconnected()
+        // The broker's own log leaves lines out when they are many.
+        let times = ring.workers.flatMap { logins(in: $0.log).dropFirst(2) }.sorted()
+        ring.expect(times.count >= crowd * 2, "\(times.count) connections of \(crowd) workers came back")
+        let spread = (times.last ?? 0) - (times.first ?? 0)
+        let busiest = times.indices.map { start in times[start...].prefix { $0 < times[start] + 1 }.count }.max() ?? 0
+        ring.note("\(times.count) connects of \(crowd) workers within \(spread.rounded()) s")
+        ring.note("at most \(busiest) in a second")
+        let slowest = ring.recoveries.max() ?? .zero
+        ring.expect(slowest <= .seconds(60), "the last was ready after \(FaultBench.seconds(slowest)) s")
+        // A queue takes its time to let hundreds of consumers go: not all at once.
+        while ring.workers.count > 10 {
+            let some = ring.workers.suffix(10)
+            for worker in some { worker.process.signal(SIGTERM) }
+            for worker in some { try await ring.retire(worker, endingWith: .exited(0)) }
+        }
+    }
+
+    /// When a worker connected to the broker according to its log, in seconds since midnight.
+    private static func logins(in log: String) -> [Double] {
+        log.split(separator: "\n").filter { $0.contains("connected to the broker") }.compactMap { line in
+            // {"time":"2026-01-31T23:59:59.123Z",…
+            let time = line.dropFirst(20).prefix(12).split(separator: ":").compactMap { Double($0) }
+            return time.count == 3 ? time[0] * 3_600 + time[1] * 60 + time[2] : nil
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Glibc
+import LocalStack
+import TestSupport
+
+// Whatever can happen to the connections with the broker.
+extension FaultCatalogue {
+    /// Faults of the network between workers and the broker.
+    static let network = breaks + bottlenecks
+
+    /// Connections break, with and without a word.
+    private static let breaks = [
+        Fault(
+            4, name: "network cut both ways", expects: "Noticed after two heartbeats, although nobody says a word",
+            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
+        ) { ring in
+            let port = ring.broker.port
+            try await cut(ring, "tcp dport \(port)", "tcp sport \(port)")
+        },
+        Fault(
+            5, name: "network cut one way", expects: "Noticed after two heartbeats, although what is sent arrives",
+            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
+        ) { ring in
+            try await cut(ring, "tcp sport \(ring.broker.port)")
+        },
+        Fault(
+            6, name: "connections reset", expects: "Reconnects at once; half a message is dropped", isQuick: true,
+            setup: { $0.brokerProxy = true }
+        ) { ring in
+            try await ring.strike { $0.brokerProxy?.reset() }
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            15, name: "confirms never arrive", expects: "Gives the connection up; publishes again on a new one",
+            setup: {
+                $0.brokerProxy = true
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
+            }
+        ) { ring in
+            try await ring.strike { $0.brokerProxy?.set { $0.stalled = [.toClient] } }
+            try await ring.awaitNotice(within: .seconds(20))
+            try await ring.endure(.seconds(5))
+            ring.brokerProxy?.heal()
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            24, name: "worker asleep for three heartbeats", expects: "Takes everything it held for lost, reconnects",
+            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
+        ) { ring in
+            let worker = try ring.worker
+            try await ring.strike { _ in
+                worker.process.signal(SIGSTOP)
+                poll(nil, 0, 16_000)
+                worker.process.signal(SIGCONT)
+            }
+            try await ring.awaitReconnected()
+        },
+        Fault(
+            29, name: "names of the broker", expects: "Waits for a name, follows its address, tries every address",
+            setup: {
+                $0.jobs = 1_000
+                $0.workers = 0
+            }
+        ) { ring in try await rename(ring) },
+        Fault(
+            55, name: "idle connections cut", expects: "Heartbeats keep them; without these it reconnects",
+            setup: {
+                $0.brokerProxy = true
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = "6s"
+            }
+        ) { ring in
+            // While there is nothing to do, heartbeats are all that travels.
+            try await ring.until("all is done") {
+                try ring.broker.queueCounts().allSatisfy { $0.value.unacknowledged == 0 }
+            }
+            ring.brokerProxy?.set { $0.idleLimit = .seconds(8) }
+            let connects = try ring.worker.metric("martlet_broker_connects_total")
+            try await ring.endure(.seconds(20))
+            let kept = try ring.worker.metric("martlet_broker_connects_total")
+            ring.expect(kept == connects, "connections were cut although heartbeats went both ways")
+            try await ring.strike { $0.brokerProxy?.set { $0.idleLimit = .milliseconds(500) } }
+            try await ring.awaitMetric("martlet_broker_disconnects_total", atLeast: 4)
+            ring.brokerProxy?.heal()
+            try await ring.awaitReconnected()
+        },
+    ]
+
+    /// The network is slow, or hands everything over in bits.
+    private static let bottlenecks = [
+        Fault(
+            9, name: "slow network", expects: "Works on, slowly; nobody is declared dead",
+            setup: {
+                $0.brokerProxy = true
+                $0.jobs = 300
+            }
+        ) { ring in
+            try await ring.strike {
+                $0.brokerProxy?.set { conditions in
+                    conditions.delay = .milliseconds(100)
+                    conditions.bytesPerSecond = 64_000
+                }
+            }
+            let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
+            try await ring.publish(200)
+            try await ring.endure(.seconds(5))
+            ring.brokerProxy?.heal()
+            try await ring.awaitReady()
+            let after = try ring.worker.metric("martlet_broker_disconnects_total")
+            ring.expect(after == disconnects, "connections were given up")
+        },
+        Fault(
+            10, name: "tiny segments", expects: "Frames are put together byte by byte",
+            setup: { $0.brokerProxy = true }
+        ) { ring in
+            try await ring.strike { $0.brokerProxy?.set { $0.slice = 7 } }
+            try await ring.publish(200)
+            try await ring.endure(.seconds(2))
+            try await ring.awaitReady()
+        },
+    ]
+
+    /// Drops packets until the worker has noticed, and some time beyond.
+    private static func cut(_ ring: FaultRing, _ matches: String...) async throws {
+        try await ring.strike { ring in try ring.drop(matches) }
+        // Twice the heartbeat, and what a busy machine may add.
+        try await ring.awaitNotice(within: .seconds(15))
+        try await ring.endure(.seconds(5))
+        try ring.dropNothing()
+        try await ring.awaitReconnected()
+    }
+
+    /// A name that nobody knows gets an address, another one where nobody answers, and two of which one is silent.
+    private static func rename(_ ring: FaultRing) async throws {
+        guard FaultSelection.isIsolated else {
+            throw FaultFailure("this needs mounts of its own: run it with Tests/FaultTests/run")
+        }
+        let hosts = try ring.broker.directory.write("127.0.0.1 localhost\n", to: "hosts")
+        @Sendable func resolve(to addresses: String...) throws {
+            let lines = addresses.map { "\($0) broker.test\n" }.joined()
+            try ring.broker.directory.write("127.0.0.1 localhost\n\(lines)", to: "hosts")
+        }
+        let worker = try ring.startWorker(
+            ["MARTLET_BROKER_URI": "amqp://guest:guest@broker.test:\(ring.broker.port)/?connection_timeout=2000"],
+            wrapper: [
+                "/usr/bin/unshare", "--mount", "/bin/sh", "-c", #"mount --bind "$0" /etc/hosts && exec "$@""#, hosts,
+            ])
+        try await ring.awaitLog("broker.test", of: worker)
+        try await ring.endure(.seconds(2))
+        try resolve(to: "127.0.0.1")
+        try await ring.awaitReady()
+
+        try await ring.strike { ring in
+            try resolve(to: "127.0.0.9")
+            try ring.broker.control(["close_all_connections", "moved"])
+        }
+        try await ring.awaitNotice(within: .seconds(20))
+        try await ring.endure(.seconds(2))
+        try resolve(to: "127.0.0.1")
+        try await ring.awaitReconnected()
+
+        try ring.drop(["ip daddr 127.0.0.8"])
+        try await ring.strike { ring in
+            try resolve(to: "127.0.0.8", "127.0.0.1")
+            try ring.broker.control(["close_all_connections", "moved"])
+        }
+        try await ring.awaitReconnected()
+        try ring.dropNothing()
+    }
+}

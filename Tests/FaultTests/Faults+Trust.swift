@@ -1,0 +1,7 @@
+import LocalStack
+
+// Logins, certificates and names fail.
+extension FaultCatalogue {
+    /// Faults of this kind.
+    static let trust: [Fault] = []
+}
