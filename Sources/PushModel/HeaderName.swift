@@ -61,6 +61,8 @@ package enum HeaderName {
     package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }
     /// Milliseconds since 1970 at which the dead letter was written.
     package static var diedAt: StaticString { "x-apns-died-at" }
+    /// On the result of a push that was not made again for a redelivery: `suppressed`.
+    package static var duplicate: StaticString { "x-apns-duplicate" }
     /// The worker that wrote it.
     package static var worker: StaticString { "x-apns-worker" }
 }
@@ -73,4 +75,6 @@ package enum MessageName {
     package static var jsonContentType: StaticString { "application/json" }
     /// The property `type` of a result.
     package static var resultType: StaticString { "apns.result.v1" }
+    /// The value of `HeaderName.duplicate`, and of the result's field `duplicate`.
+    package static var suppressed: StaticString { "suppressed" }
 }

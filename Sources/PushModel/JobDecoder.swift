@@ -37,4 +37,15 @@ package struct JobDecoder: Sendable {
         reader.read(now: now, random: random)
         return JobDefect(reason: reason, detail: detail, job: reader.job)
     }
+
+    /// Refuses a message as `refuse` does, without a look at its body, which is kept for the dead letter.
+    package func refuseUnread(
+        _ message: consuming JobMessage, _ reason: Reason, _ detail: String, now: Int64, random: () -> UInt64
+    ) -> JobDefect {
+        let body = message.body
+        message.body = body.lowerBound..<body.lowerBound
+        var defect = refuse(message, reason, detail, now: now, random: random)
+        defect.job.body = body
+        return defect
+    }
 }

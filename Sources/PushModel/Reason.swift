@@ -73,6 +73,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case noAnswer = "NoAnswer"
         case noRoute = "NoRoute"
         case notConfigured = "NotConfigured"
+        case poison = "Poison"
         case routingMismatch = "RoutingMismatch"
         case tooManyTokens = "TooManyTokens"
         case unreachable = "Unreachable"
@@ -257,6 +258,8 @@ extension Reason {
     package static let noRoute = Reason(.noRoute)
     /// The worker's configuration names no host for what the job asks.
     package static let notConfigured = Reason(.notConfigured)
+    /// The job came back to its queue so often that workers may have died of it.
+    package static let poison = Reason(.poison)
     /// The job's environment and topic contradict its routing key or the route that received it.
     package static let routingMismatch = Reason(.routingMismatch)
     /// More than 1,000 device tokens in one job.

@@ -43,11 +43,13 @@ package struct ResultReport: Sendable {
     package var queueMilliseconds: Int64?
     /// From sending to the answer, in milliseconds.
     package var apnsMilliseconds: Int64?
+    /// Whether the broker delivered the job again, and this tells what its first delivery came to.
+    package var isSuppressedDuplicate: Bool
 
     /// A result from its parts.
     package init(
         index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil, finishedAt: Int64,
-        queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil
+        queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil, isSuppressedDuplicate: Bool = false
     ) {
         self.index = index
         self.final = final
@@ -56,6 +58,7 @@ package struct ResultReport: Sendable {
         self.finishedAt = finishedAt
         self.queueMilliseconds = queueMilliseconds
         self.apnsMilliseconds = apnsMilliseconds
+        self.isSuppressedDuplicate = isSuppressedDuplicate
     }
 
     /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
@@ -94,7 +97,7 @@ package struct ResultReport: Sendable {
     }
 
     /// Appends the result's body: one JSON object with every field present, null where it does not apply; the fields
-    /// about channels are in the results of jobs about channels only.
+    /// about channels are in the results of jobs about channels only, and `duplicate` where a push was suppressed.
     package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         let room = room(for: job, from: origin)
         buffer.append(addingCapacity: room) { output in
@@ -161,6 +164,7 @@ extension ResultReport {
         writer.write(origin.routeFragment.span)
         writer.write(decimal: Int64(job.attempt))
         writer.write(job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
+        if isSuppressedDuplicate { writer.write(",\"duplicate\":\"suppressed\"") }
         writer.write(",\"enqueued_at\":")
         writer.write(number: job.enqueuedAt)
         writer.write(",\"finished_at\":")

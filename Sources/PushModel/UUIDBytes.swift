@@ -46,7 +46,7 @@ package struct UUIDBytes: Hashable, Sendable {
     }
 
     /// A version-5 UUID from a hash that has taken in the namespace and the name.
-    init(v5 hash: consuming SHA1) {
+    package init(v5 hash: consuming SHA1) {
         let digest = hash.finish()
         high = (UInt64(digest.0) << 32 | UInt64(digest.1)) & 0xFFFF_FFFF_FFFF_0FFF | 0x5000
         low = (UInt64(digest.2) << 32 | UInt64(digest.3)) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

@@ -28,6 +28,7 @@ package final class Worker: Sendable {
     let credentials: CredentialStore
     private let watcher: CredentialWatcher
     private let grace: Duration
+    private let journalDirectory: String?
     private let logger: Logger
 
     /// Puts a worker together; nothing is started or connected yet.
@@ -45,6 +46,7 @@ package final class Worker: Sendable {
         self.logger = logger
         instance = configuration.instance
         grace = configuration.shutdownGrace
+        journalDirectory = configuration.journal
         credentials = try CredentialStore(configuration.credentials, trust: WorkerBuilder.trust(configuration))
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
         let handles = built.map { _ in LaneHandle() }
@@ -68,9 +70,12 @@ package final class Worker: Sendable {
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
     /// is asked for.
     package func run() async throws {
+        let journal = openJournal()
         for lane in lanes {
-            let (settings, handle, logger) = (lane.settings, lane.handle, logger)
-            _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") {
+            var settings = lane.settings
+            settings.journal = journal
+            let (handle, logger) = (lane.handle, logger)
+            _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") { [settings] in
                 do throws(EventLoopError) {
                     try Lane(settings: settings, handle: handle, logger: logger).run()
                 } catch {
@@ -93,6 +98,20 @@ package final class Worker: Sendable {
             for lane in lanes { await lane.handle.waitUntilEnded() }
         } onGracefulShutdown: {
             self.drain()
+        }
+    }
+
+    /// Opens the journal, where one is configured; without it the worker works as well, but pushes more twice after a crash.
+    private func openJournal() -> Journal? {
+        guard let directory = journalDirectory else { return nil }
+        do throws(Journal.Failure) {
+            let journal = try Journal(directory, now: WallClock.milliseconds())
+            logger.info("the journal is open", metadata: ["file": "\(directory)", "count": "\(journal.count)"])
+            return journal
+        } catch {
+            logger.error(
+                "the journal is off: after a crash more will be pushed twice", metadata: ["error": "\(error.message)"])
+            return nil
         }
     }
 

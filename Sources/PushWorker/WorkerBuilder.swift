@@ -62,7 +62,7 @@ struct WorkerBuilder {
             tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
             prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
-            pingInterval: configuration.apns.pingInterval)
+            pingInterval: configuration.apns.pingInterval, wantsJournal: configuration.journal != nil)
     }
 
     private func endpoints() throws(WorkerError) -> [AMQPEndpoint] {

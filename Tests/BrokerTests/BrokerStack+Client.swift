@@ -140,6 +140,7 @@ struct JobResult: Decodable, Equatable {
     var route: String?
     var attempt: Int
     var redelivered: Bool
+    var duplicate: String?
     var enqueuedAt: Int64?
     var finishedAt: Int64
     var worker: String

@@ -71,15 +71,23 @@ struct KillRing {
         }
     }
 
+    /// Compares the ledgers of a watch, which reads whatever is left and ends.
+    /// - Returns: Everything that was read.
+    func account(of watch: AuditWatch) async throws -> RunAudit.State {
+        _ = try await local.compare(watch.audit)
+        return watch.audit.current
+    }
+
     /// Compares the ledgers once everything is settled, and expects nothing to be lost, unexplained or left over.
     /// - Parameters:
     ///   - watch: What was reported so far; it reads whatever is left and ends.
     ///   - mostExtra: How many pushes may have been made more than once.
+    ///   - deaths: How many workers died: one job may be pushed once more for each, and have one result all the same.
     /// - Returns: What was found.
     @discardableResult
-    func expectClean(_ watch: AuditWatch, mostExtra: Int) async throws -> RunLedger.Verdict {
+    func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Verdict {
         let comparison = try await local.compare(watch.audit)
-        #expect(comparison.problems(mostExtra: mostExtra).isEmpty)
+        #expect(comparison.problems(mostExtra: mostExtra, deaths: deaths).isEmpty)
         return comparison.verdict
     }
 }

@@ -273,7 +273,7 @@ final class FaultRing: Sendable {
         state.withLock { state in
             state.comparison = comparison
             state.problems += comparison.problems(
-                mostExtra: state.held, outcomes: setup.outcomes, leftovers: setup.leftovers)
+                mostExtra: state.held, deaths: state.kills, outcomes: setup.outcomes, leftovers: setup.leftovers)
         }
         try checkLogs()
         for worker in workers {

@@ -60,6 +60,17 @@ struct ResultReportTests {
         #expect(result["reason"] as? String == "BadJSON" && result["detail"] as? String == defect.detail)
     }
 
+    @Test("a result says when it stands for a redelivery that was not pushed again, and says nothing of it otherwise")
+    func suppressed() throws {
+        let job = try MessageBuilder.raw { $0.redelivered = true }.job()
+        var report = ResultReport(index: 0, final: FinalReport(.accepted, .none, status: 200), finishedAt: 1)
+        #expect(try parsed(body(report, job))["duplicate"] == nil)
+        report.isSuppressedDuplicate = true
+        let result = try parsed(body(report, job))
+        #expect(result["duplicate"] as? String == "suppressed")
+        #expect(Set(result.keys) == Self.fields.union(["duplicate"]))
+    }
+
     @Test("all texts are escaped, and the result is JSON whatever they hold")
     func escaped() throws {
         let nasty = "\"\\\n\u{1}ä😀</script>"

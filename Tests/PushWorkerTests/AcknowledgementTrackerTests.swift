@@ -57,6 +57,20 @@ struct AcknowledgementTrackerTests {
         #expect(tracker.unacknowledged == 2)
     }
 
+    @Test("a straggler that the prefix reached meanwhile, or that was handed back, is not acknowledged singly")
+    func stragglersOvertaken() {
+        var tracker = tracker(delivered: 6)
+        for tag in [2, 4, 5] as [UInt64] { tracker.done(tag, now: 0) }
+        tracker.handedBack(6, now: 0)
+        tracker.done(1, now: 0)
+        #expect(
+            tracker.takeStragglers(now: 0, flush: true)
+                == [4, 5].map { Acknowledgement(deliveryTag: $0, multiple: false) })
+        #expect(tracker.takePrefix(now: 0, flush: true) == Acknowledgement(deliveryTag: 2, multiple: true))
+        #expect(tracker.takeStragglers(now: 0, flush: true).isEmpty)
+        #expect(tracker.unacknowledged == 1)
+    }
+
     @Test("the prefix acknowledgement names a tag the broker still knows")
     func namesKnownTag() {
         var tracker = tracker(delivered: 4)

@@ -73,6 +73,7 @@ struct ConfigurationTests {
         #expect(configuration.retry.maxAge == .seconds(21600))
         #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full))
         #expect(configuration.repliesAllow == "^apns\\.q\\.reply\\..+$")
+        #expect(configuration.journal == nil)
         #expect(configuration.adminListen == ListenAddress(host: "127.0.0.1", port: 9464))
         #expect(configuration.log == LogConfiguration(level: .info, format: .automatic))
         #expect(configuration.shutdownGrace == .seconds(45))

@@ -54,9 +54,28 @@ struct RedeliveryKeyTests {
         #expect(Set(keys).count == keys.count)
     }
 
+    @Test("The journal tells the notifications of a job apart, and holds nothing of a device token")
+    func journalKeys() throws {
+        let tokens = "aa11aa11aa11aa11,bb22bb22bb22bb22"
+        let keys = try [
+            Notification(job: job(token: tokens), index: 0), Notification(job: job(token: tokens), index: 1),
+            Notification(job: job(id: "job-2", token: tokens), index: 0),
+            Notification(job: job(token: tokens, attempt: 2), index: 0),
+            Notification(job: job(token: "aa11aa11aa11aa12,bb22bb22bb22bb22"), index: 0),
+        ].map { try #require($0.journalKey) }
+        #expect(Set(keys).count == keys.count)
+        let again = try Notification(job: job(token: tokens, redelivered: true), index: 1)
+        #expect(again.journalKey == keys[1])
+        // A copy about some of the tokens tells of each as the whole message does.
+        let rest = try Notification(job: job(token: tokens, attempt: 1, indexes: "1"), index: 1)
+        #expect(rest.journalKey == keys[1])
+    }
+
     @Test("A replayed dead letter and a job without an id are never recognised")
     func never() throws {
         #expect(try job(replay: "monday").redeliveryKey == nil)
         #expect(try job(id: nil).redeliveryKey == nil)
+        #expect(try Notification(job: job(replay: "monday"), index: 0).journalKey == nil)
+        #expect(try Notification(job: job(id: nil), index: 0).journalKey == nil)
     }
 }

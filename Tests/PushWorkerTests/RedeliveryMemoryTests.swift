@@ -5,6 +5,7 @@ import Testing
 @Suite("The memory of redeliveries", .timeLimit(.minutes(1)))
 struct RedeliveryMemoryTests {
     private final class Work {}
+    private typealias Unfinished = RedeliveryMemory<Int, Work>.Unfinished
 
     private let second: UInt64 = 1_000_000_000
 
@@ -29,7 +30,7 @@ struct RedeliveryMemoryTests {
         var memory = RedeliveryMemory<Int, Work>()
         let work = Work()
         memory.settled(1, now: 0)
-        memory.generationEnded(unsent: [3], unfinished: [(2, work)], now: 1)
+        memory.generationEnded(unsent: [3], unfinished: [Unfinished(key: 2, job: work, bytes: 1)], now: 1)
         #expect((1...4).map { find($0, in: &memory) } == ["settled", "unfinished", "unknown", "unknown"])
         #expect((1...4).map { find($0, in: &memory) } == ["unknown", "unknown", "unknown", "unknown"])
         #expect(memory.count == 0)
@@ -46,7 +47,8 @@ struct RedeliveryMemoryTests {
     @Test("Two unfinished deliveries of one job are taken over by two redeliveries")
     func unfinishedTwice() {
         var memory = RedeliveryMemory<Int, Work>()
-        memory.generationEnded(unsent: [], unfinished: [(1, Work()), (1, Work())], now: 0)
+        memory.generationEnded(
+            unsent: [], unfinished: (0..<2).map { _ in Unfinished(key: 1, job: Work(), bytes: 1) }, now: 0)
         #expect((0..<3).map { _ in find(1, in: &memory) } == ["unfinished", "unfinished", "unknown"])
     }
 
@@ -55,7 +57,9 @@ struct RedeliveryMemoryTests {
         var memory = RedeliveryMemory<Int, Work>()
         var work: Work? = Work()
         weak let held = work
-        if let work { memory.generationEnded(unsent: [], unfinished: [(1, work)], now: 0) }
+        if let work {
+            memory.generationEnded(unsent: [], unfinished: [Unfinished(key: 1, job: work, bytes: 1)], now: 0)
+        }
         if let work {
             memory.finished(1, work)
             memory.finished(1, work)
@@ -71,7 +75,7 @@ struct RedeliveryMemoryTests {
     func copies() {
         var memory = RedeliveryMemory<Int, Work>()
         let work = Work()
-        memory.generationEnded(unsent: [], unfinished: [(1, work)], now: 0)
+        memory.generationEnded(unsent: [], unfinished: [Unfinished(key: 1, job: work, bytes: 1)], now: 0)
         memory.finished(1, work, isRemembered: false)
         #expect(find(1, in: &memory) == "unknown")
         #expect(memory.count == 0)
@@ -115,6 +119,43 @@ struct RedeliveryMemoryTests {
         #expect([1, 2].map { find($0, in: &memory, now: lifetime + 2) } == ["settled", "settled"])
     }
 
+    @Test("What a further loss leaves behind prolongs the time of nothing else")
+    func ownTimes() {
+        let lifetime = RedeliveryMemory<Int, Work>.lifetime
+        var memory = RedeliveryMemory<Int, Work>()
+        for round in 0..<4 as Range<UInt64> {
+            let now = round * second
+            memory.settled(Int(round), now: now)
+            memory.generationEnded(
+                unsent: [100], unfinished: [Unfinished(key: 10 + Int(round), job: Work(), bytes: 1)], now: now)
+        }
+        memory.forgetIfDue(now: lifetime + second)
+        #expect((0..<4).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "settled" }.count == 2)
+        #expect(
+            (10..<14).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "unfinished" }.count == 2)
+        #expect(memory.count == 1, "the job of the latest loss is prolonged by its own news")
+        memory.forgetIfDue(now: lifetime + 3 * second)
+        #expect(memory.count == 0 && memory.bytes == 0)
+    }
+
+    @Test("Messages under work are kept up to a number of bytes; the oldest are let go first")
+    func bytes() {
+        let most = RedeliveryMemory<Int, Work>.byteLimit
+        var memory = RedeliveryMemory<Int, Work>()
+        let works = (0..<4).map { _ in Work() }
+        for key in 0..<3 {
+            memory.generationEnded(
+                unsent: [], unfinished: [Unfinished(key: key, job: works[key], bytes: most / 2)], now: 0)
+        }
+        #expect(memory.bytes == most / 2 * 2)
+        memory.finished(1, works[1])
+        #expect(memory.bytes == most / 2)
+        #expect((0..<3).map { find($0, in: &memory) } == ["unknown", "settled", "unfinished"])
+        #expect(memory.bytes == 0)
+        memory.generationEnded(unsent: [], unfinished: [Unfinished(key: 3, job: works[3], bytes: most + 1)], now: 0)
+        #expect(memory.count == 0 && memory.bytes == 0, "one that is larger than all of it is not kept")
+    }
+
     @Test("Only the last jobs settled are remembered, and never more than the limit")
     func bounds() {
         let capacity = RedeliveryMemory<Int, Work>.capacity
@@ -130,5 +171,7 @@ struct RedeliveryMemoryTests {
             memory.generationEnded(unsent: [], unfinished: [], now: 0)
             #expect(memory.count <= limit)
         }
+        let last = 500_000 + capacity - 1
+        #expect([last - limit, last].map { find($0, in: &memory) } == ["unknown", "settled"], "the oldest go first")
     }
 }

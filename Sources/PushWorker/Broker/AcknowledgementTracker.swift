@@ -32,6 +32,8 @@ package struct AcknowledgementTracker {
     private var finishedPrefix = 0
     /// Finished tags beyond the finished prefix that were not acknowledged yet.
     private var stragglers = 0
+    /// The tags of the stragglers, in the order they finished; those that the prefix reached since are among them.
+    private var stragglerTags: [UInt64] = []
     private var waitingSince: UInt64?
 
     /// Starts a channel generation: nothing delivered, nothing acknowledged.
@@ -68,6 +70,7 @@ package struct AcknowledgementTracker {
             }
         } else {
             stragglers += 1
+            stragglerTags.append(tag)
         }
     }
 
@@ -101,6 +104,7 @@ package struct AcknowledgementTracker {
         finishedPrefix = 0
         unacknowledged -= newly
         waitingSince = stragglers > 0 ? now : nil
+        if stragglers == 0 { stragglerTags.removeAll(keepingCapacity: true) }
         if head > 4_096, head * 2 > states.count {
             states.removeFirst(head)
             head = 0
@@ -113,11 +117,14 @@ package struct AcknowledgementTracker {
         guard stragglers > 0, flush || now &- (waitingSince ?? now) >= Self.stragglerInterval else { return [] }
         var taken: [Acknowledgement] = []
         taken.reserveCapacity(stragglers)
-        for position in head + finishedPrefix..<states.count where states[position] == .done {
+        // Their own list, because searching all that was delivered since a long-open delivery would grow with its age.
+        for tag in stragglerTags where tag > acknowledgedPrefix + UInt64(finishedPrefix) {
+            let position = head + Int(tag - acknowledgedPrefix - 1)
+            guard states[position] == .done else { continue }
             states[position] = .acknowledged
-            let tag = acknowledgedPrefix + UInt64(position - head) + 1
             taken.append(Acknowledgement(deliveryTag: tag, multiple: false))
         }
+        stragglerTags.removeAll(keepingCapacity: true)
         stragglers = 0
         unacknowledged -= taken.count
         waitingSince = finishedPrefix > 0 ? waitingSince : nil

@@ -34,6 +34,7 @@ struct ConfigurationBuilder {
             retry: retry(root.section("retry")),
             results: results(root.section("results")),
             repliesAllow: replies(root.section("replies")),
+            journal: directory("journal", of: root),
             adminListen: admin(root.section("admin")),
             log: log(root.section("log")),
             shutdownGrace: root.section("shutdown").value(
@@ -176,6 +177,17 @@ struct ConfigurationBuilder {
     func file(_ key: String, of section: SettingReader) -> String? {
         guard let setting = section.optional(key, SettingParsers.text) else { return nil }
         return readablePath(setting, name: section.name(of: key), problems: problems)
+    }
+
+    /// Reads the path of a directory, which need not be there yet.
+    private func directory(_ key: String, of section: SettingReader) -> String? {
+        guard let setting = section.optional(key, SettingParsers.text) else { return nil }
+        guard setting.value.utf8.count < 4_000, !setting.value.utf8.contains(UInt8(ascii: "\n")) else {
+            problems.add(setting.origin, "\(section.name(of: key)): this is no path of a directory")
+            return nil
+        }
+        let base = if case .file = setting.origin { directory } else { "" }
+        return TextFile.resolve(setting.value, against: base)
     }
 
     /// Resolves a path against the file's directory (against the working directory when the environment gave it), and

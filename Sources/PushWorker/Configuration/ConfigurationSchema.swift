@@ -86,6 +86,7 @@ enum ConfigurationSchema {
             ])),
         ConfigurationKey("results", .section([ConfigurationKey("batch"), ConfigurationKey("device_token")])),
         ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
+        ConfigurationKey("journal"),
         ConfigurationKey("admin", .section([ConfigurationKey("listen")])),
         ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
         ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),

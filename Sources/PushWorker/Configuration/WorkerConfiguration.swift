@@ -25,6 +25,8 @@ package struct WorkerConfiguration: Sendable {
     package var results: ResultConfiguration
     /// The POSIX extended regular expression that a job's `reply_to` must match; ``ReplyPattern`` compiles it.
     package var repliesAllow: String
+    /// The directory in which accepted notifications are noted; nil for no journal.
+    package var journal: String?
     /// Where the admin server listens; nil when it is switched off.
     package var adminListen: ListenAddress?
     /// What is logged, and how.

@@ -54,7 +54,7 @@ extension Lane {
     func makeRoutes() -> [Route] {
         let surroundings = Route.Surroundings(
             policy: settings.policy, publisher: publisher,
-            replyPattern: settings.replyPattern)
+            replyPattern: settings.replyPattern, journal: journal, earlier: settings.journal)
         return settings.routes.enumerated().map { position, route in
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,

@@ -26,6 +26,10 @@ final class Lane {
     /// What the lane counted so far, its routes apart.
     var counters = LaneCounters()
     let logger: Logger
+    /// Where accepted notifications are noted; nil without a journal.
+    private(set) lazy var journal = settings.journal.map {
+        JournalWriter(directory: $0.directory, lane: settings.index)
+    }
     private(set) lazy var publisher = makePublisher()
     private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
     private(set) lazy var publishEvents = PublishEvents(lane: self)
@@ -106,7 +110,9 @@ final class Lane {
             route.isMarked = false
             advance(route)
         }
+        flushJournal()
         publisher.publish(now: now)
+        FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > 0)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.
         lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         for route in working { acknowledge(route) }
@@ -122,14 +128,17 @@ final class Lane {
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
         route.cooling.forgetIfDue(now: now.nanoseconds)
+        route.poison.tick(now: now.nanoseconds)
         route.updateIntake(isDraining: drain != nil)
         perform(route)
         // A route that cannot work gives its jobs back, for another worker may be able to.
         if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
         if route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         let maySend = !publisher.isCongested
+        if route.poison.hasSuspects, maySend { route.takeSuspect(now: now, wallClock: wallClock) }
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
+        FailPoint.reached(.afterSend, if: route.requests.count > 0)
         if route.hasChannelWork { advanceChannels(route) }
     }
 
@@ -167,6 +176,7 @@ final class Lane {
                 route.owedAcknowledgements.append(.acknowledge(straggler))
             }
             guard !route.owedAcknowledgements.isEmpty else { return }
+            FailPoint.reached(.acknowledgedUnflushed)
             while let owed = route.owedAcknowledgements.first {
                 guard try send(owed, of: route, on: connection) else {
                     lacksRoom = true
@@ -174,6 +184,8 @@ final class Lane {
                 }
                 route.owedAcknowledgements.removeFirst()
             }
+            // The next one may be taken up now.
+            if route.poison.hasSuspects { mark(route) }
         } catch {
             consumeLink.failed(error, now: now)
         }
@@ -211,6 +223,7 @@ final class Lane {
             if let due = route.breaker.nextTick { wake(at: due) }
             if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
             if let due = route.rateDue { wake(at: due) }
+            if let due = route.poison.due, due > now.nanoseconds { wake(at: due) }
             if let due = route.nextChannelDue { wake(at: due) }
             isBusy = isBusy || !route.isQuiet
         }
@@ -266,6 +279,10 @@ extension Lane {
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
             giveBack(job, of: route)
+        }
+        for suspect in route.poison.takeAll() {
+            route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
+            route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))
         }
     }
 

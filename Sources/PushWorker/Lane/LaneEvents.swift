@@ -54,6 +54,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
         guard let route = route(channel) else { return }
         route.consumer.consumeStarted()
+        route.poison.consumeStarted(now: lane.now.nanoseconds)
         lane.mark(route)
     }
 

@@ -58,4 +58,8 @@ struct LaneSettings: Sendable {
     var requestTimeout: Duration
     /// After how much silence a connection to APNs is asked whether it lives.
     var pingInterval: Duration
+    /// Whether a journal is configured.
+    var wantsJournal = false
+    /// The worker's journal, while it is open.
+    var journal: Journal?
 }

@@ -97,6 +97,7 @@ extension Lane {
         counters.isConsumerUp = consumeLink.connection != nil
         counters.isPublisherUp = publishLink.connection != nil
         counters.isBlocked = publishLink.connection?.isBlocked == true
+        counters.isJournalUp = settings.wantsJournal ? journal?.isOn == true : nil
         counters.unconfirmed = publisher.unconfirmed
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
         for route in routes {
@@ -118,6 +119,7 @@ extension Route {
     func gauged(limitedBy limit: RouteLimit) -> RouteCounters {
         counters.limitedBy = limit
         counters.coolingTokens = cooling.count
+        counters.suspects = poison.heldCount
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged

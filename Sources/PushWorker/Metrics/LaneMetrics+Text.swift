@@ -47,6 +47,9 @@ extension RouteCounters {
         RouteMetric(
             path: \.waiting, name: "martlet_notifications_waiting", help: "Notifications waiting for a stream."),
         RouteMetric(
+            path: \.suspects, name: "martlet_jobs_suspect",
+            help: "Jobs that came back often, and wait to be taken up one at a time."),
+        RouteMetric(
             path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
@@ -179,12 +182,26 @@ struct LaneMetricsWriter {
                 text.sample(name, [("lane", "\(lane)")], value(counters))
             }
         }
+        writeJournals(lanes, to: &text)
         text.family("martlet_broker_connection_up", .gauge, "Whether a broker connection is up.")
         for (lane, counters) in lanes.enumerated() {
             for (role, isUp) in [("consume", counters.isConsumerUp), ("publish", counters.isPublisherUp)] {
                 let labels = [("lane", "\(lane)"), ("role", role)]
                 text.sample("martlet_broker_connection_up", labels, isUp ? 1 : 0)
             }
+        }
+    }
+
+    private func writeJournals(_ lanes: [LaneCounters], to text: inout MetricsText) {
+        text.family("martlet_journal_up", .gauge, "Whether the journal takes notes, where one is configured.")
+        for (lane, counters) in lanes.enumerated() {
+            if let isUp = counters.isJournalUp {
+                text.sample("martlet_journal_up", [("lane", "\(lane)")], isUp ? 1 : 0)
+            }
+        }
+        text.family("martlet_journal_records_total", .counter, "Accepted notifications noted in the journal.")
+        for (lane, counters) in lanes.enumerated() where counters.isJournalUp != nil {
+            text.sample("martlet_journal_records_total", [("lane", "\(lane)")], counters.journalRecords)
         }
     }
 

@@ -37,6 +37,8 @@ package struct RouteCounters: Sendable {
 
     /// Notifications now waiting in the prefetch window for a stream.
     package var waiting = 0
+    /// Jobs now held because they came back often, to be taken up one at a time.
+    package var suspects = 0
     /// Requests now without an answer.
     package var inFlight = 0
     /// Jobs now delivered and not acknowledged.
@@ -105,6 +107,8 @@ package struct LaneCounters: Sendable {
     package var brokerConnects = 0
     /// Broker connections lost.
     package var brokerDisconnects = 0
+    /// Accepted notifications noted in the journal.
+    package var journalRecords = 0
     /// Turns of the loop.
     package var turns = 0
     /// Nanoseconds the loop was busy, waiting excluded.
@@ -114,6 +118,8 @@ package struct LaneCounters: Sendable {
     package var isConsumerUp = false
     /// Whether the publishing connection is up now.
     package var isPublisherUp = false
+    /// Whether the journal takes notes now; nil where none is configured.
+    package var isJournalUp: Bool?
     /// Whether the broker has blocked publishing now.
     package var isBlocked = false
     /// Publications now without a confirm.

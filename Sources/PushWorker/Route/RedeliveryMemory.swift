@@ -1,3 +1,5 @@
+internal import DequeModule
+
 /// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
 ///
 /// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. What the
@@ -22,10 +24,22 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// How many settled jobs are remembered: more than two queues with the largest prefetch have unacknowledged, and a
     /// broker redelivers no more than that.
     static var capacity: Int { 4_096 }
-    /// How many jobs of ended generations are remembered; beyond it all of them are forgotten, which costs duplicates.
+    /// How many jobs of ended generations are remembered; the oldest are forgotten first, which costs duplicates.
     static var limit: Int { 4 * capacity }
+    /// How many bytes of messages are kept for jobs that are still being worked on, as many as one prefetch window.
+    static var byteLimit: Int { RouteCredit.byteCeiling }
     /// For how many nanoseconds a settled job, and what an ended generation left behind, are remembered.
     static var lifetime: UInt64 { 300_000_000_000 }
+
+    /// A job of an ended generation that is still being worked on.
+    struct Unfinished {
+        /// What it is recognised by.
+        var key: Key
+        /// The job.
+        var job: Job
+        /// The length of its message in bytes.
+        var bytes: Int
+    }
 
     private struct Settled {
         var key: Key
@@ -35,7 +49,9 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     private struct Known {
         var unsent = 0
         var settled = 0
-        var unfinished: [Job] = []
+        var unfinished: [Unfinished] = []
+        /// When it is forgotten; news of the same job prolongs it, and nothing else does.
+        var until: UInt64
 
         var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
     }
@@ -44,13 +60,16 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     private var recent: [Settled] = []
     private var next = 0
     private var known: [Key: Known] = [:]
-    private var knownUntil: UInt64 = 0
+    /// What was remembered when, oldest first; an entry whose job has a later time, or is known no more, says nothing.
+    private var order = Deque<(key: Key, until: UInt64)>()
 
     /// Starts with nothing to remember.
     init() {}
 
     /// How many different jobs of ended generations are remembered.
     var count: Int { known.count }
+    /// How many bytes the messages of jobs have that are still being worked on.
+    private(set) var bytes = 0
 
     /// A job of the present generation is settled, and its acknowledgement on its way.
     mutating func settled(_ key: Key, now: UInt64) {
@@ -68,16 +87,26 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
     ///   - now: The time, in nanoseconds.
-    mutating func generationEnded(unsent: [Key], unfinished: [(key: Key, job: Job)], now: UInt64) {
+    mutating func generationEnded(unsent: [Key], unfinished: [Unfinished], now: UInt64) {
         forgetIfDue(now: now)
-        guard !(recent.isEmpty && unsent.isEmpty && unfinished.isEmpty) else { return }
-        if known.count + recent.count + unsent.count + unfinished.count > Self.limit { known.removeAll() }
-        knownUntil = now + Self.lifetime
-        for key in unsent { known[key, default: Known()].unsent += 1 }
-        for (key, job) in unfinished { known[key, default: Known()].unfinished.append(job) }
-        for one in recent where now - one.at < Self.lifetime { known[one.key, default: Known()].settled += 1 }
+        // Oldest first: what was settled has less of its time left than what is under way.
+        for one in recent[next...] + recent[..<next] where now - one.at < Self.lifetime {
+            remember(one.key, until: one.at + Self.lifetime) { $0.settled += 1 }
+        }
         recent.removeAll()
         next = 0
+        for key in unsent { remember(key, until: now + Self.lifetime) { $0.unsent += 1 } }
+        for one in unfinished {
+            bytes += one.bytes
+            remember(one.key, until: now + Self.lifetime) { $0.unfinished.append(one) }
+        }
+        while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
+    }
+
+    private mutating func remember(_ key: Key, until: UInt64, _ change: (inout Known) -> Void) {
+        change(&known[key, default: Known(until: until)])
+        known[key]?.until = until
+        order.append((key, until))
     }
 
     /// A job of an ended generation is settled after all: no more than that is remembered of it.
@@ -87,8 +116,8 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     ///   - job: The job.
     ///   - isRemembered: Whether its redelivery may be settled by that; false where a copy of it looks the same.
     mutating func finished(_ key: Key, _ job: Job, isRemembered: Bool = true) {
-        guard let position = known[key]?.unfinished.firstIndex(where: { $0 === job }) else { return }
-        known[key]?.unfinished.remove(at: position)
+        guard let position = known[key]?.unfinished.firstIndex(where: { $0.job === job }) else { return }
+        bytes -= known[key]?.unfinished.remove(at: position).bytes ?? 0
         if isRemembered { known[key]?.settled += 1 }
         if known[key]?.isEmpty == true { known[key] = nil }
     }
@@ -105,8 +134,9 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         var finding = Finding.unknown
         if found.unsent > 0 {
             found.unsent -= 1
-        } else if let job = found.unfinished.popLast() {
-            finding = .unfinished(job)
+        } else if let one = found.unfinished.popLast() {
+            bytes -= one.bytes
+            finding = .unfinished(one.job)
         } else {
             found.settled -= 1
             finding = .settled
@@ -115,8 +145,14 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         return finding
     }
 
-    /// Forgets what has been remembered for long enough.
+    /// Forgets what has been remembered for long enough, each job after its own time.
     mutating func forgetIfDue(now: UInt64) {
-        if !known.isEmpty, now >= knownUntil { known.removeAll() }
+        while let oldest = order.first, now >= oldest.until { forgetOldest() }
+    }
+
+    private mutating func forgetOldest() {
+        guard let oldest = order.popFirst(), let found = known[oldest.key], found.until <= oldest.until else { return }
+        for one in found.unfinished { bytes -= one.bytes }
+        known[oldest.key] = nil
     }
 }

@@ -11,13 +11,52 @@ extension Route {
     func delivered(_ delivery: consuming Delivery, now: MonotonicTime, wallClock: Int64) -> Bool {
         guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
         counters.jobsReceived += 1
-        if delivery.redelivered { counters.jobsRedelivered += 1 }
+        guard delivery.redelivered else {
+            if poison.isNarrow { _ = poison.delivered(count: 0) }
+            take(delivery, now: now, wallClock: wallClock)
+            return true
+        }
+        counters.jobsRedelivered += 1
+        let count = Self.returns(of: delivery)
+        switch poison.delivered(count: count) {
+        case .ordinary: take(delivery, now: now, wallClock: wallClock)
+        case .alone: poison.hold(delivery, count: count, now: now.nanoseconds, random: &random)
+        case .refused: take(delivery, poisonous: count, now: now, wallClock: wallClock)
+        }
+        return true
+    }
+
+    /// Takes up the next delivery that was held, once nothing else of the route is under way.
+    func takeSuspect(now: MonotonicTime, wallClock: Int64) {
+        let isAlone = acknowledgements.unacknowledged == poison.heldCount && owedAcknowledgements.isEmpty
+        guard let delivery = poison.takeNext(isAlone: isAlone, now: now.nanoseconds) else { return }
+        take(delivery, now: now, wallClock: wallClock)
+    }
+
+    /// How often a delivery came back, by the count of a quorum queue; 0 where there is none, or it cannot be read.
+    private static func returns(of delivery: borrowing Delivery) -> Int64 {
+        guard let table = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return 0 }
+        var reader = FieldTableReader(table)
+        while let field = try? reader.next(in: delivery.bytes) {
+            guard case .integer(let count) = field.value else { continue }
+            if delivery.bytes.span.extracting(field.name).isText("x-delivery-count") { return count }
+        }
+        return 0
+    }
+
+    /// Reads a delivery and starts to work on it.
+    ///
+    /// - Parameter poisonous: How often it came back, where that is too often for it to be read.
+    private func take(
+        _ delivery: consuming Delivery, poisonous: Int64? = nil, now: MonotonicTime, wallClock: Int64
+    ) {
         let tag = delivery.deliveryTag
         let redelivered = delivery.redelivered
         let properties = delivery.properties
         let size = delivery.body.count
-        switch read(delivery, wallClock: wallClock) {
+        switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
         case .success(let job):
+            FailPoint.took(job)
             credit.arrived(notifications: job.notificationCount, bytes: size)
             if let enqueuedAt = job.enqueuedAt {
                 counters.queueAge.record(microseconds: 1_000 * wallClock.milliseconds(since: enqueuedAt))
@@ -26,7 +65,7 @@ extension Route {
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
                 receivedAt: wallClock)
-            if redelivered, isSuppressed(inFlight, now: now) { return true }
+            if redelivered, isSuppressed(inFlight, now: now) { return }
             inFlight.slot = open.insert(inFlight)
             if inFlight.job.operation == .push {
                 waiting.append(inFlight)
@@ -46,7 +85,6 @@ extension Route {
                 report(Notification(job: job, index: job.nextIndex() ?? 0), defect.report, wallClock: wallClock)
             }
         }
-        return true
     }
 
     /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here.
@@ -79,7 +117,9 @@ extension Route {
     }
 
     /// Reads a delivery as a job and checks that it belongs to this route.
-    private func read(_ delivery: consuming Delivery, wallClock: Int64) -> Result<Job, JobDefect> {
+    private func read(
+        _ delivery: consuming Delivery, poisonous: Int64?, wallClock: Int64
+    ) -> Result<Job, JobDefect> {
         let isTruncated = delivery.isTruncated
         let size = delivery.bodySize
         var message = JobMessage(
@@ -93,6 +133,12 @@ extension Route {
         if isTruncated {
             let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
             return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: Self.bits))
+        }
+        if let poisonous {
+            let detail =
+                "it came back to its queue \(poisonous) times, and every worker that took it up may have "
+                + "died of it: look for the cause before it is replayed"
+            return .failure(decoder.refuseUnread(message, .poison, detail, now: wallClock, random: Self.bits))
         }
         guard let claim else {
             let detail = "no route takes this routing key: check its environment and topic against the workers' routes"

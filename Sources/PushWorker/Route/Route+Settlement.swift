@@ -9,6 +9,7 @@ extension Route {
         guard let notification = requests.remove(tag) else { return }
         switch answer {
         case .response(let response):
+            FailPoint.reached(.afterAnswer)
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
             if response.status == 429 { rest(notification, after: response.answer, now: now) }
@@ -32,6 +33,9 @@ extension Route {
         switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
         case .report(let report):
             learn(from: attempted, report, now: now)
+            if report.outcome == .accepted, surroundings.journal != nil {
+                journal(notification, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
+            }
             self.report(
                 notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID)
         case .resend: resend(notification, counted: false)
@@ -128,11 +132,11 @@ extension Route {
 
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
     func report(
-        _ notification: Notification, _ report: FinalReport, wallClock: Int64, apnsMilliseconds: Int64? = nil,
-        uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil
+        _ notification: Notification, _ report: FinalReport, wallClock: Int64, finishedAt: Int64? = nil,
+        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil
     ) {
         let verdict = Verdict(
-            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: wallClock,
+            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? wallClock,
             apnsMilliseconds: apnsMilliseconds)
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, verdict)
@@ -228,6 +232,7 @@ extension Route {
 
     /// Everything a delivery asked for is confirmed: it can be acknowledged.
     func finish(_ job: JobInFlight, now: MonotonicTime) {
+        FailPoint.reached(.confirmedUnacknowledged)
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
         acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
         // A copy that comes back looks the same, and must not be taken for this delivery.

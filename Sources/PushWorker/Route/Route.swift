@@ -2,6 +2,7 @@ internal import APNSClient
 internal import DequeModule
 internal import EventLoop
 internal import PushModel
+internal import RabbitMQ
 
 /// One route on one lane: its deliveries, its connections to APNs, its credit and its breaker.
 ///
@@ -16,6 +17,10 @@ final class Route {
         let publisher: Publisher
         /// Which `reply_to` are allowed.
         let replyPattern: ReplyPattern
+        /// Where accepted notifications are noted; nil without a journal.
+        var journal: JournalWriter?
+        /// What an earlier process noted; nil without a journal.
+        var earlier: Journal?
     }
 
     /// One method that settles deliveries of the current channel generation.
@@ -75,6 +80,8 @@ final class Route {
     var open = SlotTable<JobInFlight>()
     /// Recognises what an ended generation delivered, when it comes again.
     var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
+    /// Holds what may have ended the process before, to be taken up alone.
+    var poison = PoisonWatch<Delivery>()
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
@@ -108,7 +115,9 @@ final class Route {
     }
 
     /// Whether no request is open and nothing waits to be sent.
-    var isQuiet: Bool { requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet }
+    var isQuiet: Bool {
+        requests.count == 0 && waiting.isEmpty && resends.isEmpty && !poison.hasSuspects && areChannelsQuiet
+    }
 
     /// Whether notifications wait to be sent.
     var hasBacklog: Bool { !(waiting.isEmpty && resends.isEmpty) }
@@ -128,11 +137,13 @@ final class Route {
                     wallClock: wallClock)
                 continue
             }
+            if inFlight.job.redelivered, isJournalled(notification, wallClock: wallClock) { continue }
             guard !inFlight.job.isExpired(at: wallClock) else {
                 settle(notification, .expired, wallClock: wallClock, now: now)
                 continue
             }
             if !cooling.isEmpty, rests(notification, now: now, wallClock: wallClock) { continue }
+            FailPoint.reached(.beforeSend)
             let tag = requests.insert(notification)
             guard pool.submit(inFlight.job, index: notification.index, tag: tag, now: now) else {
                 _ = requests.remove(tag)
@@ -176,6 +187,7 @@ final class Route {
         if let due = acknowledgements.nextDue, due <= now { return true }
         if let due = breaker.nextTick, due <= now { return true }
         if let due = rateDue, due <= now { return true }
+        if let due = poison.due, due <= now { return true }
         if let due = nextChannelDue, due <= now { return true }
         return false
     }
@@ -196,6 +208,7 @@ final class Route {
         switch breaker.intake {
         case .none: consumer.wantedPrefetch = 0
         case .one: consumer.wantedPrefetch = 1
+        case .full where poison.isNarrow: consumer.wantedPrefetch = 1
         case .full:
             let wanted = credit.wanted(streams: pool?.streamLimit ?? RouteCredit.maximum)
             let current = consumer.currentPrefetch
@@ -211,18 +224,19 @@ final class Route {
         resends.removeAll(keepingCapacity: true)
         channelGenerationEnded()
         var unsent: [RedeliveryKey] = []
-        var unfinished: [(key: RedeliveryKey, job: JobInFlight)] = []
+        var unfinished: [RedeliveryMemory<RedeliveryKey, JobInFlight>.Unfinished] = []
         for job in open.removeAll() {
             job.slot = nil
             guard let key = job.redeliveryKey, !job.isRejected else { continue }
             if job.isStarted {
-                unfinished.append((key, job))
+                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count))
             } else {
                 unsent.append(key)
             }
         }
         memory.generationEnded(unsent: unsent, unfinished: unfinished, now: now.nanoseconds)
         acknowledgements = AcknowledgementTracker()
+        poison = PoisonWatch()
         owedAcknowledgements.removeAll()
     }
 }

@@ -66,6 +66,8 @@ final class JobInFlight {
     var isRejected = false
     /// Whether a copy of all of it comes back with the same attempt, which must not be taken for this delivery.
     var comesBackUnchanged = false
+    /// Whether the broker delivered it again and nothing was pushed for that: results written from then on say so.
+    var isSuppressed = false
     /// The `message_id` of the result of its first notification, once that was rendered.
     var resultID: UUIDBytes?
     /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
@@ -125,6 +127,7 @@ final class JobInFlight {
     func redelivered(as deliveryTag: UInt64, generation: UInt32) {
         self.deliveryTag = deliveryTag
         self.generation = generation
+        isSuppressed = true
     }
 
     /// A notification wants to be sent again, but the job's channel is gone.

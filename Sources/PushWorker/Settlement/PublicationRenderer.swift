@@ -81,7 +81,7 @@ struct PublicationRenderer {
             index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
             finishedAt: verdict.finishedAt,
             queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
-            apnsMilliseconds: verdict.apnsMilliseconds)
+            apnsMilliseconds: verdict.apnsMilliseconds, isSuppressedDuplicate: job.isSuppressed)
     }
 
     private func renderResult(
@@ -102,6 +102,7 @@ struct PublicationRenderer {
             message.addHeader(HeaderName.reason) { $0.append(contentsOf: reason.rawValue.utf8) }
         }
         message.addHeader(HeaderName.attempt, integer: Int64(inFlight.job.attempt))
+        if report.isSuppressedDuplicate { message.addHeader(HeaderName.duplicate, text: MessageName.suppressed) }
         if let traceparent = inFlight.job.traceparent {
             message.addHeader(HeaderName.traceparent, text: bytes.span.extracting(traceparent))
         }
@@ -148,7 +149,8 @@ extension PublicationRenderer {
     private static let rewritten: [StaticString] = [
         "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
         HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
-        HeaderName.status, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt, HeaderName.worker,
+        HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
+        HeaderName.worker,
     ]
 
     private static func isRewritten(_ name: Span<UInt8>) -> Bool {

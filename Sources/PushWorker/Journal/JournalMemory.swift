@@ -1,0 +1,48 @@
+internal import PushModel
+
+/// What the journal of an earlier process tells about notifications that the broker may deliver again. Pure.
+struct JournalMemory {
+    /// How many notifications are remembered, those accepted last: less than three mebibytes.
+    static var capacity: Int { 65_536 }
+    /// For how many milliseconds each is remembered: twice as long as a broker waits for an acknowledgement by default.
+    static var lifetime: Int64 { 3_600_000 }
+
+    /// Sorted by key; one that was used is of the beginning of time, which is never fresh.
+    private var records: [JournalRecord]
+
+    /// Remembers those of the records that are not too old, and no more than the capacity.
+    init(_ records: [JournalRecord], now: Int64) {
+        let fresh = records.filter { Self.isFresh($0, now: now) }.sorted { $0.finishedAt > $1.finishedAt }
+        self.records = fresh.prefix(Self.capacity).sorted { Self.isBefore($0.key, $1.key) }
+    }
+
+    /// How many records are remembered, those included that were used.
+    var count: Int { records.count }
+
+    /// The record of a notification; what is found is used up, as each delivery is one notification.
+    mutating func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? {
+        var low = 0
+        var high = records.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.isBefore(records[middle].key, key) { low = middle + 1 } else { high = middle }
+        }
+        while low < records.count, records[low].key == key {
+            let record = records[low]
+            records[low].finishedAt = .min
+            if Self.isFresh(record, now: now) { return record }
+            low += 1
+        }
+        return nil
+    }
+
+    /// Whether a record is young enough to be believed; a time to come is that of another clock.
+    static func isFresh(_ record: JournalRecord, now: Int64) -> Bool {
+        let (age, overflows) = now.subtractingReportingOverflow(record.finishedAt)
+        return !overflows && (-lifetime...lifetime).contains(age)
+    }
+
+    private static func isBefore(_ one: UUIDBytes, _ other: UUIDBytes) -> Bool {
+        (one.high, one.low) < (other.high, other.low)
+    }
+}

@@ -1,0 +1,58 @@
+internal import PushModel
+
+/// What a journal keeps of one notification that APNs accepted: no device token, no payload, nothing that names either.
+struct JournalRecord: Equatable {
+    /// How many bytes a record has in a file.
+    static var length: Int { 32 }
+    /// The time of a notification whose answer was not timed.
+    private static var untimed: UInt32 { .max }
+
+    /// What its redelivery is recognised by: a hash, see `Notification.journalKey`.
+    var key: UUIDBytes
+    /// Milliseconds since 1970 when it was accepted.
+    var finishedAt: Int64
+    /// Milliseconds from the request to its answer.
+    var apnsMilliseconds: Int64?
+
+    /// Appends the record to the bytes of a file.
+    func append(to bytes: inout [UInt8]) {
+        let time = apnsMilliseconds.map { UInt32(clamping: min($0, Int64(Self.untimed) - 1)) } ?? Self.untimed
+        var words: InlineArray<4, UInt64> = [key.high, key.low, UInt64(bitPattern: finishedAt), UInt64(time)]
+        words[3] |= Self.checksum(words) << 32
+        for index in words.indices {
+            withUnsafeBytes(of: words[index].littleEndian) { bytes.append(contentsOf: $0) }
+        }
+    }
+
+    /// Reads a record; nil where the bytes are none, for instance because the machine died while they were written.
+    init?(_ bytes: Span<UInt8>) {
+        guard bytes.count == Self.length else { return nil }
+        func word(_ index: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        let time = UInt32(truncatingIfNeeded: word(3))
+        let words: InlineArray<4, UInt64> = [word(0), word(1), word(2), UInt64(time)]
+        guard word(3) >> 32 == Self.checksum(words) else { return nil }
+        key = UUIDBytes(high: words[0], low: words[1])
+        finishedAt = Int64(bitPattern: words[2])
+        apnsMilliseconds = time == Self.untimed ? nil : Int64(time)
+    }
+
+    /// A record from its parts.
+    init(key: UUIDBytes, finishedAt: Int64, apnsMilliseconds: Int64?) {
+        self.key = key
+        self.finishedAt = finishedAt
+        self.apnsMilliseconds = apnsMilliseconds
+    }
+
+    /// 32 bits that change with every bit of the words, begun with the number of this form of a record: what another
+    /// form wrote is not read.
+    private static func checksum(_ words: InlineArray<4, UInt64>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ 1
+        for index in words.indices {
+            hash = (hash ^ words[index]) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 29
+        }
+        return hash >> 32
+    }
+}

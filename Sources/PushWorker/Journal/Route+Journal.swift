@@ -1,0 +1,48 @@
+internal import PushModel
+
+// What a route notes in the journal, and what it finds there.
+extension Route {
+    /// Notes that APNs accepted a notification, before its result is published.
+    func journal(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) {
+        guard let journal = surroundings.journal, let key = notification.journalKey else { return }
+        journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
+    }
+
+    /// Settles a notification of a redelivered job that an earlier process of this worker pushed: its result is published
+    /// once more, as the same message, because nobody knows whether the broker had taken it.
+    ///
+    /// - Returns: Whether the journal knew it.
+    func isJournalled(_ notification: Notification, wallClock: Int64) -> Bool {
+        guard let earlier = surroundings.earlier, let key = notification.journalKey,
+            let record = earlier.take(key, now: wallClock)
+        else { return false }
+        notification.job.isSuppressed = true
+        counters.duplicatesSuppressed += 1
+        report(
+            notification, FinalReport(.accepted, .none, status: 200), wallClock: wallClock,
+            finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds)
+        return true
+    }
+}
+
+extension Notification {
+    /// What the journal calls it: a hash of id, attempt, index, device token, length of the body and the producer's time, so that
+    /// a producer that reuses ids loses nothing by it; nil for what must not be recognised.
+    var journalKey: UUIDBytes? {
+        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
+        guard !job.job.generatedID, job.job.replay == nil, job.refusal == nil, job.job.operation == .push else {
+            return nil
+        }
+        let bytes = job.job.bytes
+        var hash = SHA1()
+        hash.update(.contractNamespace)
+        for number in [job.job.attempt, index, job.job.body.count, Int(job.job.enqueuedAt ?? 0)] {
+            hash.update(decimal: number)
+            hash.update(UInt8(ascii: "/"))
+        }
+        hash.update(bytes.span.extracting(job.job.deviceToken(index)))
+        hash.update(UInt8(ascii: "/"))
+        hash.update(bytes.span.extracting(job.job.jobID))
+        return UUIDBytes(v5: hash)
+    }
+}

@@ -1,0 +1,112 @@
+/// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
+/// ended the process.
+///
+/// A quorum queue counts how often a message came back (`x-delivery-count`). What came back three times is taken up
+/// alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour; what came
+/// back ten times is refused unread. A route therefore begins every channel with a prefetch of one and looks at what
+/// comes first, because returned messages stand at the front of their queue: a crashed worker needs no memory of its
+/// own, and a whole window of neighbours is not delivered again with the culprit. Pure: time and randomness come in.
+struct PoisonWatch<Held> {
+    /// What to do with a delivery.
+    enum Treatment: Equatable {
+        /// Take it up like any other.
+        case ordinary
+        /// Hold it until it can be taken up alone.
+        case alone
+        /// Refuse it, unread.
+        case refused
+    }
+
+    /// From how many returns on a delivery is taken up alone.
+    static var suspicion: Int64 { 3 }
+    /// From how many returns on it is refused. Far below the queue's delivery limit, which keeps no result and no reason.
+    static var limit: Int64 { 10 }
+    /// For how many nanoseconds a new consumer looks for suspects before it takes an empty queue for a harmless one.
+    static var lookTime: UInt64 { 2_000_000_000 }
+    /// Most nanoseconds that a suspect waits; doubled with each further return.
+    ///
+    /// Several queues and routes may each hold one, and a crash counts against all of them. Who came back more often
+    /// waits longer, so that those who are only neighbours get through before the culprit is touched.
+    static var longestWait: UInt64 { 20_000_000 }
+
+    private struct Suspect {
+        var held: Held
+        var count: Int64
+        var due: UInt64
+    }
+
+    private var suspects: [Suspect] = []
+    private var isRunning = false
+    /// Until when the first deliveries are looked at; the end of time before the consumer started.
+    private var lookUntil: UInt64? = .max
+
+    /// Starts with a look at what comes first.
+    init() {}
+
+    /// How many suspects are held.
+    var heldCount: Int { suspects.count }
+    /// Whether suspects are held, or one is being worked on.
+    var hasSuspects: Bool { isRunning || !suspects.isEmpty }
+    /// Whether the route is to be consumed with a prefetch of one.
+    var isNarrow: Bool { lookUntil != nil || hasSuspects }
+    /// When time alone changes something; it may be past where other things must happen first.
+    var due: UInt64? {
+        if !isRunning, let due = next.map({ suspects[$0].due }) { return due }
+        return lookUntil == .max || hasSuspects ? nil : lookUntil
+    }
+
+    /// The consumer started: what stands first in the queue is on its way.
+    mutating func consumeStarted(now: UInt64) {
+        if lookUntil == .max { lookUntil = now + Self.lookTime }
+    }
+
+    /// Time passed: a queue that had nothing to deliver is harmless.
+    mutating func tick(now: UInt64) {
+        if let lookUntil, now >= lookUntil { self.lookUntil = nil }
+    }
+
+    /// A delivery arrived that came back this often.
+    mutating func delivered(count: Int64) -> Treatment {
+        if count >= Self.limit { return .refused }
+        if count >= Self.suspicion { return .alone }
+        lookUntil = nil
+        return .ordinary
+    }
+
+    /// Holds a suspect.
+    mutating func hold(_ held: Held, count: Int64, now: UInt64, random: inout some RandomNumberGenerator) {
+        let doublings = UInt64(clamping: min(count, Self.limit) - Self.suspicion)
+        let due = now + UInt64.random(in: 0...(Self.longestWait << doublings), using: &random)
+        suspects.append(Suspect(held: held, count: count, due: due))
+    }
+
+    /// The suspect to take up now, those that came back least often first.
+    ///
+    /// - Parameters:
+    ///   - isAlone: Whether nothing but held suspects is unacknowledged, so that the last one taken up is through.
+    ///   - now: The time, in nanoseconds.
+    mutating func takeNext(isAlone: Bool, now: UInt64) -> Held? {
+        guard isAlone else { return nil }
+        if isRunning {
+            isRunning = false
+            // The next delivery decides whether the route is back to normal.
+            lookUntil = now + Self.lookTime
+        }
+        guard let position = next, suspects[position].due <= now else { return nil }
+        isRunning = true
+        return suspects.remove(at: position).held
+    }
+
+    /// Takes out everything that is held, to be given back to the broker.
+    mutating func takeAll() -> [Held] {
+        defer { suspects.removeAll() }
+        if !suspects.isEmpty { lookUntil = .max }
+        return suspects.map(\.held)
+    }
+
+    private var next: Int? {
+        suspects.indices.min {
+            (suspects[$0].count, suspects[$0].due) < (suspects[$1].count, suspects[$1].due)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Glibc
+import LocalStack
+import PushModel
+import Testing
+
+@testable import PushWorker
+
+@Suite("The journal", .timeLimit(.minutes(1)))
+struct JournalTests {
+    private let directory: TemporaryDirectory
+    private let now: Int64 = 1_763_712_800_100
+
+    init() throws { directory = try TemporaryDirectory(prefix: "martlet-journal") }
+
+    private func record(_ number: UInt64, at time: Int64? = nil) -> JournalRecord {
+        JournalRecord(key: UUIDBytes(high: number, low: ~number), finishedAt: time ?? now, apnsMilliseconds: 41)
+    }
+
+    private func write(_ records: [JournalRecord], lane: Int = 0, limit: Int = JournalWriter.segmentLimit) {
+        let writer = JournalWriter(directory: directory.path, lane: lane, limit: limit)
+        for record in records {
+            writer.append(record)
+            let event = writer.flush(now: 1)
+            #expect(event == nil)
+        }
+        #expect(writer.isOn && writer.written == records.count)
+    }
+
+    private func size(_ name: String) -> Int? {
+        var status = stat()
+        return stat(directory.file(name), &status) == 0 ? status.st_size : nil
+    }
+
+    // MARK: Records
+
+    @Test("A record is read as it was written, whatever it holds", arguments: [nil, 0, 41, 10_000_000_000] as [Int64?])
+    func record(milliseconds: Int64?) throws {
+        let record = JournalRecord(
+            key: UUIDBytes(high: .max, low: 1), finishedAt: -5, apnsMilliseconds: milliseconds)
+        var bytes: [UInt8] = []
+        record.append(to: &bytes)
+        #expect(bytes.count == JournalRecord.length)
+        var expected = record
+        expected.apnsMilliseconds = milliseconds.map { min($0, Int64(UInt32.max) - 1) }
+        #expect(JournalRecord(bytes.span) == expected)
+    }
+
+    @Test("A record of which any bit changed, and one that is cut off, is no record")
+    func damaged() {
+        var bytes: [UInt8] = []
+        record(7).append(to: &bytes)
+        for bit in 0..<bytes.count * 8 {
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(JournalRecord(bytes.span) == nil, "bit \(bit)")
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        }
+        #expect(JournalRecord(bytes.span.extracting(0..<31)) == nil)
+        #expect(JournalRecord([UInt8](repeating: 0, count: 32).span) == nil)
+    }
+
+    // MARK: Memory
+
+    @Test("What is remembered is given out as often as it was noted, while it is fresh")
+    func memory() {
+        let lifetime = JournalMemory.lifetime
+        var memory = JournalMemory(
+            [
+                record(1), record(2, at: now - 5), record(2, at: now), record(3, at: now - lifetime - 1),
+                record(4, at: now + lifetime + 1), record(5, at: .min), record(6, at: now - lifetime),
+            ], now: now)
+        #expect(memory.count == 4)
+        func take(_ number: UInt64, at time: Int64) -> Int64? { memory.take(record(number).key, now: time)?.finishedAt }
+        #expect(take(1, at: now) == now && take(1, at: now) == nil)
+        #expect(Set([take(2, at: now), take(2, at: now)]) == [now, now - 5] && take(2, at: now) == nil)
+        #expect([3, 4, 5, 9].map { take($0, at: now) } == [nil, nil, nil, nil])
+        #expect(take(6, at: now + 1) == nil, "its time is over by now")
+    }
+
+    @Test("Of too many records the latest are remembered")
+    func capacity() {
+        let capacity = JournalMemory.capacity
+        var memory = JournalMemory((0..<capacity + 10).map { record(UInt64($0), at: now + Int64($0)) }, now: now)
+        #expect(memory.count == capacity)
+        #expect(memory.take(record(9).key, now: now) == nil)
+        #expect(memory.take(record(10).key, now: now) != nil)
+    }
+
+    // MARK: Files
+
+    @Test("The next process knows what all lanes noted, and lanes that are gone leave no files")
+    func restart() throws {
+        #expect(try Journal(directory.path, now: now).count == 0)
+        write([record(1), record(2)], lane: 0)
+        write([record(3)], lane: 1)
+        write([record(4, at: now - 2 * JournalMemory.lifetime)], lane: 2)
+        write([record(5)], lane: 0)
+        let journal = try Journal(directory.path, now: now)
+        #expect(journal.count == 4)
+        #expect((1...5).map { journal.take(record($0).key, now: now) != nil } == [true, true, true, false, true])
+        #expect(size("lane-1.log") == JournalRecord.length && size("lane-2.log") == nil)
+    }
+
+    @Test("A directory belongs to one process, until that is gone")
+    func lock() throws {
+        var journal: Journal? = try Journal(directory.file("new"), now: now)
+        do {
+            _ = try Journal(directory.file("new"), now: now)
+            Issue.record("two have it")
+        } catch { #expect(error.message.contains("another process uses \(directory.file("new"))")) }
+        #expect(journal?.count == 0)
+        journal = nil
+        _ = try Journal(directory.file("new"), now: now)
+    }
+
+    @Test("A place where nothing can be written is said with its reason", arguments: ["missing/below", "file"])
+    func unusable(name: String) throws {
+        try directory.write("text", to: "file")
+        do {
+            _ = try Journal(directory.file(name), now: now)
+            Issue.record("\(name) was taken")
+        } catch { #expect(error.message.hasPrefix("cannot ") && error.message.contains(directory.file(name))) }
+    }
+
+    @Test("A damaged end is passed over and cut off; damage in the midst costs what is damaged")
+    func damage() throws {
+        write([record(1), record(2), record(3)])
+        let path = directory.file("lane-0.log")
+        var bytes = try TextFile.bytes(at: path)
+        bytes[40] ^= 1
+        try directory.write(bytes + [1, 2, 3], to: "lane-0.log")
+        #expect(try Journal(directory.path, now: now).count == 2)
+        write([record(4)])
+        #expect(size("lane-0.log") == 4 * JournalRecord.length)
+        #expect(try Journal(directory.path, now: now).count == 3)
+    }
+
+    @Test("A file that is full is kept beside the new one, in place of the one before")
+    func rotation() throws {
+        write((1...10).map { record($0) }, limit: 4 * JournalRecord.length)
+        #expect(size("lane-0.log") == 2 * JournalRecord.length && size("lane-0.old") == 4 * JournalRecord.length)
+        let journal = try Journal(directory.path, now: now)
+        #expect((1...10).filter { journal.take(record($0).key, now: now) != nil } == [5, 6, 7, 8, 9, 10])
+    }
+
+    @Test("A full disk turns the journal off, says so once, and is tried again after a while")
+    func diskFull() throws {
+        // Every write to this device says that it is full.
+        #expect(symlink("/dev/full", directory.file("lane-0.log")) == 0)
+        let writer = JournalWriter(directory: directory.path, lane: 0)
+        #expect(writer.isOn)
+        func write(at now: UInt64) -> JournalWriter.Event? {
+            writer.append(record(1))
+            return writer.flush(now: now)
+        }
+        guard case .off(let reason) = write(at: 5) else {
+            Issue.record("it is still on")
+            return
+        }
+        #expect(reason.contains("No space left on device") && !writer.isOn)
+        #expect(write(at: 6) == nil && writer.written == 0)
+        #expect(write(at: 5 + JournalWriter.retryInterval) == nil, "still full, and that is known")
+        #expect(unlink(directory.file("lane-0.log")) == 0)
+        #expect(write(at: 6 + JournalWriter.retryInterval) == nil && !writer.isOn)
+        #expect(write(at: 5 + 2 * JournalWriter.retryInterval) == .on)
+        #expect(writer.isOn && writer.written == 1)
+    }
+}
