@@ -19,7 +19,7 @@ struct JournalKillTests {
         var duplicates = 0
         try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)\n\(setting)") { ring in
             let jobs = RunJob.several(Self.jobs)
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             try await ring.publish(jobs, watch.audit)
             for kill in 0..<Self.kills {
                 let worker = try ring.local.startWorker(
@@ -52,7 +52,7 @@ struct JournalKillTests {
 
     private static func bytes(of path: String) throws -> Int {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw KillRing.Failure(description: "there is no \(path)") }
+        guard stat(path, &status) == 0 else { throw AuditWatch.Failure(description: "there is no \(path)") }
         return status.st_size
     }
 }

@@ -144,6 +144,18 @@ final class FaultRing: Sendable {
         try await retire(worker, endingWith: .signalled(SIGKILL))
     }
 
+    /// Waits until a worker has killed itself at a fail-point, and counts it.
+    /// - Parameters:
+    ///   - worker: The worker.
+    ///   - most: How many jobs it may have held: so many may be pushed twice.
+    func awaitDeath(of worker: FaultWorker, holding most: Int) async throws {
+        state.withLock { state in
+            state.kills += 1
+            state.held += most
+        }
+        try await retire(worker, endingWith: .signalled(SIGKILL))
+    }
+
     /// Waits for the end of a worker and takes it off the list.
     /// - Parameters:
     ///   - worker: The worker.
