@@ -34,6 +34,20 @@ extension FaultRing {
         simulator.ledger.counts.reduce(0) { $0 + ($1.label == label ? $1.count : 0) }
     }
 
+    /// Waits until no job is left, neither in its queue nor in one for retries.
+    func untilDone() async throws {
+        try await until("everything is done") { [broker] in
+            try broker.queueCounts().allSatisfy { name, counts in
+                counts.total == 0 || !(name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry."))
+            }
+        }
+    }
+
+    /// How often the first worker has logged that APNs cannot be reached.
+    var vainConnections: Int {
+        get throws { try worker.log.split(separator: "\n").count { $0.contains("APNs cannot be reached") } }
+    }
+
     /// Waits until a metric of the first worker fulfils a condition.
     /// - Parameters:
     ///   - name: The metric's name.

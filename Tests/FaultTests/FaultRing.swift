@@ -149,11 +149,10 @@ final class FaultRing: Sendable {
     ///   - worker: The worker.
     ///   - most: How many jobs it may have held: so many may be pushed twice.
     func awaitDeath(of worker: FaultWorker, holding most: Int) async throws {
-        state.withLock { state in
-            state.kills += 1
-            state.held += most
-        }
+        noteHeld(atMost: most)
+        state.withLock { $0.kills += 1 }
         try await retire(worker, endingWith: .signalled(SIGKILL))
+        guard !worker.process.isRunning else { throw FaultFailure("\(worker.name) does not reach its fail-point") }
     }
 
     /// Waits for the end of a worker and takes it off the list.
@@ -209,6 +208,9 @@ final class FaultRing: Sendable {
         state.withLock { $0.held += held }
         return held
     }
+
+    /// Notes how many jobs workers may hold when something breaks that nobody can look ahead to.
+    func noteHeld(atMost count: Int) { state.withLock { $0.held += count } }
 
     /// Lets something break.
     /// - Parameter blow: Breaks it, on a thread where it may block.
