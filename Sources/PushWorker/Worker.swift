@@ -101,7 +101,8 @@ package final class Worker: Sendable {
         }
     }
 
-    /// Opens the journal, where one is configured; without it the worker works as well, but pushes more twice after a crash.
+    /// Opens the journal, where one is configured; without it the worker works as well, but pushes more twice after a
+    /// crash.
     private func openJournal() -> Journal? {
         guard let directory = journalDirectory else { return nil }
         do throws(Journal.Failure) {

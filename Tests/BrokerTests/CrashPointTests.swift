@@ -10,8 +10,8 @@ import Testing
 struct CrashPointTests {
     /// How often a worker dies at each step; MARTLET_CRASHES says otherwise.
     static let kills = getenv("MARTLET_CRASHES").flatMap { Int(String(cString: $0)) } ?? 3
-    /// How many jobs a worker may hold, so that what a death can repeat has a bound; one more may be held for the consumer
-    /// that looked at what comes first.
+    /// How many jobs a worker may hold, so that what a death can repeat has a bound; one more may be held for the
+    /// consumer that looked at what comes first.
     static let prefetch = 200
     /// How many jobs there are for each death: more than the latest of them takes.
     static let jobsPerKill = 500

@@ -161,6 +161,19 @@ struct JobIdentityTests {
         #expect(defect.job.text(defect.job.correlationID) == "c")
     }
 
+    @Test("a receiver can refuse a job without a look at its body, which stays what it was")
+    func unread() {
+        let message = MessageBuilder.enveloped(#"{"id":"inside","device_tokens":["aa","bb"],"payload":{"aps":{}}}"#) {
+            $0.messageID = MessageBuilder.id
+        }.message()
+        let body = message.body
+        let defect = JobDecoder().refuseUnread(message, .poison, "often", now: 0, random: { 0 })
+        #expect(defect.reason == .poison && defect.report.outcome == .invalid && defect.report.action == .fixRequest)
+        #expect(defect.job.text(defect.job.jobID) == MessageBuilder.id)
+        #expect(defect.job.body == body && defect.job.tokenCount == 0)
+        #expect(defect.job.environment == .production && defect.job.text(defect.job.topic) == "com.example.app")
+    }
+
     @Test("a job in order can be refused by its receiver")
     func refusedJob() throws {
         let defect = try MessageBuilder.raw().job().refused(.noRoute, "no route takes this topic")

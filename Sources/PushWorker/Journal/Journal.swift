@@ -2,8 +2,8 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// A directory in which the lanes of one worker note what APNs accepted, so that the worker that follows after a crash does
-/// not push it again.
+/// A directory in which the lanes of one worker note what APNs accepted, so that the worker that follows after a crash
+/// does not push it again.
 ///
 /// It saves duplicates and nothing else depends on it: it may be deleted at any time, and a worker whose journal does
 /// not work goes on without. The directory belongs to one process at a time.

@@ -8,8 +8,8 @@ extension Route {
         journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
     }
 
-    /// Settles a notification of a redelivered job that an earlier process of this worker pushed: its result is published
-    /// once more, as the same message, because nobody knows whether the broker had taken it.
+    /// Settles a notification of a redelivered job that an earlier process of this worker pushed: its result is
+    /// published once more, as the same message, because nobody knows whether the broker had taken it.
     ///
     /// - Returns: Whether the journal knew it.
     func isJournalled(_ notification: Notification, wallClock: Int64) -> Bool {
@@ -26,8 +26,8 @@ extension Route {
 }
 
 extension Notification {
-    /// What the journal calls it: a hash of id, attempt, index, device token, length of the body and the producer's time, so that
-    /// a producer that reuses ids loses nothing by it; nil for what must not be recognised.
+    /// What the journal calls it: a hash of id, attempt, index, device token, length of the body and the producer's
+    /// time, so that a producer that reuses ids loses nothing by it; nil for what must not be recognised.
     var journalKey: UUIDBytes? {
         // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
         guard !job.job.generatedID, job.job.replay == nil, job.refusal == nil, job.job.operation == .push else {

@@ -167,7 +167,8 @@ final class Lane {
     /// Acknowledges what is finished, as far as the socket has room.
     private func acknowledge(_ route: Route) {
         guard route.consumer.isOpen, let connection = consumeLink.connection else { return }
-        let flush = drain != nil
+        // A suspect is through once it is acknowledged, and the next one waits for that.
+        let flush = drain != nil || route.poison.hasSuspects
         do throws(AMQPError) {
             if let prefix = route.acknowledgements.takePrefix(now: now.nanoseconds, flush: flush) {
                 route.owedAcknowledgements.append(.acknowledge(prefix))

@@ -2,10 +2,11 @@
 /// ended the process.
 ///
 /// A quorum queue counts how often a message came back (`x-delivery-count`). What came back three times is taken up
-/// alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour; what came
-/// back ten times is refused unread. A route therefore begins every channel with a prefetch of one and looks at what
-/// comes first, because returned messages stand at the front of their queue: a crashed worker needs no memory of its
-/// own, and a whole window of neighbours is not delivered again with the culprit. Pure: time and randomness come in.
+/// alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour;
+/// what came back ten times is refused unread. A route therefore begins every channel with a prefetch of one and looks
+/// at what comes first, because returned messages stand at the front of their queue: a crashed worker needs no memory
+/// of its own, and a whole window of neighbours is not delivered again with the culprit. Pure: time and randomness come
+/// in.
 struct PoisonWatch<Held> {
     /// What to do with a delivery.
     enum Treatment: Equatable {
@@ -19,7 +20,7 @@ struct PoisonWatch<Held> {
 
     /// From how many returns on a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
-    /// From how many returns on it is refused. Far below the queue's delivery limit, which keeps no result and no reason.
+    /// From how many returns on it is refused: far below the queue's delivery limit, which leaves no result.
     static var limit: Int64 { 10 }
     /// For how many nanoseconds a new consumer looks for suspects before it takes an empty queue for a harmless one.
     static var lookTime: UInt64 { 2_000_000_000 }

@@ -208,6 +208,8 @@ final class Route {
         switch breaker.intake {
         case .none: consumer.wantedPrefetch = 0
         case .one: consumer.wantedPrefetch = 1
+        // Suspects that came with a whole window are taken up before anything else is delivered.
+        case .full where poison.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
         case .full where poison.isNarrow: consumer.wantedPrefetch = 1
         case .full:
             let wanted = credit.wanted(streams: pool?.streamLimit ?? RouteCredit.maximum)
