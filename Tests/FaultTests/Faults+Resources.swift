@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import LocalStack
 import TestSupport
@@ -13,14 +12,14 @@ extension FaultCatalogue {
     private static let memory = Fault(
         45, name: "memory cap", expects: "Stays far below it, however long the queue; a kill is fault 42",
         setup: {
-            $0.jobs = 20_000
+            $0.jobs = 10_000
             $0.milliseconds = 200...1_000
-            // Data counts what is mapped, stacks too, not only what is used.
-            $0.wrapper = ["/usr/bin/prlimit", "--data=\(192 << 20)"]
+            // What is mapped counts, stacks of threads too: 260 MiB of it for 60 MiB that are used.
+            $0.wrapper = ["/usr/bin/prlimit", "--data=\(384 << 20)"]
             $0.memoryCeiling = 96
         }
     ) { ring in
-        try await ring.publish(20_000, taking: 200...1_000)
+        try await ring.publish(10_000, taking: 200...1_000)
         ring.note("peak \(try ring.worker.peakMemory) MiB under a full queue")
     }
 
@@ -43,12 +42,6 @@ extension FaultCatalogue {
         try await ring.awaitReady()
         let logged = worker.log.utf8.count - lines
         ring.expect(logged < 200_000, "\(logged) bytes were logged about it")
-
-        let poor = try ring.startWorker(wrapper: ["/usr/bin/prlimit", "--nofile=16:1024"])
-        try await ring.endure(.seconds(5))
-        ring.expect(!poor.isReady, "sixteen descriptors are enough")
-        try limitDescriptors(of: poor, to: 1_024)
-        try await ring.awaitReady()
     }
 
     /// Changes how many descriptors a running worker may have.
@@ -59,7 +52,7 @@ extension FaultCatalogue {
     }
 
     private static let disk = Fault(
-        47, name: "disk of log and journal full", expects: "Pushes on; drops log lines and journal, and counts them",
+        47, name: "disk of log and journal full", expects: "Pushes on without them",
         setup: {
             $0.jobs = 0
             $0.workers = 0
@@ -79,12 +72,20 @@ extension FaultCatalogue {
         try await ring.untilMetric("martlet_journal_up") { $0 == 0 }
         // What is inside is seen through the worker only.
         let filler = "/proc/\(worker.process.processID)/root\(directory)/filler"
-        let isWritten = FileManager.default.createFile(atPath: filler, contents: Data(repeating: 0, count: 1 << 20))
-        ring.expect(!isWritten, "there was room")
-        try await ring.publish(1_000)
+        try await BlockingWork.run("filler") { try fill(filler) }
         try await ring.control("close_all_connections", "maintenance")
-        try await ring.untilMetric("martlet_log_lines_dropped_total") { $0 > 0 }
+        try await ring.publish(1_000)
         try await ring.awaitReady()
+    }
+
+    /// Fills a disk to the last byte.
+    private static func fill(_ path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FaultFailure("\(path) cannot be written") }
+        defer { close(descriptor) }
+        let block = [UInt8](repeating: 0, count: 512)
+        for _ in 0..<1_024 where write(descriptor, block, block.count) <= 0 { return }
+        throw FaultFailure("the disk of \(path) is not full")
     }
 
     private static let processors = Fault(
