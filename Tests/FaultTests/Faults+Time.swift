@@ -18,10 +18,13 @@ extension FaultCatalogue {
     ) { ring in
         let file = try ring.local.directory.write("+0\n", to: "clock")
         let library = try preloadedLibrary()
-        let worker = try ring.startWorker([
-            "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_CACHE_DURATION": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        ])
+        // In the first process the library changes the environment, after which Swift does not find the arguments; a
+        // shell before it takes that upon itself.
+        let worker = try ring.startWorker(
+            [
+                "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_CACHE_DURATION": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            ], wrapper: ["/bin/sh", "-c", "exec \"$@\"", "sh"])
         try await ring.publish(500)
         try await ring.until("they are pushed") { ring.pushes >= 500 }
         for (step, skew) in ["+1h", "-1h", "+0"].enumerated() {
