@@ -163,7 +163,7 @@ extension FaultCatalogue {
         let hosts = try ring.local.directory.write(
             "127.0.0.2 localhost\n127.0.0.3 localhost\n127.0.0.1 localhost\n", to: "hosts")
         let script = "mount --bind \(hosts) /etc/hosts && exec \"$@\""
-        let other = try ring.startWorker(wrapper: ["/usr/bin/unshare", "--mount", "sh", "-c", script, "sh"])
+        let other = try ring.startWorker(wrapper: FaultWrapper.ownMounts(script))
         try await ring.until("a worker with dead addresses is ready") { other.isReady }
         try await ring.publish(500, prefix: "1")
         try await ring.until("it pushes") { try other.metric("martlet_notifications_total", #""accepted""#) > 0 }

@@ -52,7 +52,7 @@ extension FaultCatalogue {
     }
 
     private static let disk = Fault(
-        47, name: "disk of log and journal full", expects: "Pushes on without them",
+        47, name: "disk of log and journal full", expects: "Pushes on without them", isQuick: true,
         setup: {
             $0.jobs = 0
             $0.workers = 0
@@ -64,7 +64,7 @@ extension FaultCatalogue {
             """
         let worker = try ring.startWorker(
             ["MARTLET_JOURNAL": "\(directory)/journal", "MARTLET_LOG_LEVEL": "debug"],
-            wrapper: ["/usr/bin/unshare", "--mount", "sh", "-c", script, "sh"])
+            wrapper: FaultWrapper.ownMounts(script))
         try await ring.awaitReady()
         ring.expect(try await ring.metric("martlet_journal_up") == 1, "the journal is off while there is room")
         try await ring.publish(6_000)
