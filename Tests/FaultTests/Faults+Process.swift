@@ -179,10 +179,12 @@ extension FaultCatalogue {
                 try ring.broker.queueCounts()["apns.q.jobs.shop"]?.total == 0
             }
             try await ring.endure(ContinuousClock.now.duration(to: deadline))
+            let pushes = ring.pushes
             sleeper.process.signal(SIGCONT)
+            try await ring.untilMetric("martlet_broker_disconnects_total") { $0 >= 1 }
             try await ring.awaitReady()
-            ring.expect(
-                try await ring.metric("martlet_broker_disconnects_total") >= 1, "the sleeper kept its connections")
+            let late = ring.pushes - pushes
+            ring.expect(late == 0, "the sleeper pushed \(late) jobs that were no longer its own")
         }
     }
 }
