@@ -113,7 +113,8 @@ let package = Package(
                 logging, lifecycle,
             ]),
         tests(
-            "FaultTests", ["martlet", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS"]),
+            "FaultTests",
+            ["martlet", "APNSSimulator", "RabbitMQ", "PushModel", "PushWorker", "LocalStack", "EventLoop", "TLS"]),
     ]
 )
 

@@ -1,0 +1,165 @@
+import APNSSimulator
+import Glibc
+import LocalStack
+import PushModel
+import RabbitMQ
+import TLS
+
+/// A whole Martlet of one's own: a private RabbitMQ with the contract's objects, a local APNs, and workers as processes.
+///
+/// The demo and the tests that kill workers run on it. Everything ends with `stop()`.
+final class LocalRun: Sendable {
+    /// A route of the run: an app, and the credential it pushes with.
+    struct App: Sendable {
+        /// The route's name.
+        var route: String
+        /// The bundle identifier.
+        var topic: String
+    }
+
+    /// Where everything is written.
+    let directory: TemporaryDirectory
+    /// The broker.
+    let broker: PrivateBroker
+    /// The local APNs, in this process.
+    let simulator: RunningSimulator
+    /// The workers' configuration.
+    let configurationFile: String
+    /// The apps it pushes for.
+    let apps: [App]
+
+    private init(
+        directory: TemporaryDirectory, broker: PrivateBroker, simulator: RunningSimulator, configurationFile: String,
+        apps: [App]
+    ) {
+        self.directory = directory
+        self.broker = broker
+        self.simulator = simulator
+        self.configurationFile = configurationFile
+        self.apps = apps
+    }
+
+    /// Starts broker and simulator and writes the workers' configuration; no worker runs yet.
+    /// - Parameters:
+    ///   - apps: The apps to push for, in the development environment.
+    ///   - settings: More lines of configuration, for instance `lanes: 1`.
+    ///   - requestTimeout: How long workers wait for an answer of the simulator.
+    ///   - scenario: The simulator's scenario.
+    ///   - options: What the broker shall offer.
+    /// - Returns: The run; call `stop()` in the end.
+    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind then.
+    static func start(
+        apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario(),
+        broker options: PrivateBrokerOptions = PrivateBrokerOptions()
+    ) async throws -> LocalRun {
+        let directory = try TemporaryDirectory(prefix: "martlet-run")
+        let key = try ES256PrivateKey.generate()
+        let keyFile = try directory.write(key.pem, to: "AuthKey_MARTLET001.p8")
+        var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
+        simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
+        simulating.scenario = scenario
+        simulating.devices.port = 0
+        let simulator = try await APNSSimulator.start(simulating)
+        do {
+            let broker = try await BlockingWork.run("broker") {
+                let broker = try PrivateBroker.start(options)
+                try broker.importDefinitions(json: Array(topology(apps).definitions().utf8))
+                return broker
+            }
+            let text = configuration(
+                apps: apps, broker: broker, simulator: simulator, keyFile: keyFile, requestTimeout: requestTimeout)
+            return LocalRun(
+                directory: directory, broker: broker, simulator: simulator,
+                configurationFile: try directory.write("\(text)\(settings)\n", to: "martlet.yaml"), apps: apps)
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+    }
+
+    private static func topology(_ apps: [App]) -> BrokerTopology {
+        BrokerTopology(
+            routes: apps.map { TopologyRoute(name: $0.route, environment: .development, topics: [$0.topic]) },
+            tiers: [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }, virtualHost: "/")
+    }
+
+    /// The workers' configuration, ending with a line end.
+    private static func configuration(
+        apps: [App], broker: PrivateBroker, simulator: RunningSimulator, keyFile: String, requestTimeout: Duration
+    ) -> String {
+        let routes = apps.map { app in
+            "  - { name: \(app.route), environment: development, topics: [\(app.topic)], credential: local }"
+        }
+        let address = "https://localhost:\(simulator.port)"
+        return """
+            broker: { uri: "\(broker.uri)" }
+            apns:
+              production: "\(address)"
+              development: "\(address)"
+              trust_file: "\(simulator.authorityFile)"
+              request_timeout: \(DurationText.write(requestTimeout))
+            credentials:
+              - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
+            routes:
+            \(routes.joined(separator: "\n"))
+            admin: { listen: "127.0.0.1:0" }
+
+            """
+    }
+
+    /// Starts a worker; its log goes to a file in `directory`.
+    /// - Parameters:
+    ///   - name: Its instance name.
+    ///   - adminPort: The port of its admin server; 0 for any free one.
+    ///   - settings: Variables that override its configuration, such as `MARTLET_BROKER_URI`.
+    ///   - wrapper: A program and arguments that become the worker, such as `/usr/bin/prlimit --nofile=64`.
+    /// - Returns: The process; whoever started it ends it.
+    /// - Throws: `LocalStackError` when it cannot be started.
+    func startWorker(
+        _ name: String, adminPort: Int = 0, settings: [String: String] = [:], wrapper: [String] = []
+    ) throws -> ChildProcess {
+        var environment: [String: String] = [:]
+        for variable in ["PATH", "HOME", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"] {
+            if let value = getenv(variable) { environment[variable] = String(cString: value) }
+        }
+        environment["MARTLET_INSTANCE"] = name
+        environment["MARTLET_ADMIN_LISTEN"] = "127.0.0.1:\(adminPort)"
+        environment.merge(settings) { _, setting in setting }
+        let log = ChildProcess.Stream.file(logFile(of: name))
+        let command = wrapper + [try Self.executable(), "worker", "--config", configurationFile]
+        return try ChildProcess.start(
+            command[0], Array(command.dropFirst()), environment: environment, output: log, error: log)
+    }
+
+    /// Where a worker's log goes.
+    /// - Parameter name: Its instance name.
+    func logFile(of name: String) -> String { directory.file("\(name).log") }
+
+    /// The `martlet` executable: this very program, or the one beside a test bundle.
+    static func executable() throws -> String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let own = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if own.hasSuffix("/martlet") { return own }
+        // Under `swift test` this program is the toolchain's runner, and its argument names the bundle.
+        for argument in CommandLine.arguments {
+            guard let slash = argument.lastIndex(of: "/") else { continue }
+            let candidate = argument[..<slash] + "/martlet"
+            if access(String(candidate), X_OK) == 0 { return String(candidate) }
+        }
+        throw CommandFailure(.internalFault, "the martlet executable is not beside \(own)")
+    }
+
+    /// A client of the broker.
+    /// - Parameter name: What operators see in the broker's list of connections.
+    func connect(_ name: String) throws -> AMQPBlockingClient {
+        try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: name)
+    }
+
+    /// Ends simulator and broker and removes the directory; workers are ended by whoever started them.
+    func stop() async {
+        await simulator.stop()
+        _ = try? await BlockingWork.run("broker") { [broker] in broker.stop() }
+        directory.remove()
+    }
+}

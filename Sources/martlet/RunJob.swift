@@ -8,6 +8,8 @@ struct RunJob: Sendable {
     var isRaw: Bool
     /// The first digits of its device token, by which the simulator chooses its verdict.
     var tokenPrefix = "1"
+    /// Until when it may be sent, in milliseconds since 1970; nil for any time.
+    var deadline: Int64?
 
     /// Its device token.
     var token: String {
@@ -21,7 +23,7 @@ struct RunJob: Sendable {
         let payload = #"{"aps":{"alert":{"title":"Shop","body":"Your order \#(digits) is on its way"}}}"#
         let envelope = #"{"id":"\#(id)","device_token":"\#(token)","payload":\#(payload)}"#
         return RunProducer.Job(
-            id: id, topic: topic, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil)
+            id: id, topic: topic, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil, deadline: deadline)
     }
 
     /// New jobs, raw and enveloped in turn.

@@ -16,6 +16,8 @@ struct RunProducer {
         var rawToken: String?
         /// How many notifications it asks for.
         var notifications = 1
+        /// Until when it may be sent, in milliseconds since 1970; nil for any time.
+        var deadline: Int64?
     }
 
     private let client: AMQPBlockingClient
@@ -35,6 +37,7 @@ struct RunProducer {
         message.setRoutingKey { $0.append(contentsOf: "development.normal.\(job.topic)".utf8) }
         message.setMessageID(Array(job.id.utf8).span)
         message.addHeader(HeaderName.enqueuedAt, integer: enqueuedAt)
+        if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
         if let token = job.rawToken {
             message.setContentType(MessageName.rawContentType)
             message.addHeader(HeaderName.deviceToken) { $0.append(contentsOf: token.utf8) }

@@ -19,14 +19,14 @@ struct CrashPointTests {
     @Test("A worker that dies at a step loses nothing, and repeats only what it held", arguments: FailPoint.allCases)
     func dies(point: FailPoint) async throws {
         try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)") { ring in
-            let jobs = KillRing.jobs(Self.kills * Self.jobsPerKill)
-            let watch = try await AuditWatch(ring)
+            let jobs = RunJob.several(Self.kills * Self.jobsPerKill)
+            let watch = try await AuditWatch(ring.local)
             try await ring.publish(jobs, watch.audit)
             for kill in 0..<Self.kills {
                 // Steps that jobs reach one by one are reached more often than those of a turn of the loop.
                 let number = 1 + kill * 97 % (point.isOfOneJob ? 300 : 10)
                 let worker = try ring.local.startWorker(
-                    "\(point.rawValue)-\(kill)", environment: ["MARTLET_FAILPOINT": "\(point.rawValue):\(number)"])
+                    "\(point.rawValue)-\(kill)", settings: ["MARTLET_FAILPOINT": "\(point.rawValue):\(number)"])
                 #expect(try await ring.ending(of: worker, within: .seconds(60)) == .signalled(SIGKILL))
             }
             #expect(watch.audit.look { $0.ledger.finals } < jobs.count, "the worker died under load")

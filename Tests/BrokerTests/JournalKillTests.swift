@@ -19,11 +19,11 @@ struct JournalKillTests {
     ) async throws -> Int {
         var duplicates = 0
         try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)\n\(setting)") { ring in
-            let watch = try await AuditWatch(ring)
-            try await ring.publish(KillRing.jobs(count), watch.audit)
+            let watch = try await AuditWatch(ring.local)
+            try await ring.publish(RunJob.several(count), watch.audit)
             for (index, number) in numbers.enumerated() {
                 let worker = try ring.local.startWorker(
-                    "worker-\(index)", environment: ["MARTLET_FAILPOINT": "confirmed-unacknowledged:\(number)"])
+                    "worker-\(index)", settings: ["MARTLET_FAILPOINT": "confirmed-unacknowledged:\(number)"])
                 #expect(try await ring.ending(of: worker, within: .seconds(60)) == .signalled(SIGKILL))
             }
             let last = try ring.local.startWorker("last")
@@ -62,7 +62,7 @@ struct JournalKillTests {
 
     private static func bytes(of path: String) throws -> Int {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw KillRing.Failure(description: "there is no \(path)") }
+        guard stat(path, &status) == 0 else { throw AuditWatch.Failure(description: "there is no \(path)") }
         return status.st_size
     }
 }

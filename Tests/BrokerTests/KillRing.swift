@@ -1,0 +1,93 @@
+import APNSSimulator
+import EventLoop
+import Glibc
+import LocalStack
+import PushModel
+import RabbitMQ
+import Testing
+
+@testable import martlet
+
+/// The whole way with workers as processes of their own, so that they can be killed: a private RabbitMQ, a local APNs,
+/// and the ledgers of producer, APNs and results.
+struct KillRing {
+    /// Broker, simulator and the workers' configuration.
+    let local: LocalRun
+
+    /// Starts a ring, runs a test on it and stops it, whatever came of it; workers end with their last reference.
+    /// - Parameters:
+    ///   - settings: More lines of the workers' configuration.
+    ///   - test: The test.
+    static func run(settings: String = "", _ test: (KillRing) async throws -> Void) async throws {
+        let local = try await LocalRun.start(
+            apps: [LocalRun.App(route: "shop", topic: "com.example.shop")], settings: settings)
+        do {
+            try await test(KillRing(local: local))
+        } catch {
+            await local.stop()
+            throw error
+        }
+        await local.stop()
+    }
+
+    /// Publishes jobs and waits until the broker confirmed them all.
+    /// - Parameters:
+    ///   - jobs: The jobs.
+    ///   - audit: Learns of each confirmed one.
+    func publish(_ jobs: [RunJob], _ audit: RunAudit) async throws {
+        #expect(try await local.publish(jobs, audit) == 0)
+    }
+
+    /// What the job queue holds at this moment.
+    func jobCounts() async throws -> QueueCounts { try await local.jobCounts() }
+
+    /// Asks the broker until nothing is left in the job queue: a job that was delivered again may still be under way
+    /// when its first result is known.
+    func awaitEmptyJobQueue() async throws {
+        while try await jobCounts().total > 0 { try Task.checkCancellation() }
+    }
+
+    /// Asks the broker until no job is held by a worker.
+    /// - Returns: How many jobs wait then.
+    func awaitHandedBack() async throws -> Int {
+        while true {
+            try Task.checkCancellation()
+            let counts = try await jobCounts()
+            if counts.unacknowledged == 0 { return counts.ready }
+        }
+    }
+
+    /// Waits for the end of a worker.
+    /// - Returns: How it ended; nil when it still runs at the limit.
+    func ending(of worker: ChildProcess, within limit: Duration) async throws -> ChildProcess.Ending? {
+        try await BlockingWork.run("ending") { worker.wait(timeout: limit) }
+    }
+
+    /// Ends workers with SIGTERM and expects each to leave in good order.
+    func stop(_ workers: [ChildProcess]) async throws {
+        for worker in workers { worker.signal(SIGTERM) }
+        for worker in workers {
+            #expect(try await ending(of: worker, within: .seconds(45)) == .exited(0))
+        }
+    }
+
+    /// Compares the ledgers of a watch, which reads whatever is left and ends.
+    /// - Returns: Everything that was read.
+    func account(of watch: AuditWatch) async throws -> RunAudit.State {
+        _ = try await local.compare(watch.audit)
+        return watch.audit.current
+    }
+
+    /// Compares the ledgers once everything is settled, and expects nothing to be lost, unexplained or left over.
+    /// - Parameters:
+    ///   - watch: What was reported so far; it reads whatever is left and ends.
+    ///   - mostExtra: How many pushes may have been made more than once.
+    ///   - deaths: How many workers died: one job may be pushed once more for each, and have one result all the same.
+    /// - Returns: What was found.
+    @discardableResult
+    func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Verdict {
+        let comparison = try await local.compare(watch.audit)
+        #expect(comparison.problems(mostExtra: mostExtra, deaths: deaths).isEmpty)
+        return comparison.verdict
+    }
+}

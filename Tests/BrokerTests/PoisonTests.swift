@@ -16,16 +16,16 @@ struct PoisonTests {
     @Test("A job that crashes worker after worker ends in the dead letters, and all its neighbours are pushed")
     func poison() async throws {
         try await KillRing.run(settings: "lanes: 1\nprefetch: 500") { ring in
-            let jobs = KillRing.jobs(Self.jobs)
+            let jobs = RunJob.several(Self.jobs)
             // In the midst of the first window, so that there are neighbours before and behind it.
             let culprit = jobs[250]
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             try await ring.publish(jobs, watch.audit)
             var crashes = 0
             var survivor: ChildProcess?
             while survivor == nil, crashes < Self.restarts {
                 let worker = try ring.local.startWorker(
-                    "worker-\(crashes)", environment: ["MARTLET_FAILPOINT": "crash-on-job:\(culprit.id)"])
+                    "worker-\(crashes)", settings: ["MARTLET_FAILPOINT": "crash-on-job:\(culprit.id)"])
                 while survivor == nil {
                     if let ending = try await ring.ending(of: worker, within: .milliseconds(200)) {
                         #expect(ending == .signalled(SIGKILL))

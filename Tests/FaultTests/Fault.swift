@@ -91,7 +91,7 @@ struct FaultSetup: Sendable {
 /// All faults.
 enum FaultCatalogue {
     /// Those that can be brought about on one machine.
-    static let all = broker + network + results + topology + trust + apns + process + resources + load
+    static let all = broker + network + results + topology + trust + apns + process + resources + time + load
 
     /// Those that cannot, and why.
     static let notInjectable: [Int: String] = [

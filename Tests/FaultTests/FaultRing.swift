@@ -166,6 +166,17 @@ final class FaultRing: Sendable {
         try await retire(worker, endingWith: .signalled(SIGKILL))
     }
 
+    /// Waits until a worker has killed itself at a fail-point, and counts it.
+    /// - Parameters:
+    ///   - worker: The worker.
+    ///   - most: How many jobs it may have held: so many may be pushed twice.
+    func awaitDeath(of worker: FaultWorker, holding most: Int) async throws {
+        noteHeld(atMost: most)
+        state.withLock { $0.kills += 1 }
+        try await retire(worker, endingWith: .signalled(SIGKILL))
+        guard !worker.process.isRunning else { throw FaultFailure("\(worker.name) does not reach its fail-point") }
+    }
+
     /// Waits for the end of a worker and takes it off the list.
     /// - Parameters:
     ///   - worker: The worker.
@@ -225,6 +236,9 @@ final class FaultRing: Sendable {
         }
         return held
     }
+
+    /// Notes how many jobs workers may hold when something breaks that nobody can look ahead to.
+    func noteHeld(atMost count: Int) { state.withLock { $0.held += count } }
 
     /// Lets something break.
     /// - Parameters:
@@ -325,7 +339,7 @@ final class FaultRing: Sendable {
         state.withLock { state in
             state.comparison = comparison
             state.problems += comparison.problems(
-                mostExtra: state.held, outcomes: setup.outcomes, leftovers: setup.leftovers)
+                mostExtra: state.held, deaths: state.kills, outcomes: setup.outcomes, leftovers: setup.leftovers)
         }
         try checkLogs()
         for worker in workers {

@@ -1,7 +1,203 @@
+import APNSSimulator
+import EventLoop
 import LocalStack
+import PushModel
+import TestSupport
+
+@testable import martlet
+
+/// Two apps, each with a route of its own.
+private let twoApps = [
+    LocalRun.App(route: "shop", topic: "com.example.shop"), LocalRun.App(route: "news", topic: "com.example.news"),
+]
 
 // APNs is slow, refuses, leaves or lies.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let apns: [Fault] = []
+    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage]
+
+    private static let slowAPNs = Fault(
+        36, name: "APNs slow, silent, frozen", expects: "Requests have a deadline; other routes go on meanwhile",
+        setup: {
+            $0.jobs = 0
+            $0.apps = twoApps
+            $0.requestTimeout = .seconds(15)
+        }
+    ) { ring in
+        let (shop, news) = (twoApps[0].topic, twoApps[1].topic)
+        ring.use(.topic(shop, Verdict(.accept, delay: 5_000)))
+        try await ring.publish(600, prefix: "1")
+        try await ring.until("slow answers are waited for") { ring.accepted(shop) == 300 && ring.accepted(news) == 300 }
+        ring.expect(try await ring.metric("martlet_retries_total") == 0, "a slow answer was not waited for")
+
+        for (round, verdict) in [Verdict(.silent), Verdict(.freeze(milliseconds: nil))].enumerated() {
+            ring.use(.topic(shop, verdict))
+            let before = try await ring.metric("martlet_retries_total", #"route="shop""#)
+            try await ring.publish(600, prefix: "1")
+            let began = ContinuousClock.now
+            try await ring.until("the other route goes on") { ring.accepted(news) == 300 * (round + 2) }
+            ring.note("other route done in \(FaultBench.seconds(began.duration(to: .now))) s")
+            ring.expect(ring.accepted(shop) == 300 * (round + 1), "nobody was silent")
+            try await ring.untilMetric("martlet_retries_total", #"route="shop""#) { $0 > before }
+            ring.use()
+            try await ring.until("the silent route goes on") { ring.accepted(shop) == 300 * (round + 2) }
+        }
+        ring.expect(try await ring.metric("martlet_retries_total", #"route="news""#) == 0, "the other route retried")
+        ring.expect(try !ring.worker.log.contains("no connection to the broker"), "the broker was lost meanwhile")
+    }
+
+    private static let departures = Fault(
+        37, name: "GOAWAY, RST_STREAM, REFUSED_STREAM, lost PING",
+        expects: "Exactly what was not processed is sent again at once, on other connections", isQuick: true,
+        setup: {
+            $0.jobs = 0
+            $0.variables["MARTLET_APNS_PING_INTERVAL"] = "2s"
+        }
+    ) { ring in
+        // What was taken before is answered yet.
+        var patient = Verdict.GoAway(reach: .before)
+        patient.staysOpen = true
+        var patientError = Verdict.GoAway(code: 2, reason: nil, reach: .before)
+        patientError.staysOpen = true
+        var fewer = Verdict(.accept)
+        fewer.streams = 1
+        let kinds: [(prefix: String, label: String, verdict: Verdict)] = [
+            ("e1", "", Verdict(.goAway(Verdict.GoAway(reach: .accepted)))), ("e2", "", fewer),
+            ("e3", "goaway:before", Verdict(.goAway(patient))),
+            ("e4", "goaway:before", Verdict(.goAway(patientError))),
+            ("e5", "reset:REFUSED_STREAM", Verdict(.reset(7))), ("e6", "reset:INTERNAL_ERROR", Verdict(.reset(2))),
+            ("ea", "goaway:before", Verdict(.goAway(Verdict.GoAway(reach: .before)))),
+            ("e7", "goaway:unanswered", Verdict(.goAway(Verdict.GoAway(reach: .unanswered)))),
+            ("e8", "close", Verdict(.close)), ("e9", "freeze", Verdict(.freeze(milliseconds: nil))),
+        ]
+        ring.simulator.control.use(Scenario(rules: kinds.map { .once($0.prefix, $0.verdict) }))
+        for kind in kinds[..<6] {
+            let twice = ring.answered("") - ring.promises
+            // Many streams are open while it happens.
+            try await ring.publish(150, taking: 50...300)
+            try await ring.publish(4, prefix: kind.prefix)
+            try await ring.publish(150, prefix: "1")
+            try await ring.untilDone()
+            let more = ring.answered("") - ring.promises - twice
+            ring.expect(more == 0, "\(kind.prefix) \(kind.label): \(more) pushed twice")
+        }
+        ring.expect(try await ring.metric("martlet_apns_resends_total") > 0, "nothing was sent again at once")
+        ring.note("\(Int(try await ring.metric("martlet_apns_resends_total"))) sent again at once")
+        // These take the answers of what was processed with them.
+        for kind in kinds[6...] {
+            try await ring.publish(150, taking: 50...300)
+            try await ring.publish(1, prefix: kind.prefix)
+            ring.noteHeld(atMost: 151)
+            try await ring.untilDone()
+        }
+        for kind in kinds where !kind.label.isEmpty {
+            ring.expect(ring.answered(kind.label) > 0, "APNs never did \(kind.label)")
+        }
+    }
+
+    private static let refusals = Fault(
+        38, name: "429, 5xx, Retry-After, 403, 410, 400", expects: "Each reason has its outcome; a refused key parks",
+        setup: {
+            $0.jobs = 0
+            $0.outcomes = ["accepted", "dead_token", "rejected"]
+        }
+    ) { ring in
+        ring.use(
+            .once("e1", Verdict(.refuse(.expiredProviderToken))), .once("e2", Verdict(.refuse(.shutdown))),
+            .once("e3", Verdict(.refuse(Refusal(429, "TooManyRequests", retryAfter: 2)))),
+            .once("e4", Verdict(.refuse(Refusal(503, "ServiceUnavailable", retryAfter: 2)))))
+        let accepted = ["e1", "e2", "e3", "e4", "fa111429", "fa111500", "fa111503", "1"]
+        let dead = ["dead0410", "dead1410", "bad00400"]
+        let rejected = ["bad01400", "bad05400", "bad13400", "bad00413", "bad99400"]
+        for prefix in accepted + dead + rejected { try await ring.publish(10, prefix: prefix) }
+        try await ring.until("everything has been answered for good") { ring.answered("") >= accepted.count * 10 }
+
+        ring.simulator.control.setKey("MARTLET001", isRevoked: true)
+        let accepts = ring.answered("")
+        try await ring.publish(500, prefix: "1")
+        try await ring.untilMetric("martlet_route_parked", #"route="shop""#) { $0 == 1 }
+        try await ring.endure(.seconds(12))
+        let refused = ring.answered("InvalidProviderToken")
+        ring.expect(ring.answered("") == accepts, "a revoked key was accepted")
+        // A window's worth at the beginning, and a probe now and then: nothing is tried again and again.
+        ring.expect(refused < 1_000, "\(refused) pushes with a key that was refused")
+        ring.note("\(refused) pushes until the route parked, and probes")
+        ring.simulator.control.setKey("MARTLET001", isRevoked: false)
+        try await ring.untilMetric("martlet_route_parked", #"route="shop""#) { $0 == 0 }
+        try await ring.until("the route works again") { ring.answered("") >= accepts + 500 }
+        let outcomes = try await ring.outcomes()
+        let wanted = ["accepted": accepts + 500, "dead_token": dead.count * 10, "rejected": rejected.count * 10]
+        ring.expect(outcomes == wanted, "outcomes \(outcomes) instead of \(wanted)")
+    }
+
+    private static let unreachableAPNs = Fault(
+        39, name: "APNs with a bad certificate, mute, on dead addresses",
+        expects: "Nothing is pushed, no storm of connections; another address of the name is found",
+        setup: {
+            $0.jobs = 1_000
+            $0.apnsProxy = true
+        }
+    ) { ring in
+        try await ring.strike { ring in
+            ring.simulator.control.show(.expired)
+            ring.apnsProxy?.reset()
+        }
+        for kind in [ServerCertificateKind.expired, .wrongName, .selfSigned] {
+            ring.simulator.control.show(kind)
+            let before = try ring.vainConnections
+            try await ring.until("a connection fails") { try ring.vainConnections > before }
+        }
+        let pushes = ring.pushes
+        try await ring.until("the worker says so") { try !ring.worker.isReady }
+        ring.expect(ring.pushes == pushes, "something was pushed to a server with a bad certificate")
+        ring.apnsProxy?.set { $0.stalled = [.toClient, .toServer] }
+        ring.simulator.control.show(.good)
+        let before = try ring.vainConnections
+        try await ring.until("a mute connection fails") { try ring.vainConnections > before }
+        ring.note("\(try ring.vainConnections) connections failed")
+        ring.expect(try ring.vainConnections < 100, "a storm of connections")
+        ring.apnsProxy?.heal()
+        try await ring.awaitReady()
+
+        // A name with three addresses: nobody listens at the first two.
+        let hosts = try ring.local.directory.write(
+            "127.0.0.2 localhost\n127.0.0.3 localhost\n127.0.0.1 localhost\n", to: "hosts")
+        let script = "mount --bind \(hosts) /etc/hosts && exec \"$@\""
+        let other = try ring.startWorker(wrapper: FaultWrapper.ownMounts(script))
+        try await ring.until("a worker with dead addresses is ready") { other.isReady }
+        try await ring.publish(500, prefix: "1")
+        try await ring.until("it pushes") { try other.metric("martlet_notifications_total", #""accepted""#) > 0 }
+    }
+
+    private static let outage = Fault(
+        40, name: "APNs down for a while", expects: "The backlog stays in its queue; only jobs out of time are expired",
+        setup: {
+            $0.apnsProxy = true
+            $0.outcomes = ["accepted", "expired"]
+            $0.patience = .seconds(180)
+        }
+    ) { ring in
+        try await ring.strike { ring in
+            ring.apnsProxy?.set { $0.refuses = true }
+            ring.apnsProxy?.reset()
+        }
+        try await ring.publish(2_000, prefix: "1")
+        try await ring.publish(100, prefix: "1", deadline: WallClock.milliseconds() + 20_000)
+        try await ring.until("the worker hands everything back") {
+            try ring.broker.queueCounts()[TopologyNames.jobQueue(route: "shop")]?.unacknowledged == 0
+        }
+        try await ring.endure(.seconds(40))
+        let counts = try await ring.local.queueCounts()
+        let waiting = counts[TopologyNames.jobQueue(route: "shop")]?.ready ?? 0
+        ring.expect(waiting >= 2_100, "\(waiting) jobs wait, and 2100 were published meanwhile")
+        ring.expect(counts[TopologyNames.deadQueue]?.total ?? 0 == 0, "dead letters were written during the outage")
+        let attempts = try ring.vainConnections
+        ring.note("\(waiting) waited, \(attempts) connections tried")
+        ring.expect(attempts < 200, "a storm of connections")
+        ring.apnsProxy?.heal()
+        try await ring.awaitReady()
+        try await ring.untilDone()
+        let outcomes = try await ring.outcomes()
+        ring.expect(outcomes["expired"] == 100, "\(outcomes["expired"] ?? 0) expired instead of 100")
+    }
 }

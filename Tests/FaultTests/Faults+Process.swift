@@ -1,7 +1,190 @@
+import EventLoop
+import Glibc
 import LocalStack
+
+@testable import APNSSimulator
+@testable import PushWorker
+@testable import martlet
 
 // Workers are killed, stopped and started.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let process: [Fault] = []
+    static let process = [crashLoop, kills, manyKills, terminations, sleep, longSleep]
+
+    /// How many jobs a worker may hold where it dies.
+    private static let prefetch = 200
+
+    private static let crashLoop = Fault(
+        34, 51, name: "jobs that crash the worker, 25 times",
+        expects: "They are taken up alone, then dead-lettered unread; their neighbours are pushed", isQuick: true,
+        setup: {
+            $0.jobs = 0
+            $0.workers = 0
+            $0.settings = "lanes: 1\nprefetch: 500"
+            $0.outcomes = ["accepted", "invalid"]
+        }
+    ) { ring in
+        // A job is given up when it has come back ten times.
+        for crashes in [10, 10, 5] {
+            let jobs = RunJob.several(500)
+            let culprit = jobs[250].id
+            try await ring.publish(jobs)
+            for _ in 0..<crashes {
+                let worker = try ring.startWorker(["MARTLET_FAILPOINT": "crash-on-job:\(culprit)"])
+                // One more than the prefetch: that of the consumer that looked at what comes first.
+                try await ring.awaitDeath(of: worker, holding: 501)
+            }
+        }
+        try ring.startWorker()
+        try await ring.untilDone()
+        let outcomes = try await ring.outcomes()
+        ring.expect(outcomes == ["accepted": 1_498, "invalid": 2], "outcomes \(outcomes)")
+    }
+
+    private static let kills = Fault(
+        42, name: "workers killed, at random and at every step",
+        expects: "Each job is pushed; twice at most what was held",
+        setup: {
+            // Answers are quick: what came back three times is taken up alone, one after the other.
+            $0.jobs = 12_000
+            $0.milliseconds = 10...100
+            $0.workers = 2
+            $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+        }
+    ) { ring in
+        var random = SplitMix64(seed: FaultSelection.seed)
+        for _ in 0..<20 {
+            try await ring.endure(.milliseconds(Int.random(in: 50...1_000, using: &random)))
+            try await ring.noteHeld()
+            try await ring.kill(ring.workers.randomElement(using: &random) ?? ring.worker)
+            try ring.startWorker()
+        }
+        for worker in ring.workers {
+            try await ring.noteHeld()
+            try await ring.kill(worker)
+        }
+        try await dieAtEveryStep(ring, times: 2, jobs: 600, &random)
+        try ring.startWorker()
+        try await ring.awaitReady()
+    }
+
+    private static let manyKills = Fault(
+        142, name: "workers killed 100 times at every step, over 200,000 jobs",
+        expects: "Each job is pushed; twice at most what was held", isLong: true,
+        setup: {
+            $0.jobs = 0
+            $0.workers = 0
+            $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+            $0.patience = .seconds(1_200)
+        }
+    ) { ring in
+        var random = SplitMix64(seed: FaultSelection.seed)
+        try await dieAtEveryStep(ring, times: 100, jobs: 334, &random)
+        try ring.startWorker()
+        try await ring.awaitReady()
+    }
+
+    /// Lets workers die at each step of a job's life.
+    /// - Parameters:
+    ///   - ring: What they are part of; no other worker runs.
+    ///   - times: How often at each step.
+    ///   - jobs: How many are published for each death.
+    ///   - random: Chooses the moments.
+    private static func dieAtEveryStep(
+        _ ring: FaultRing, times: Int, jobs: Int, _ random: inout SplitMix64
+    ) async throws {
+        for point in FailPoint.allCases {
+            try await ring.publish(times * jobs)
+            for _ in 0..<times {
+                // Steps that jobs reach one by one are reached more often than those of a turn of the loop.
+                let isOfOneJob = [.beforeSend, .afterAnswer, .confirmedUnacknowledged].contains(point)
+                let number = Int.random(in: 1...(isOfOneJob ? 300 : 10), using: &random)
+                let worker = try ring.startWorker(["MARTLET_FAILPOINT": "\(point.rawValue):\(number)"])
+                try await ring.awaitDeath(of: worker, holding: prefetch + 1)
+            }
+        }
+    }
+
+    private static let terminations = Fault(
+        43, name: "SIGTERM: busy, twice, while reconnecting, while blocked",
+        expects: "Ends within its grace; what it cannot finish goes back",
+        setup: {
+            $0.settings = "lanes: 1\nshutdown: { grace: 15s }"
+            $0.milliseconds = 50...300
+        }
+    ) { ring in
+        // Busy: there is time to finish, so nothing is done twice.
+        try await terminate(ring, "busy", endings: [.exited(0)])
+
+        try await begin(ring)
+        let hasty = try ring.worker
+        hasty.process.signal(SIGTERM)
+        try await ring.awaitLog("draining", of: hasty)
+        try await terminate(ring, "twice", endings: [.exited(75)])
+
+        try await begin(ring)
+        ring.broker.crash()
+        try await ring.until("the worker reconnects") { try !ring.worker.isReady }
+        try await terminate(ring, "reconnecting", endings: [.exited(0), .exited(75)])
+        try await BlockingWork.run("broker") { try ring.broker.restart() }
+
+        try await begin(ring)
+        try await ring.control("set_vm_memory_high_watermark", "0.0000001")
+        try await terminate(ring, "blocked", endings: [.exited(0), .exited(75)])
+        try await ring.control("set_vm_memory_high_watermark", "0.4")
+
+        try ring.startWorker()
+        try await ring.awaitReady()
+    }
+
+    /// Starts a worker and gives it something to do.
+    private static func begin(_ ring: FaultRing) async throws {
+        try ring.startWorker()
+        let pushes = ring.pushes
+        try await ring.publish(3_000, taking: 50...300)
+        try await ring.until("the worker is busy") { ring.pushes > pushes + 200 }
+        try await ring.noteHeld()
+    }
+
+    /// Sends SIGTERM to the only worker and expects it to end in time.
+    private static func terminate(_ ring: FaultRing, _ how: String, endings: [ChildProcess.Ending]) async throws {
+        let worker = try ring.worker
+        let began = ContinuousClock.now
+        worker.process.signal(SIGTERM)
+        let limit = Duration.seconds(20)
+        let ending = try await BlockingWork.run("ending") { worker.process.wait(timeout: limit) }
+        ring.note("\(how): \(ending.map { "\($0)" } ?? "-") in \(FaultBench.seconds(began.duration(to: .now))) s")
+        ring.expect(ending.map { endings.contains($0) } ?? false, "\(how): ended with \(String(describing: ending))")
+        try await ring.retire(worker, endingWith: ending ?? .exited(0), within: .zero)
+    }
+
+    private static let sleep = asleep(44, "worker frozen for 60 s", .seconds(60), heartbeat: "10s")
+    private static let longSleep = asleep(144, "worker frozen for ten minutes", .seconds(600), heartbeat: "15s")
+
+    /// A worker sleeps while another goes on.
+    private static func asleep(_ number: Int, _ name: String, _ duration: Duration, heartbeat: String) -> Fault {
+        Fault(
+            number, name: name, expects: "On waking it gives up everything it held, and connects anew",
+            isLong: duration > .seconds(240),
+            setup: {
+                $0.workers = 2
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = heartbeat
+            }
+        ) { ring in
+            let sleeper = try ring.worker
+            try await ring.strike { _ in sleeper.process.signal(SIGSTOP) }
+            let deadline = ContinuousClock.now.advanced(by: duration)
+            try await ring.publish(1_000, prefix: "1", deadline: WallClock.milliseconds() + 3_600_000)
+            try await ring.until("the other worker has done everything") {
+                try ring.broker.queueCounts()["apns.q.jobs.shop"]?.total == 0
+            }
+            try await ring.endure(ContinuousClock.now.duration(to: deadline))
+            let pushes = ring.pushes
+            sleeper.process.signal(SIGCONT)
+            try await ring.awaitLog("no connection to the broker", of: sleeper)
+            try await ring.awaitReady()
+            let late = ring.pushes - pushes
+            ring.expect(late == 0, "the sleeper pushed \(late) jobs that were no longer its own")
+        }
+    }
 }
