@@ -1,0 +1,4 @@
+extension FaultCatalogue {
+    /// Faults of certificates.
+    static let certificates: [Fault] = []
+}
