@@ -1,5 +1,6 @@
 import LocalStack
 import RabbitMQ
+import TestSupport
 
 @testable import martlet
 
@@ -44,6 +45,26 @@ extension FaultCatalogue {
                 })
             try await ring.awaitReady()
         },
+        Fault(
+            33, name: "somebody else answers for the broker",
+            expects: "Drops the connection, whatever comes, and asks again", setup: { $0.brokerProxy = true }
+        ) { ring in
+            let impostor = try FaultImpostor(in: ring.local.directory, seed: FaultSelection.seed)
+            try await ring.strike {
+                $0.brokerProxy?.redirect(to: impostor.port)
+                $0.brokerProxy?.reset()
+            }
+            try await ring.until("every answer was given twice") {
+                impostor.connections.count >= 2 * FaultImpostor.answers
+            }
+            ring.expect(
+                Set(impostor.connections).count == FaultImpostor.answers, "it gave \(Set(impostor.connections))")
+            ring.expect(try ring.worker.process.isRunning, "the worker has ended")
+            ring.note("\(FaultImpostor.answers) answers, \(impostor.connections.count) connections")
+            ring.brokerProxy?.redirect(to: ring.broker.port)
+            ring.brokerProxy?.reset()
+            try await ring.awaitReady()
+        },
     ]
 
     /// Jobs that cannot be read, or break a rule.
@@ -70,7 +91,7 @@ extension FaultCatalogue {
     /// Headers that mean nothing to a worker, with values of every kind.
     private static let odd = [
         FieldValue.text([0, 0xFF, 0]), .bytes([0]), .integer(.min), .unsigned(.max), .boolean(true), .timestamp(.max),
-        .float(.nan), .double(.infinity), .decimal(scale: 255, value: .max), .table(FieldTable()), .array([.void]),
+        .float(.pi), .double(-.pi), .decimal(scale: 255, value: .max), .table(FieldTable()), .array([.void]),
         .void,
     ].map { FieldTable.Entry(name: [UInt8](repeating: UInt8(ascii: "o"), count: 128), value: $0) }
 

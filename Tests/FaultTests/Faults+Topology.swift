@@ -16,7 +16,7 @@ extension FaultCatalogue {
             try await ring.until("nothing is left") { try ring.broker.queueCounts().allSatisfy { name, counts in
                 !name.hasPrefix("apns.q.jobs.") || counts.total == 0
             } }
-            let connects = try ring.worker.brokerConnects()
+            let connects = try ring.worker.brokerConnects
             // All with the worker when their queue goes: they are reported all the same.
             try await ring.publish(200, to: shop, taking: 9_000...9_999)
             try await ring.until("the worker has them all") {
@@ -29,7 +29,7 @@ extension FaultCatalogue {
             try await ring.publish(1_000, to: news, taking: 0...500)
             try await ring.until("the other route pushes on") { ring.pushes >= pushes + 1_000 }
             ring.expect(try ring.worker.isReady, "one route without a queue made the worker unready")
-            ring.expect(try ring.worker.brokerConnects() == connects, "the worker connected anew")
+            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected anew")
             try await ring.restore(definitions)
             try await ring.awaitRoute("shop")
             try await ring.awaitReady()
@@ -62,7 +62,7 @@ extension FaultCatalogue {
         Fault(
             22, name: "channels closed by a failed precondition", expects: "Opens them again with a pause; drops nothing"
         ) { ring in
-            let connects = try ring.worker.brokerConnects()
+            let connects = try ring.worker.brokerConnects
             try await ring.noteHeld()
             // As if the worker had declared a queue with other arguments than it has (406).
             let declare = "{'queue.declare',0,<<\"apns.q.results\">>,false,true,false,false,false,[]}"
@@ -75,7 +75,7 @@ extension FaultCatalogue {
             ring.expect(closed >= 4, "only \(closed) channels were closed")
             // Two routes and two publish channels; a pause is a tenth of a second at least for publishing.
             ring.expect(closed <= 20 * (seconds + 1), "\(closed) channels were opened in \(seconds) s")
-            ring.expect(try ring.worker.brokerConnects() == connects, "the worker connected anew")
+            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected anew")
             try await ring.awaitReady()
         },
         Fault(
