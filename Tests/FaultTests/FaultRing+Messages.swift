@@ -52,12 +52,13 @@ struct FaultMessage: Sendable {
         for header in headers { message.addHeader(name: header.name.span, value: header.value) }
         if nesting > 0 {
             var table = FieldTable()
-            for _ in 0..<nesting { table = FieldTable(entries: [.init(name: [UInt8(ascii: "n")], value: .table(table))]) }
+            let name = [UInt8(ascii: "n")]
+            for _ in 0..<nesting { table = FieldTable(entries: [.init(name: name, value: .table(table))]) }
             message.addHeader(name: Array("deep".utf8).span, value: .table(table))
         }
         message.withBody { bytes in
             bytes.append(contentsOf: body)
-            if size > body.count { bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: size - body.count)) }
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: max(0, size - body.count)))
         }
     }
 }

@@ -54,6 +54,13 @@ extension FaultRing {
         }
     }
 
+    /// Waits until every job that was published is settled and acknowledged.
+    func awaitEmptyJobQueues() async throws {
+        try await until("no job is left in a queue") { [self] in
+            try broker.queueCounts().allSatisfy { name, counts in !name.hasPrefix("apns.q.jobs.") || counts.total == 0 }
+        }
+    }
+
     /// Publishes more than may be pushed while nothing can be reported, waits until no more is, and expects the rest
     /// to be in its queue.
     /// - Parameter reason: A part of what readiness says meanwhile.

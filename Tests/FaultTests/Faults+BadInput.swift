@@ -31,8 +31,8 @@ extension FaultCatalogue {
             var bad: [FaultMessage] = []
             for depth in [9, 100, 5_000, 15_000] { bad.append(FaultMessage().with { $0.nesting = depth }) }
             for size in [40_000, 130_000] {
-                let filler = FieldTable.Entry(name: Array("filler".utf8), value: .text([UInt8](repeating: 0, count: size)))
-                bad.append(FaultMessage().with { $0.headers = [filler] })
+                let filler = FieldValue.text([UInt8](repeating: 0, count: size))
+                bad.append(FaultMessage().with { $0.headers = [.init(name: Array("filler".utf8), value: filler)] })
             }
             bad += bad.map { $0.with { _ in } } + bad.map { $0.with { _ in } }
             try await ring.publish(bad: bad, among: 1_000)

@@ -44,7 +44,7 @@ extension FaultCatalogue {
         },
         Fault(
             28, name: "certificates and authority replaced", expects: "New files are used at the next connection",
-            setup: { $0.workers = 0 }
+            isQuick: true, setup: { $0.workers = 0 }
         ) { ring in
             let files = FaultCertificates(in: ring.local.directory, name: "rotated")
             try files.write(issuedBy: try CertificateAuthority.create(commonName: "Old"), client: "worker-old")
@@ -71,7 +71,7 @@ private struct Distrust: Sendable {
     var name: String
     /// A part of what the worker logs about it.
     var log: String
-    /// Whether somebody issued the certificates who is not trusted.
+    /// Whether somebody issued the broker's certificate whom the worker does not trust.
     var isForeign = false
     /// What the broker is called.
     var names = ["localhost", "127.0.0.1"]

@@ -43,6 +43,7 @@ extension FaultCatalogue {
             try await ring.control("change_password", user, "fresh-4711")
             try await ring.control("close_all_connections", "expired")
             try await ring.awaitLog("ACCESS_REFUSED", of: worker)
+            try await ring.until("the worker is not ready") { !worker.isReady }
             try ring.writeLogin("fresh-4711")
             do {
                 try await ring.until("the worker reads its file", within: .seconds(20)) { worker.isReady }
