@@ -28,18 +28,21 @@ struct FaultCertificates: Sendable {
 
     /// Writes the files, over those that are there.
     /// - Parameters:
-    ///   - authority: Who issues both certificates.
-    ///   - trusted: Whom both ends trust; nil for the issuer.
+    ///   - authority: Who issues the broker's certificate.
+    ///   - clientAuthority: Who issues the worker's certificate; nil for the same.
+    ///   - trusted: Whom both ends trust; nil for the broker's issuer.
     ///   - names: What the broker is called.
     ///   - startingIn: When the broker's certificate becomes valid, in days from now; it lasts a day.
     ///   - client: What the worker is called.
     func write(
-        issuedBy authority: CertificateAuthority, trusted: CertificateAuthority? = nil,
+        issuedBy authority: CertificateAuthority, clientAuthority: CertificateAuthority? = nil,
+        trusted: CertificateAuthority? = nil,
         names: [String] = ["localhost", "127.0.0.1"], startingIn days: Int = 0, client: String = "worker"
     ) throws {
         let server = try authority.issue(
             commonName: "broker", names: names, days: 1, notBeforeOffset: days == 0 ? -60 : days * 86_400)
-        let worker = try authority.issue(commonName: client, names: [], days: 1, client: true, notBeforeOffset: -60)
+        let issuer = clientAuthority ?? authority
+        let worker = try issuer.issue(commonName: client, names: [], days: 1, client: true, notBeforeOffset: -60)
         let files = [
             ("ca.pem", (trusted ?? authority).certificatePEM), ("server.pem", server.certificatePEM),
             ("server.key", server.keyPEM), ("client.pem", worker.certificatePEM), ("client.key", worker.keyPEM),

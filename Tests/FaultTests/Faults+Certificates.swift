@@ -20,7 +20,8 @@ extension FaultCatalogue {
             for distrust in Distrust.all {
                 let files = FaultCertificates(in: ring.local.directory, name: distrust.name)
                 try files.write(
-                    issuedBy: distrust.isForeign ? other : authority, trusted: authority, names: distrust.names,
+                    issuedBy: distrust.isForeign ? other : authority,
+                    clientAuthority: distrust.isStranger ? other : authority, trusted: authority, names: distrust.names,
                     startingIn: distrust.startingIn)
                 let port = try await ring.listen(files, options: distrust.options)
                 let worker = try ring.startWorker(
@@ -73,6 +74,8 @@ private struct Distrust: Sendable {
     var log: String
     /// Whether somebody issued the broker's certificate whom the worker does not trust.
     var isForeign = false
+    /// Whether somebody issued the worker's certificate whom the broker does not trust.
+    var isStranger = false
     /// What the broker is called.
     var names = ["localhost", "127.0.0.1"]
     /// When the broker's certificate becomes valid, in days from now.
@@ -83,12 +86,13 @@ private struct Distrust: Sendable {
     var showsCertificate = true
 
     static let all = [
-        Distrust(name: "unknown-authority", log: "is not acceptable", isForeign: true),
-        Distrust(name: "other-name", log: "is not acceptable", names: ["elsewhere.example"]),
-        Distrust(name: "expired", log: "expired", startingIn: -10),
+        Distrust(name: "unknown-authority", log: "unable to get local issuer certificate", isForeign: true),
+        Distrust(name: "other-name", log: "hostname mismatch", names: ["elsewhere.example"]),
+        Distrust(name: "expired", log: "certificate has expired", startingIn: -10),
         Distrust(name: "not-yet-valid", log: "not yet valid", startingIn: 10),
-        Distrust(name: "old-protocol", log: "TLS", options: ",{versions,['tlsv1']}"),
-        Distrust(name: "no-client-certificate", log: "certificate", showsCertificate: false),
+        Distrust(name: "old-protocol", log: "protocol version", options: ",{versions,['tlsv1']}"),
+        Distrust(name: "no-client-certificate", log: "TLS failed during the login", showsCertificate: false),
+        Distrust(name: "unknown-client", log: "TLS failed during the login", isStranger: true),
     ]
 }
 
