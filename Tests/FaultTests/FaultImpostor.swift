@@ -102,11 +102,12 @@ final class FaultImpostor: Sendable {
             client.close()
 
         server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-        number = 0
+        waiting = []
         while True:
             client, _ = server.accept()
-            name, pieces = ANSWERS[number % len(ANSWERS)]
-            number += 1
+            # In another order each time, so that a worker's two connections take turns.
+            waiting = waiting or random.sample(ANSWERS, len(ANSWERS))
+            name, pieces = waiting.pop()
             print(name)
             threading.Thread(target=serve, args=(client, name, pieces), daemon=True).start()
         """#

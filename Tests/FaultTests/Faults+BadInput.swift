@@ -55,11 +55,11 @@ extension FaultCatalogue {
                 $0.brokerProxy?.reset()
             }
             try await ring.until("every answer was given twice") {
-                impostor.connections.count >= 2 * FaultImpostor.answers
+                guard try ring.worker.process.isRunning else { throw FaultFailure("the worker has ended") }
+                return impostor.connections.count >= 2 * FaultImpostor.answers
             }
             ring.expect(
                 Set(impostor.connections).count == FaultImpostor.answers, "it gave \(Set(impostor.connections))")
-            ring.expect(try ring.worker.process.isRunning, "the worker has ended")
             ring.note("\(FaultImpostor.answers) answers, \(impostor.connections.count) connections")
             ring.brokerProxy?.redirect(to: ring.broker.port)
             ring.brokerProxy?.reset()
