@@ -1,0 +1,97 @@
+import Foundation
+import LocalStack
+import TLS
+import TestSupport
+
+@testable import martlet
+
+/// Certificate files of a broker and of a worker, which may be replaced at any time.
+struct FaultCertificates: Sendable {
+    private let directory: TemporaryDirectory
+    private let name: String
+
+    /// Where a set of files shall be.
+    /// - Parameters:
+    ///   - directory: The directory.
+    ///   - name: What their names begin with.
+    init(in directory: TemporaryDirectory, name: String) {
+        self.directory = directory
+        self.name = name
+    }
+
+    /// The authority that both ends trust.
+    var authorityFile: String { directory.file("\(name)-ca.pem") }
+    /// The certificate of an end, `server` or `client`.
+    func certificateFile(_ end: String) -> String { directory.file("\(name)-\(end).pem") }
+    /// The key of an end.
+    func keyFile(_ end: String) -> String { directory.file("\(name)-\(end).key") }
+
+    /// Writes the files, over those that are there.
+    /// - Parameters:
+    ///   - authority: Who issues the broker's certificate.
+    ///   - clientAuthority: Who issues the worker's certificate; nil for the same.
+    ///   - trusted: Whom both ends trust; nil for the broker's issuer.
+    ///   - names: What the broker is called.
+    ///   - startingIn: When the broker's certificate becomes valid, in days from now; it lasts a day.
+    ///   - client: What the worker is called.
+    func write(
+        issuedBy authority: CertificateAuthority, clientAuthority: CertificateAuthority? = nil,
+        trusted: CertificateAuthority? = nil,
+        names: [String] = ["localhost", "127.0.0.1"], startingIn days: Int = 0, client: String = "worker"
+    ) throws {
+        let server = try authority.issue(
+            commonName: "broker", names: names, days: 1, notBeforeOffset: days == 0 ? -60 : days * 86_400)
+        let issuer = clientAuthority ?? authority
+        let worker = try issuer.issue(commonName: client, names: [], days: 1, client: true, notBeforeOffset: -60)
+        let files = [
+            ("ca.pem", (trusted ?? authority).certificatePEM), ("server.pem", server.certificatePEM),
+            ("server.key", server.keyPEM), ("client.pem", worker.certificatePEM), ("client.key", worker.keyPEM),
+        ]
+        for (suffix, bytes) in files { try directory.write(bytes, to: "\(name)-\(suffix)") }
+    }
+
+    /// Variables for a worker that connects here.
+    /// - Parameters:
+    ///   - port: Where the broker listens.
+    ///   - showsCertificate: Whether the worker has a certificate.
+    func variables(port: Int, showsCertificate: Bool = true) -> [String: String] {
+        var variables = [
+            "MARTLET_BROKER_URI": "amqps://guest:guest@localhost:\(port)/",
+            "MARTLET_BROKER_TLS_CA_FILE": authorityFile,
+        ]
+        if showsCertificate {
+            variables["MARTLET_BROKER_TLS_CERT_FILE"] = certificateFile("client")
+            variables["MARTLET_BROKER_TLS_KEY_FILE"] = keyFile("client")
+        }
+        return variables
+    }
+}
+
+extension FaultRing {
+    /// Opens one more listener of the broker, with TLS; clients must show a certificate.
+    /// - Parameters:
+    ///   - certificates: The broker's files.
+    ///   - options: More options of Erlang's ssl, with a leading comma.
+    /// - Returns: Its port.
+    func listen(_ certificates: FaultCertificates, options: String = "") async throws -> Int {
+        let port = try FreePort.next()
+        let files = """
+            {cacertfile,"\(certificates.authorityFile)"},{certfile,"\(certificates.certificateFile("server"))"},\
+            {keyfile,"\(certificates.keyFile("server"))"}
+            """
+        try await evaluate(
+            """
+            begin {ok,_} = application:ensure_all_started(ssl), ok = rabbit_networking:start_ssl_listener(\
+            {"127.0.0.1",\(port)}, [\(files),{verify,verify_peer},{fail_if_no_peer_cert,true}\(options)], 1) end
+            """)
+        return port
+    }
+
+    /// Whether the broker has ever let anybody speak AMQP on a port.
+    func hasAccepted(on port: Int) throws -> Bool {
+        let log = try String(contentsOfFile: broker.logFile, encoding: .utf8)
+        return log.split(separator: "\n").contains {
+            $0.contains("accepting AMQP connection") && $0.contains("-> 127.0.0.1:\(port))")
+        }
+    }
+}

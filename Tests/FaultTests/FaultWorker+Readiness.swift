@@ -1,0 +1,34 @@
+import Foundation
+
+/// What `/readyz` says.
+struct FaultReadiness: Decodable, Sendable {
+    /// A route of the worker.
+    struct Route: Decodable, Sendable {
+        /// Its name.
+        var name: String
+        /// `ready` when it is served.
+        var state: String
+        /// Why it is not.
+        var reason: String?
+    }
+
+    /// Why the worker is not ready; empty when it is.
+    var reasons: [String]
+    /// Its routes.
+    var routes: [Route]
+}
+
+extension FaultWorker {
+    /// What `/readyz` says; blocks for a moment.
+    func readiness() throws -> FaultReadiness {
+        try JSONDecoder().decode(FaultReadiness.self, from: Data(try get("/readyz").body.utf8))
+    }
+
+    /// How many connections to the broker it has opened.
+    var brokerConnects: Int { logLines(with: "connected to the broker") }
+
+    /// How many lines of its log contain something.
+    func logLines(with text: String) -> Int {
+        log.split(separator: "\n").count { $0.contains(text) }
+    }
+}
