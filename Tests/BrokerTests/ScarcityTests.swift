@@ -25,8 +25,8 @@ extension KillTests {
         arguments: DeadAPNs.allCases)
     func backlog(apns: DeadAPNs) async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring)
-            let jobs = KillRing.jobs(Self.backlogSize, tokenPrefix: apns == .refuses ? "1" : "0ff00000")
+            let watch = try await AuditWatch(ring.local)
+            let jobs = RunJob.several(Self.backlogSize, tokenPrefix: apns == .refuses ? "1" : "0ff00000")
             try await ring.publish(jobs, watch.audit)
             var settings: [String: String] = [:]
             if apns == .refuses {
@@ -62,16 +62,16 @@ extension KillTests {
     @Test("Without a descriptor left a worker says so and stays; with descriptors it goes on")
     func descriptors() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             let worker = try ring.local.startWorker("tight")
-            try await ring.publish(KillRing.jobs(100), watch.audit)
+            try await ring.publish(RunJob.several(100), watch.audit)
             try await watch.untilComplete()
             // What is open stays open, and nothing more can be opened.
             try await ring.limitDescriptors(of: worker, to: 8)
             try await ring.closeLanes()
             try await ring.awaitLog(of: "tight", "Too many open files")
             #expect(worker.isRunning)
-            try await ring.publish(KillRing.jobs(100), watch.audit)
+            try await ring.publish(RunJob.several(100), watch.audit)
             try await ring.limitDescriptors(of: worker, to: 1_024)
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
@@ -89,9 +89,9 @@ extension KillTests {
             close(ends[0])
             defer { close(ends[1]) }
             let nowhere: ChildProcess.Stream = isDiskFull ? .file("/dev/full") : .descriptor(ends[1])
-            let watch = try await AuditWatch(ring)
+            let watch = try await AuditWatch(ring.local)
             let worker = try ring.start("mute", [:], log: nowhere)
-            try await ring.publish(KillRing.jobs(1_000), watch.audit)
+            try await ring.publish(RunJob.several(1_000), watch.audit)
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
             try await ring.expectClean(watch, mostExtra: 0)
