@@ -5,7 +5,8 @@ extension Worker: AdminSource {
     /// How long ago each lane turned; a lane that never did has not moved since the start.
     package func progress() -> [LaneProgress] {
         let now = MonotonicTime.now()
-        return lanes.map { lane in
+        // A lane that was drained while others still are does not turn any more, and is not stuck.
+        return lanes.filter { !$0.handle.isDrained }.map { lane in
             let last = lane.handle.status?.takenAt ?? startedAt
             return LaneProgress(
                 lane: lane.settings.index,

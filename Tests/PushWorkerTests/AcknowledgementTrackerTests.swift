@@ -71,6 +71,29 @@ struct AcknowledgementTrackerTests {
         #expect(tracker.unacknowledged == 1)
     }
 
+    @Test("answers that never come in order leave no list that grows with time")
+    func stragglersUnderLoad() {
+        var tracker = AcknowledgementTracker()
+        var now: UInt64 = 0
+        var open: [UInt64] = []
+        var most = 0
+        for tag in 1...50_000 as ClosedRange<UInt64> {
+            let isNext = tracker.delivered(tag)
+            #expect(isNext)
+            open.append(tag)
+            guard open.count == 100 else { continue }
+            // The newest first: each is a straggler, and the prefix follows later.
+            tracker.done(open.remove(at: 50), now: now)
+            tracker.done(open.removeFirst(), now: now)
+            now += 100_000
+            _ = tracker.takePrefix(now: now, flush: true)
+            let taken = tracker.takeStragglers(now: now)
+            #expect(taken.isEmpty)
+            most = max(most, tracker.stragglerTags.count)
+        }
+        #expect(most < 500)
+    }
+
     @Test("the prefix acknowledgement names a tag the broker still knows")
     func namesKnownTag() {
         var tracker = tracker(delivered: 4)

@@ -32,8 +32,8 @@ package struct AcknowledgementTracker {
     private var finishedPrefix = 0
     /// Finished tags beyond the finished prefix that were not acknowledged yet.
     private var stragglers = 0
-    /// The tags of the stragglers, in the order they finished; those that the prefix reached since are among them.
-    private var stragglerTags: [UInt64] = []
+    /// The tags of the stragglers, in the order they finished; some that the prefix reached since are among them.
+    private(set) var stragglerTags: [UInt64] = []
     private var waitingSince: UInt64?
 
     /// Starts a channel generation: nothing delivered, nothing acknowledged.
@@ -104,7 +104,12 @@ package struct AcknowledgementTracker {
         finishedPrefix = 0
         unacknowledged -= newly
         waitingSince = stragglers > 0 ? now : nil
-        if stragglers == 0 { stragglerTags.removeAll(keepingCapacity: true) }
+        if stragglers == 0 {
+            stragglerTags.removeAll(keepingCapacity: true)
+        } else if stragglerTags.count > 64 + 2 * stragglers {
+            // Under steady load there is always a straggler: what the prefix has reached must not pile up behind it.
+            stragglerTags.removeAll { $0 <= acknowledgedPrefix }
+        }
         if head > 4_096, head * 2 > states.count {
             states.removeFirst(head)
             head = 0

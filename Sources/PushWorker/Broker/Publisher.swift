@@ -116,8 +116,9 @@ final class Publisher {
 
     /// Whether so much waits, or is refused, that no new push should start.
     var isCongested: Bool {
+        // Replies count while they can go out: a broken exchange for them hurts replies alone.
         !mainIsOpen || refused > Self.congestion
-            || waiting.count + waitingReplies.count + again.count > Self.congestion
+            || waiting.count + (repliesAreOpen ? waitingReplies.count : 0) + again.count > Self.congestion
     }
     /// Whether that has been so for so long that another worker should have the jobs that were not sent.
     func isHeldUp(now: MonotonicTime) -> Bool {

@@ -56,6 +56,7 @@ final class LaneHandle: Sendable {
 
     /// The lane's thread is over.
     func ended(isDrained: Bool) {
+        pulse.end()
         let waiters = state.withLock { state in
             state.isEnded = true
             state.isDrained = isDrained

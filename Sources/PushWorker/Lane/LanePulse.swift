@@ -29,6 +29,7 @@ final class LanePulse: Sendable {
     private let turnCount = Atomic<UInt64>(0)
     private let currentStep = Atomic<UInt8>(Step.starting.rawValue)
     private let stuck = Atomic<Bool>(false)
+    private let over = Atomic<Bool>(false)
     private let sockets = Mutex<[BrokerRole: SocketBreaker]>([:])
 
     /// A lane that has not turned yet.
@@ -42,6 +43,17 @@ final class LanePulse: Sendable {
 
     /// Whether the watchdog found that the lane does not turn, and it has not turned since.
     var isStuck: Bool { stuck.load(ordering: .relaxed) }
+
+    /// Whether the lane has ended: it is not expected to turn any more.
+    var isOver: Bool { over.load(ordering: .relaxed) }
+
+    /// The lane has ended, in whatever way: nothing of ours keeps its connections open.
+    func end() {
+        over.store(true, ordering: .relaxed)
+        setStuck(false)
+        closed(.consume)
+        closed(.publish)
+    }
 
     /// A turn begins; on the lane's thread.
     func turn() {

@@ -72,7 +72,7 @@ final class LaneWatchdog: Sendable {
     func run() {
         var watches = lanes.map { _ in LaneWatch() }
         while end.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
-            for (position, lane) in lanes.enumerated() {
+            for (position, lane) in lanes.enumerated() where !lane.pulse.isOver {
                 act(on: watches[position].look(turns: lane.pulse.turns), lane.index, lane.pulse)
             }
         }

@@ -39,7 +39,10 @@ extension Route {
     var areChannelsQuiet: Bool { !hasChannelWork || channelHosts.allSatisfy(\.isQuiet) }
 
     /// When time alone gives a host something to do, in nanoseconds.
-    var nextChannelDue: UInt64? { hasChannelWork ? channelHosts.compactMap(\.nextDue).min() : nil }
+    var nextChannelDue: UInt64? {
+        // What sleeps is looked at by nobody, and its time would stay in the past.
+        hasChannelWork ? channelHosts.lazy.filter { !$0.isAsleep }.compactMap(\.nextDue).min() : nil
+    }
 
     /// Takes out the jobs that were not sent yet: another worker may do them.
     func takeUnsentChannelJobs() -> [JobInFlight] {
