@@ -28,7 +28,12 @@ extension Route {
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(now: MonotonicTime, wallClock: Int64) {
-        let isAlone = acknowledgements.unacknowledged == poison.heldCount && owedAcknowledgements.isEmpty
+        let isIdle = requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet
+        idleSince = isIdle ? idleSince ?? now.nanoseconds : nil
+        // What only waits for the broker to take its results has survived, however long that lasts.
+        let hasSurvived = idleSince.map { now.nanoseconds >= $0 + Self.survival } ?? false
+        let isAlone =
+            hasSurvived || acknowledgements.unacknowledged == poison.heldCount && owedAcknowledgements.isEmpty
         guard let delivery = poison.takeNext(isAlone: isAlone, now: now.nanoseconds) else { return }
         take(delivery, now: now, wallClock: wallClock)
     }

@@ -80,6 +80,10 @@ final class Route {
     var open = SlotTable<JobInFlight>()
     /// Recognises what an ended generation delivered, when it comes again.
     var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
+    /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
+    var idleSince: UInt64?
+    /// For how long that must last until jobs that wait for their confirms alone keep no suspect waiting.
+    static let survival: UInt64 = 10_000_000_000
     /// Holds what may have ended the process before, to be taken up alone.
     var poison = PoisonWatch<Delivery>()
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
