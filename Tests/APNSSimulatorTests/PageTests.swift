@@ -202,10 +202,11 @@ struct PageTests {
             let device = try TestDevice(simulator)
             let token = try await device.token()
             let hub = try #require(simulator.devices?.events)
+            // Not a pipe: the shell would wait for curl as well, which learns only by the next event that grep has left.
             let script =
-                "curl --silent --no-buffer \(address)/events | grep --max-count=1 --after-context=1 'event: notif'"
-            async let first = SimulatorBench.run("/bin/sh", ["-c", script])
-            async let second = SimulatorBench.run("/bin/sh", ["-c", script])
+                "grep --max-count=1 --after-context=1 'event: notif' <(curl --silent --no-buffer \(address)/events)"
+            async let first = SimulatorBench.run("/bin/bash", ["-c", script])
+            async let second = SimulatorBench.run("/bin/bash", ["-c", script])
             try await waitFor { hub.count == 2 }
             #expect(try RawClient(simulator).exchange(push(token, #"{"n":1}"#)).status == 200)
             _ = try await device.notification()

@@ -52,7 +52,7 @@ extension FaultCatalogue {
     }
 
     private static let disk = Fault(
-        47, name: "disk of log and journal full", expects: "Pushes on without them", isQuick: true,
+        47, name: "disk of log and journal full", expects: "Pushes on without them",
         setup: {
             $0.jobs = 0
             $0.workers = 0
