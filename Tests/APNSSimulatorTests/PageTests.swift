@@ -202,9 +202,10 @@ struct PageTests {
             let device = try TestDevice(simulator)
             let token = try await device.token()
             let hub = try #require(simulator.devices?.events)
-            // Not a pipe: the shell would wait for curl as well, which learns only by the next event that grep has left.
+            // Not a pipe: curl, which may have inherited that SIGPIPE is ignored, would go on when grep has left.
             let script =
-                "grep --max-count=1 --after-context=1 'event: notif' <(curl --silent --no-buffer \(address)/events)"
+                "exec 3< <(exec curl --silent --no-buffer \(address)/events); curl=$!; "
+                + "grep --max-count=1 --after-context=1 'event: notif' <&3; kill -KILL $curl"
             async let first = SimulatorBench.run("/bin/bash", ["-c", script])
             async let second = SimulatorBench.run("/bin/bash", ["-c", script])
             try await waitFor { hub.count == 2 }
