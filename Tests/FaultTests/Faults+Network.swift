@@ -59,6 +59,7 @@ extension FaultCatalogue {
             setup: {
                 $0.jobs = 1_000
                 $0.workers = 0
+                $0.variables["MARTLET_BROKER_ALLOW_PLAINTEXT"] = "true"
             }
         ) { ring in try await rename(ring) },
         Fault(
