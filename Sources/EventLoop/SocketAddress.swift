@@ -54,13 +54,15 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a host is this machine itself: a loopback address, or `localhost` and what ends with it (RFC 6761, 6.3).
+    /// Whether a host is this machine itself: a loopback address, or `localhost`.
+    ///
+    /// Names below `localhost` are not, although RFC 6761 (6.3) reserves them: not every system keeps them from its DNS
+    /// server, which may then say where they lead.
     ///
     /// - Parameter host: a name or an address literal without brackets.
     package static func isLoopback(host: String) -> Bool {
         if let address = SocketAddress(host, port: 0) { return address.isLoopback }
-        let name = host.lowercased()
-        return name == "localhost" || name.hasSuffix(".localhost")
+        return host.lowercased() == "localhost"
     }
 
     /// The address without its port, in the usual text form.

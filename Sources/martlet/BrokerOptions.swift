@@ -9,7 +9,8 @@ struct BrokerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             AMQP URI of the broker, or several with commas. A password here is visible to other users of this machine: better set \
-            MARTLET_BROKER_URI, or MARTLET_BROKER_URI_FILE to a file that holds it.
+            MARTLET_BROKER_URI, or MARTLET_BROKER_URI_FILE to a file that holds it. Only with one of these do the other \
+            MARTLET_BROKER_ variables count: a login meant for one broker goes to no other.
             (default: amqp://guest:guest@localhost:5672/)
             """, valueName: "uri"))
     var broker: String?
@@ -59,17 +60,19 @@ struct BrokerTarget {
     func endpoints(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> [AMQPEndpoint] {
-        let (text, origin, fault) = try source(environment)
+        // An empty variable counts as not set.
+        let environment = environment.filter { !$0.value.isEmpty }
+        let (text, origin, fault, companions) = try source(environment)
         let files = AMQPTLSFiles(
-            caFile: caFile ?? environment["MARTLET_BROKER_TLS_CA_FILE"],
-            certFile: certificateFile ?? environment["MARTLET_BROKER_TLS_CERT_FILE"],
-            keyFile: keyFile ?? environment["MARTLET_BROKER_TLS_KEY_FILE"])
+            caFile: caFile ?? companions["MARTLET_BROKER_TLS_CA_FILE"],
+            certFile: certificateFile ?? companions["MARTLET_BROKER_TLS_CERT_FILE"],
+            keyFile: keyFile ?? companions["MARTLET_BROKER_TLS_KEY_FILE"])
         for file in [files.caFile, files.certFile, files.keyFile].compactMap(\.self)
         where !FileManager.default.isReadableFile(atPath: file) {
             throw CommandFailure(.missingInput, "cannot read \(file)")
         }
-        let password = try password(environment)
-        let allowsPlaintext = allowsPlaintext || environment["MARTLET_BROKER_ALLOW_PLAINTEXT"] == "true"
+        let password = try password(companions)
+        let allowsPlaintext = allowsPlaintext || companions["MARTLET_BROKER_ALLOW_PLAINTEXT"] == "true"
         var supplements: AMQPEndpoint.Supplements = []
         if password != nil { supplements.insert(.password) }
         if files.certFile != nil { supplements.insert(.certificate) }
@@ -111,26 +114,32 @@ struct BrokerTarget {
 
     /// The password that a file holds; nil where none is named.
     private func password(_ environment: [String: String]) throws(CommandFailure) -> String? {
-        let variable = environment["MARTLET_BROKER_PASSWORD_FILE"].flatMap { $0.isEmpty ? nil : $0 }
-        guard let path = passwordFile ?? variable else { return nil }
+        guard let path = passwordFile ?? environment["MARTLET_BROKER_PASSWORD_FILE"] else { return nil }
         do throws(TextFile.Failure) {
-            return try TextFile.firstLine(of: path)
+            // A shell may put a pipe here, but hardly into the environment.
+            return try TextFile.firstLine(of: path, mayBePipe: passwordFile != nil)
         } catch {
             throw CommandFailure(.missingInput, "cannot use the password file \(path): \(error.reason)")
         }
     }
 
-    /// The URI's text, where it was found, and what a fault in it means.
-    private func source(_ environment: [String: String]) throws(CommandFailure) -> (String, String, CommandStatus) {
-        if let uri { return (uri, "--broker", .usage) }
-        if let text = environment["MARTLET_BROKER_URI"], !text.isEmpty {
-            return (text, "MARTLET_BROKER_URI", .configuration)
+    /// The URI's text, where it was found, what a fault in it means, and the variables that go with it.
+    ///
+    /// The environment's password and certificates belong to the environment's broker: another one must not get them.
+    private func source(
+        _ environment: [String: String]
+    ) throws(CommandFailure) -> (text: String, origin: String, fault: CommandStatus, companions: [String: String]) {
+        if let uri { return (uri, "--broker", .usage, [:]) }
+        if let text = environment["MARTLET_BROKER_URI"] {
+            return (text, "MARTLET_BROKER_URI", .configuration, environment)
         }
-        if let path = environment["MARTLET_BROKER_URI_FILE"], !path.isEmpty {
-            let bytes = try LineReader(path: path).everything(limit: 64 << 10)
-            let text = String(decoding: bytes, as: UTF8.self)
-            return (String(text.prefix { !$0.isNewline }), path, .configuration)
+        guard let path = environment["MARTLET_BROKER_URI_FILE"] else {
+            return ("amqp://guest:guest@localhost:5672/", "default", .configuration, [:])
         }
-        return ("amqp://guest:guest@localhost:5672/", "default", .configuration)
+        do throws(TextFile.Failure) {
+            return (try TextFile.firstLine(of: path), path, .configuration, environment)
+        } catch {
+            throw CommandFailure(.missingInput, "cannot use \(path): \(error.reason)")
+        }
     }
 }

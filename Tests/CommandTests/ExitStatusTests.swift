@@ -75,6 +75,17 @@ struct ExitStatusTests {
         #expect(!said.contains("secret"))
     }
 
+    @Test("A worker that may open too few files does not start, and says which limit to raise")
+    func tooFewDescriptors() throws {
+        let outcome = try ChildProcess.run(
+            "/bin/sh", ["-c", "ulimit -n 40 && exec \"$0\" worker --config /nonexistent", Executable.path],
+            environment: [:], timeout: .seconds(50))
+        #expect(outcome.status == CommandStatus.configuration.rawValue)
+        #expect(
+            outcome.errorText.contains("only 40 open files are allowed, and at least 64 are needed")
+                && outcome.errorText.contains("ulimit -n"), "\(outcome.errorText)")
+    }
+
     @Test("The digest agrees with the standard's examples")
     func digest() {
         let examples = [

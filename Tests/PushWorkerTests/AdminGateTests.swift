@@ -19,7 +19,7 @@ struct AdminGateTests {
     }
 
     static let rows = [
-        Row(path: "/livez", here: .open, elsewhere: .open),
+        Row(path: "/livez", here: .open, elsewhere: .brief),
         Row(path: "/readyz", here: .open, elsewhere: .brief),
         Row(path: "/metrics", here: .open, elsewhere: .unauthorized),
         Row(path: "/anything", here: .open, elsewhere: .unauthorized),
@@ -75,7 +75,7 @@ struct AdminGateTests {
         #expect(gate.verdict(isReading: true, path: "/metrics", authorization: fresh) == .open)
     }
 
-    @Test("strangers at a reachable address learn that the worker lives and is ready, and no reasons")
+    @Test("strangers at a reachable address learn whether the worker lives and is ready, and no reasons")
     func strangers() async throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
@@ -84,7 +84,11 @@ struct AdminGateTests {
         source.state.withLock { $0.readiness.reasons = ["results_full"] }
         let tests = AdminTests()
         try await tests.withServer(source, on: "0.0.0.0", tokenFile: file) { address in
-            #expect(try await tests.curl("\(address)/livez").code == "200")
+            let alive = try await tests.curl("\(address)/livez")
+            #expect(alive.code == "200" && alive.body == "ok\n")
+            source.state.withLock { $0.progress[0] = LaneProgress(lane: 0, sinceLastTurn: .seconds(46), step: "x") }
+            let stuck = try await tests.curl("\(address)/livez")
+            #expect(stuck.code == "503" && stuck.body == "stuck\n")
             let brief = try await tests.curl("\(address)/readyz")
             #expect(brief.code == "503" && brief.body == "{\"ready\":false}\n")
             let refused = try await tests.curl("-i", "\(address)/metrics")
@@ -92,6 +96,7 @@ struct AdminGateTests {
             let header = "Authorization: Bearer \(Self.token)"
             #expect(try await tests.curl("-H", header, "\(address)/metrics").code == "200")
             #expect(try await tests.curl("-H", header, "\(address)/readyz").body.contains("results_full"))
+            #expect(try await tests.curl("-H", header, "\(address)/livez").body == "lane 0 has not moved for 46s: x\n")
             #expect(try await tests.curl("-X", "POST", "\(address)/livez").code == "401")
             #expect(try await tests.curl("-X", "POST", "-H", header, "\(address)/livez").code == "404")
         }
@@ -126,7 +131,19 @@ struct AdminLimitTests {
         return String(decoding: all, as: UTF8.self)
     }
 
+    /// Reads the answer of a worker that lives.
+    private func readAnswer(_ socket: borrowing Socket) throws {
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !text.hasSuffix("ok\n") {
+            guard try socket.wait(for: .readable, timeout: .seconds(30)) else { throw Unclosed() }
+            guard case .bytes(let count) = try socket.read(into: &buffer) else { throw Unanswered() }
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+    }
+
     private struct Unclosed: Error {}
+    private struct Unanswered: Error {}
 
     @Test("a roster lets the longest silence go first, and an answer under way last")
     func roster() {
@@ -181,6 +198,29 @@ struct AdminLimitTests {
             try send("GET /\(String(repeating: "a", count: AdminServer.headerLimits.list)) HTTP/1.1\r\n\r\n", on: line)
             #expect(try readToEnd(line).hasPrefix("HTTP/1.1 400 "))
             #expect(try await tests.curl("\(address)/livez").code == "200")
+        }
+    }
+
+    @Test("bodies that end after their answer keep no connection busy")
+    func lateBodies() async throws {
+        let tests = AdminTests()
+        try await tests.withServer(TestSource()) { address in
+            let head = "GET /livez HTTP/1.1\r\nHost: x\r\n"
+            let crowd = try Crowd(of: AdminServer.connectionLimit - 1) {
+                let socket = try connect(address)
+                try send("\(head)Content-Length: 1\r\n\r\n", on: socket)
+                try readAnswer(socket)
+                try send("x", on: socket)
+                return socket
+            }
+            // One too many, for which one of the crowd goes and no probe.
+            let probe = try connect(address)
+            let another = try connect(address)
+            try send("\(head)\r\n", on: another)
+            try readAnswer(another)
+            try send("\(head)\r\n", on: probe)
+            try readAnswer(probe)
+            try crowd.waitUntil(open: AdminServer.connectionLimit - 2)
         }
     }
 

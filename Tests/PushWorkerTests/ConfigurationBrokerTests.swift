@@ -122,6 +122,37 @@ struct ConfigurationBrokerTests {
         }
     }
 
+    @Test(
+        "a heartbeat stands in a URI as a parameter only",
+        arguments: [
+            ("amqps://u:heartbeat=3@h", 7), ("amqps://heartbeat=3:p@h/heartbeat=3", 7), ("amqps://u:p@h?heartbeat=3", 3),
+            ("amqps://u:p@h/v?channel_max=9&heartbeat=15", 15),
+        ])
+    func heartbeat(uri: String, expected: Int) throws {
+        let broker = BrokerConfiguration(uris: [SecretText(uri)], heartbeat: .seconds(7))
+        #expect(try broker.endpoints().map(\.heartbeat) == [expected])
+    }
+
+    @Test("a pipe in the place of a secret's file is refused and not waited for")
+    func pipes() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let pipe = "\(fixture.directory)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for setting in ["broker: { password_file: pipe }", "admin: { token_file: pipe }"] {
+            let errors = try fixture.errors("\(setting)\n\(minimalConfiguration)")
+            #expect(errors.count == 1 && errors[0].hasSuffix("cannot read pipe: it is no plain file"), "\(errors)")
+        }
+        let errors = try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": pipe])
+        #expect(errors == ["MARTLET_BROKER_URI_FILE: cannot read pipe: it is no plain file"])
+        let broker = BrokerConfiguration(
+            uris: [SecretText("amqps://u@h")], passwordFile: pipe, heartbeat: .seconds(7))
+        let error = #expect(throws: AMQPError.self) { try broker.endpoints() }
+        #expect(error?.message.contains("it is no plain file") == true)
+        let gate = AdminGate(isLoopback: true, tokenFile: pipe)
+        #expect(gate.verdict(isReading: true, path: "/", authorization: "Bearer x") == .unauthorized)
+    }
+
     @Test("the certificate of broker.tls is enough for EXTERNAL")
     func external() throws {
         let fixture = try ConfigurationFixture()

@@ -150,7 +150,7 @@ struct AMQPEndpointTests {
         "an endpoint is exposed where it leaves this machine without TLS",
         arguments: [
             ("amqp://localhost", false), ("amqp://127.0.0.9", false), ("amqp://[::1]", false),
-            ("amqp://a.localhost", false), ("amqps://h", false), ("amqp://h", true), ("amqp://10.0.0.7", true),
+            ("amqp://a.localhost", true), ("amqps://h", false), ("amqp://h", true), ("amqp://10.0.0.7", true),
             ("amqp://localhost.example", true), ("amqp://[2001:db8::7]", true), ("amqp://0.0.0.0", true),
         ])
     func isExposed(uri: String, expected: Bool) throws {

@@ -130,9 +130,12 @@ final class AdminConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler 
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: bodyBytes = 0
+        case .head:
+            // Answers do not wait for a body, so its end may come after the answer and begins nothing.
+            bodyBytes = 0
+            connections.requestArrived(context.channel)
         case .body(let bytes): bodyBytes += bytes.readableBytes
-        case .end: connections.requestArrived(context.channel)
+        case .end: break
         }
         guard bodyBytes <= Self.bodyLimit else { return context.close(promise: nil) }
         context.fireChannelRead(data)

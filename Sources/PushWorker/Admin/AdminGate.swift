@@ -36,8 +36,8 @@ struct AdminGate: Sendable {
             return isToken(authorization) ? .open : .unauthorized
         }
         if !isReading { return tokenFile == nil ? .forbidden : .unauthorized }
-        if isLoopback || path == "/livez" { return .open }
-        return path == "/readyz" ? .brief : .unauthorized
+        if isLoopback { return .open }
+        return path == "/livez" || path == "/readyz" ? .brief : .unauthorized
     }
 
     /// Whether a header carries the token (RFC 6750, 2.1).

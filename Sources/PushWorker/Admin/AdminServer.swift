@@ -78,7 +78,9 @@ package struct AdminServer: Service {
         let router = Router()
         let (source, metrics, patience, gate) = (source, metrics, patience, gate)
         router.add(middleware: AdminGuard(gate: gate))
-        router.get("livez") { _, _ in Self.liveness(source.progress(), patience: patience) }
+        router.get("livez") { request, _ in
+            Self.liveness(source.progress(), patience: patience, isBrief: gate.verdict(of: request) == .brief)
+        }
         router.get("readyz") { request, _ in
             let readiness = source.readiness()
             return gate.verdict(of: request) == .brief
@@ -97,10 +99,15 @@ package struct AdminServer: Service {
     }
 
     /// Whether every lane moves: nothing else, since a restart mends neither a broker nor APNs.
-    static func liveness(_ progress: [LaneProgress], patience: Duration) -> Response {
+    ///
+    /// - Parameters:
+    ///   - progress: What the lanes say of themselves.
+    ///   - patience: How long a lane may take for one turn.
+    ///   - isBrief: Whether to leave out which lanes are stuck, and where.
+    static func liveness(_ progress: [LaneProgress], patience: Duration, isBrief: Bool) -> Response {
         let stuck = progress.filter { $0.isStuck || $0.sinceLastTurn > patience }
         guard !stuck.isEmpty else { return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8)) }
-        let lines = stuck.map { lane in
+        let lines = isBrief ? ["stuck\n"] : stuck.map { lane in
             let time = DurationText.write(.seconds(lane.sinceLastTurn.components.seconds))
             return "lane \(lane.lane) has not moved for \(time)\(lane.step.map { ": \($0)" } ?? "")\n"
         }

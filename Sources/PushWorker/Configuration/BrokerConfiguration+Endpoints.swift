@@ -22,13 +22,18 @@ extension BrokerConfiguration {
             }
             endpoint.password = password ?? endpoint.password
             // What stands in the URI itself wins; the endpoint cannot tell its default from the same number written.
-            if !uri.revealed.contains("heartbeat=") { endpoint.heartbeat = Int(heartbeat.components.seconds) }
+            if !Self.namesHeartbeat(uri.revealed) { endpoint.heartbeat = Int(heartbeat.components.seconds) }
             endpoint.tls.caFile = endpoint.tls.caFile ?? tls.caFile
             endpoint.tls.certFile = endpoint.tls.certFile ?? tls.certFile
             endpoint.tls.keyFile = endpoint.tls.keyFile ?? tls.keyFile
             endpoints.append(endpoint)
         }
         return endpoints
+    }
+
+    /// Whether a URI has the parameter; a user or password of that name is none.
+    private static func namesHeartbeat(_ uri: String) -> Bool {
+        uri.drop { $0 != "?" }.dropFirst().split(separator: "&").contains { $0.hasPrefix("heartbeat=") }
     }
 
     private func password() throws(AMQPError) -> String? {

@@ -45,7 +45,8 @@ package enum ConfigurationLoader {
         guard let file else { return ConfigurationNode(content: .null, origin: .defaults) }
         let bytes: [UInt8]
         do {
-            bytes = try TextFile.bytes(at: file)
+            // A shell may put a pipe here.
+            bytes = try TextFile.bytes(at: file, mayBePipe: true)
         } catch {
             problems.add(.file(file, line: 1, column: 1), "cannot read the configuration: \(error.reason)")
             return nil

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 
 /// Reads small files without Foundation, and says in words why one could not be read.
@@ -13,13 +14,17 @@ package enum TextFile {
 
     /// The bytes of a file.
     ///
-    /// - Parameter path: The file.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - mayBePipe: Whether to wait for what somebody else writes, as where a shell puts a pipe in a file's place; a
+    ///     running worker must not.
     /// - Returns: Its content, at most ``limit`` bytes.
-    /// - Throws: ``Failure`` when it is missing, unreadable, no plain file, or too large.
-    package static func bytes(at path: String) throws(Failure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    /// - Throws: ``Failure`` when it is missing, unreadable, too large, or, unless `mayBePipe`, no plain file.
+    package static func bytes(at path: String, mayBePipe: Bool = false) throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
+        guard mayBePipe || FileKind.isStored(descriptor) else { throw Failure(reason: "it is no plain file") }
         var buffer = [UInt8](repeating: 0, count: 16384)
         var content: [UInt8] = []
         while true {
@@ -36,11 +41,13 @@ package enum TextFile {
 
     /// The first line of a file that holds one secret: editors end lines, passwords have no line ends.
     ///
-    /// - Parameter path: The file.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - mayBePipe: As for ``bytes(at:mayBePipe:)``.
     /// - Returns: The line without its end, in which nothing is trimmed.
     /// - Throws: ``Failure`` when the file cannot be read, is empty, or is no text.
-    package static func firstLine(of path: String) throws(Failure) -> String {
-        let line = try bytes(at: path).prefix { $0 != 0x0A && $0 != 0x0D }
+    package static func firstLine(of path: String, mayBePipe: Bool = false) throws(Failure) -> String {
+        let line = try bytes(at: path, mayBePipe: mayBePipe).prefix { $0 != 0x0A && $0 != 0x0D }
         guard !line.isEmpty else { throw Failure(reason: "its first line is empty") }
         guard !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
             throw Failure(reason: "its first line is not UTF-8 text")
