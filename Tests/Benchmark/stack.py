@@ -213,7 +213,8 @@ class Results(threading.Thread):
         while self.arrived:
             moment, body = self.arrived.popleft()
             result = json.loads(body)
-            yield result, (moment - int(result["reference"])) / 1000
+            # A job whose body no worker has read has no reference in its result.
+            yield result, (moment - int(result["reference"] or moment)) / 1000
 
 
 class LocalAPNs:
@@ -323,19 +324,24 @@ class Books:
     """Which jobs the broker has confirmed, and how many results each has got."""
 
     def __init__(self):
-        self.counts, self.explained, self.outcomes = {}, set(), {}
+        self.counts, self.explained, self.outcomes = {}, set(), collections.Counter()
 
     def note(self, result):
         number = number_of(result["job_id"])
         self.counts[number] = self.counts.get(number, 0) + 1
-        self.outcomes[result["outcome"]] = self.outcomes.get(result["outcome"], 0) + 1
+        self.outcomes[" ".join(filter(None, (result["outcome"], result["reason"])))] += 1
         # A push that came again says so; a retry's copy can outlive the job that it was made from.
         if result["redelivered"] or result.get("duplicate") or result["attempt"] > 1:
             self.explained.add(number)
 
     def verdict(self, confirmed):
+        """For people and for checks: what a balance needs."""
         confirmed = set(confirmed)
         twice = [number for number, count in self.counts.items() if count > 1]
         return {"confirmed": len(confirmed), "results": sum(self.counts.values()),
                 "lost": len(confirmed - self.counts.keys()), "unexpected": len(self.counts.keys() - confirmed),
                 "twice": len(twice), "twice, unexplained": sum(number not in self.explained for number in twice)}
+
+    def text(self, verdict):
+        return (", ".join(f"{name} {count}" for name, count in verdict.items()) + "\n"
+                + ", ".join(f"{outcome} {count}" for outcome, count in self.outcomes.most_common()))
