@@ -1,5 +1,6 @@
 """What the benchmarks share: processes and what they cost, a private RabbitMQ, local APNs, workers, jobs and results."""
-import collections, json, os, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, urllib.request
+import collections, json, os, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARTLET = os.path.join(HERE, "../../.build/release/martlet")
@@ -264,7 +265,7 @@ class LocalAPNs:
         elif kind == "refused":
             self.ask("POST", f"/keys/{self.key_id}/revoke")
         else:
-            self.ask("POST", "/scenario", "rules:\n  - { name: down, match: { ratio: 1 }, verdict: { reason: ServiceUnavailable } }\n")
+            self.ask("POST", "/scenario", "rules: [{ match: { ratio: 1 }, verdict: { reason: ServiceUnavailable } }]\n")
 
     def revive(self, kind):
         if kind == "unreachable":
