@@ -1,7 +1,8 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults fuzz sanitize clean swift packages-build packages-run packages-test python
+.PHONY: help run test build lint bench faults soak isolation waiting fuzz sanitize clean swift packages-build \
+        packages-run packages-test python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
@@ -12,6 +13,8 @@ SEED ?=
 SECONDS ?=
 SANITIZE ?= address thread
 TESTS ?= .
+JOBS ?= 1000000
+MINUTES ?= 30
 export KEEP
 
 help:
@@ -23,6 +26,9 @@ help:
 	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
 	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
 	@echo '             F=11 or F=4,11 for some; F=random SEED=... SECONDS=600 for what chance chooses'
+	@echo 'make soak    an hour under load with a fault a minute: what grows? SECONDS=600 for less of it'
+	@echo 'make isolation  measure whether a route keeps its latency beside a dead one'
+	@echo 'make waiting measure memory with a million jobs waiting for APNs; JOBS=100000 MINUTES=3 for less of it'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
@@ -45,6 +51,14 @@ bench: packages-test build
 
 faults: swift packages-test
 	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"
+soak: packages-test build
+	Tests/Benchmark/soak --seconds $(or $(SECONDS),3600)
+
+isolation: packages-test build
+	Tests/Benchmark/isolation
+
+waiting: packages-test build
+	Tests/Benchmark/waiting --jobs $(JOBS) --minutes $(MINUTES)
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)

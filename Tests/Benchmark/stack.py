@@ -1,0 +1,348 @@
+"""What the benchmarks share: processes and what they cost, a private RabbitMQ, local APNs, workers, jobs and results."""
+import collections, json, os, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MARTLET = os.path.join(HERE, "../../.build/release/martlet")
+RABBITMQ = "/usr/lib/rabbitmq/bin/"
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for_port(port, process, seconds=60):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            sys.exit(f"bench: {process.args[0]} ended with {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    sys.exit(f"bench: nothing answers on port {port}")
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def memory(pid):
+    """MiB."""
+    with open(f"/proc/{pid}/status") as f:
+        text = f.read()
+    return {k: int(re.search(rf"{k}:\s+(\d+)", text).group(1)) / 1024 for k in ("RssAnon", "VmRSS")}
+
+
+def footprint(pid):
+    """Memory, descriptors and threads."""
+    return {**memory(pid), "descriptors": len(os.listdir(f"/proc/{pid}/fd")), "threads": len(os.listdir(f"/proc/{pid}/task"))}
+
+
+def percentile(values, share):
+    """The smallest value that this share of all is not above; NaN of none."""
+    ordered = sorted(values)
+    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else float("nan")
+
+
+def slope(points):
+    """What least squares make of (seconds, value): change per hour, and its standard error."""
+    points = [p for p in points if p[1] == p[1]]
+    n = len(points)
+    if n < 3:
+        return float("nan"), float("nan")
+    mean_x, mean_y = (sum(column) / n for column in zip(*points))
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    rise = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    rest = sum((y - mean_y - rise * (x - mean_x)) ** 2 for x, y in points)
+    return rise * 3600, (rest / (n - 2) / spread) ** 0.5 * 3600
+
+
+class Stack:
+    """A directory, the processes that work in it, and a broker; gone after stop()."""
+
+    def __init__(self, martlet=MARTLET):
+        self.martlet, self.processes, self.epmd = martlet, [], None
+        self.directory = tempfile.mkdtemp(prefix="martlet-bench-")
+        self.amqp = free_port()
+        # Ending by a signal cleans up like any other end.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        return self.path(name)
+
+    def run(self, *command, **options):
+        return subprocess.run(command, check=True, text=True, capture_output=True, **options).stdout
+
+    def start(self, name, command, **options):
+        log = open(self.path(name + ".log"), "a")
+        process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **options)
+        self.processes.append(process)
+        return process
+
+    def end(self, process, seconds=20):
+        """Lets a process end, and ends it where it does not."""
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def stop(self):
+        for process in reversed(self.processes):
+            self.end(process)
+        if self.epmd:
+            subprocess.run(["epmd", "-port", str(self.epmd), "-kill"], capture_output=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def new_key(self, name):
+        self.run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self.path(name))
+        return self.path(name)
+
+    # ---- the broker ----
+
+    def start_broker(self, configuration):
+        """A private RabbitMQ with what a worker of this configuration needs."""
+        self.epmd = free_port()
+        self.write("rabbitmq.conf", f"listeners.tcp.local = 127.0.0.1:{self.amqp}\nlog.console = false\n")
+        self.write("plugins", "[].\n")
+        self.environment = dict(os.environ, HOME=self.directory, RABBITMQ_NODENAME=f"bench{os.getpid()}@localhost",
+                                RABBITMQ_MNESIA_BASE=self.path("mnesia"), RABBITMQ_LOG_BASE=self.path("log"),
+                                RABBITMQ_CONFIG_FILE=self.path("rabbitmq.conf"), RABBITMQ_DIST_PORT=str(free_port()),
+                                RABBITMQ_ENABLED_PLUGINS_FILE=self.path("plugins"), ERL_EPMD_PORT=str(self.epmd),
+                                ERL_EPMD_ADDRESS="127.0.0.1")
+        broker = self.start("rabbitmq", [RABBITMQ + "rabbitmq-server"], env=self.environment)
+        wait_for_port(self.amqp, broker)
+        self.write("definitions.json", self.run(self.martlet, "topology", "render", "--config", configuration))
+        self.control("await_startup")
+        self.control("import_definitions", self.path("definitions.json"))
+        time.sleep(3)  # leaders of the quorum queues just declared
+
+    def control(self, *command):
+        return self.run(RABBITMQ + "rabbitmqctl", "-q", *command, env=self.environment)
+
+    def depths(self):
+        """How many messages each queue holds, ready or not."""
+        rows = self.control("list_queues", "--no-table-headers", "name", "messages").split("\n")
+        return {name: int(count) for name, count in (row.split() for row in rows if row.strip())}
+
+    def uri(self, user="guest"):
+        return f"amqp://{user}:{user}@127.0.0.1:{self.amqp}/"
+
+    def worker(self, configuration, *, name="worker", user="guest"):
+        """A worker whose name in results is its name here."""
+        environment = dict(os.environ, MARTLET_INSTANCE=name, MARTLET_ADMIN_LISTEN=f"127.0.0.1:{free_port()}",
+                           MARTLET_BROKER_URI=self.uri(user))
+        return self.start(name, [self.martlet, "worker", "--config", configuration], env=environment)
+
+    # ---- jobs and results ----
+
+    def push(self, name):
+        """`martlet push` that reads jobs from its standard input; its confirms go to a file."""
+        with open(self.path(name + ".jsonl"), "w") as out, open(self.path(name + ".log"), "w") as log:
+            process = subprocess.Popen([self.martlet, "push", "--jobs", "-", "-o", "json", "--broker", self.uri()],
+                                       stdin=subprocess.PIPE, stdout=out, stderr=log)
+        self.processes.append(process)
+        return process
+
+    def confirmed(self, name):
+        """The numbers of the jobs that the broker confirmed to this push."""
+        with open(self.path(name + ".jsonl")) as f:
+            return [number_of(record["id"]) for record in map(json.loads, f) if record["state"] == "confirmed"]
+
+
+class Results(threading.Thread):
+    """Takes every result out of its queue as it comes, with the moment of its arrival in microseconds."""
+
+    def __init__(self, stack, queue="apns.q.results"):
+        super().__init__(daemon=True)
+        self.arrived = collections.deque()
+        socket_ = socket.create_connection(("127.0.0.1", stack.amqp), 10)
+        socket_.settimeout(None)
+        self.socket, self.input = socket_, socket_.makefile("rb", 1 << 18)
+        socket_.sendall(b"AMQP\0\0\x09\x01")
+        self.call(10, 11, struct.pack(">I", 0) + b"\x05PLAIN" + struct.pack(">I", 12) + b"\0guest\0guest" + b"\x05en_US", 30)
+        self.send(0, struct.pack(">HHHIH", 10, 31, 1, 131072, 0))  # no heartbeat
+        self.call(10, 40, b"\x01/\0\0", 41)
+        self.call(20, 10, b"\0", 11)
+        # Without acknowledgements: what is taken here is counted here.
+        self.call(60, 20, struct.pack(">HB", 0, len(queue)) + queue.encode() + b"\0\x02" + struct.pack(">I", 0), 21)
+        self.start()
+
+    def send(self, channel, payload):
+        self.socket.sendall(struct.pack(">BHI", 1, channel, len(payload)) + payload + b"\xce")
+
+    def frame(self):
+        kind, _, length = struct.unpack(">BHI", self.input.read(7))
+        return kind, self.input.read(length + 1)[:-1]
+
+    def call(self, family, method, arguments, expected):
+        """Sends a method and reads until the answer."""
+        self.send(0 if family == 10 else 1, struct.pack(">HH", family, method) + arguments)
+        while struct.unpack(">HH", self.frame()[1][:4]) != (family, expected):
+            pass
+
+    def run(self):
+        try:
+            while True:
+                kind, payload = self.frame()
+                if kind == 2:
+                    missing, body = struct.unpack(">Q", payload[4:12])[0], b""
+                    while len(body) < missing:
+                        body += self.frame()[1]
+                    self.arrived.append((time.time_ns() // 1000, body))
+        except (OSError, struct.error):
+            pass  # the broker is gone, as at the end
+
+    def take(self):
+        """Those that arrived since the last time, each with its latency from the writing of its job, in milliseconds."""
+        if not self.is_alive():
+            sys.exit("bench: the broker has ended the connection that takes results")
+        while self.arrived:
+            moment, body = self.arrived.popleft()
+            result = json.loads(body)
+            # A job whose body no worker has read has no reference in its result.
+            yield result, (moment - int(result["reference"] or moment)) / 1000
+
+
+class LocalAPNs:
+    """`martlet simulator` on ports that stay the same; its state directory, and so its authority, too."""
+
+    def __init__(self, stack, name, *options):
+        self.stack, self.name, self.options = stack, name, options
+        self.port, self.admin = free_port(), free_port()
+        self.key_id, self.key = name.upper().ljust(10, "0")[:10], stack.new_key(name + ".p8")
+        self.process = None
+
+    @property
+    def url(self):
+        return f"https://localhost:{self.port}"
+
+    @property
+    def authority(self):
+        with open(os.path.join(self.stack.path(self.name), "ca.pem")) as f:
+            return f.read()
+
+    @property
+    def credential(self):
+        return f"{{ name: {self.name}, kind: token, key_file: \"{self.key}\", key_id: {self.key_id}, team_id: DEF7654321 }}"
+
+    def start(self):
+        # Ports of its own for devices and channels are any free ones, because the gateway's is not Apple's.
+        self.process = self.stack.start(self.name, [
+            self.stack.martlet, "simulator", "--port", str(self.port), "--admin-port", str(self.admin), "--state-directory",
+            self.stack.path(self.name), "--key", f"{self.key_id}:DEF7654321:{self.key}", *self.options])
+        wait_for_port(self.admin, self.process)
+        return self
+
+    def stop(self):
+        self.stack.end(self.process)
+
+    def ask(self, method, path, body=""):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin}{path}", body.encode(), method=method)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read()
+
+    # How APNs can be dead for a route.
+    KINDS = ("unreachable", "refused", "unavailable")
+
+    def die(self, kind):
+        if kind == "unreachable":
+            self.stop()
+        elif kind == "refused":
+            self.ask("POST", f"/keys/{self.key_id}/revoke")
+        else:
+            self.ask("POST", "/scenario", "rules: [{ match: { ratio: 1 }, verdict: { reason: ServiceUnavailable } }]\n")
+
+    def revive(self, kind):
+        if kind == "unreachable":
+            self.start()
+        elif kind == "refused":
+            self.ask("POST", f"/keys/{self.key_id}/restore")
+        else:
+            self.ask("POST", "/scenario", "rules: []\n")
+
+
+def number_of(job_id):
+    return int(job_id[:8], 16)
+
+
+def job(number, topic, environment="development", prefix="7"):
+    """A line for `martlet push`; its reference is the moment of writing, in microseconds."""
+    token = prefix + f"{random.getrandbits(256):064x}"[len(prefix):]
+    return (f'{{"id":"{number:08x}-14a8-41e5-b60b-1697f925ec7b","device_token":"{token}","topic":"{topic}",'
+            f'"environment":"{environment}","reference":"{time.time_ns() // 1000}",'
+            f'"payload":{{"aps":{{"alert":{{"title":"Order shipped","body":"{"x" * 200}"}}}}}}}}\n').encode()
+
+
+class SteadyLoad(threading.Thread):
+    """Writes jobs to a push at an even rate until told to stop."""
+
+    def __init__(self, push, rate, make, first=0):
+        super().__init__(daemon=True)
+        self.push, self.rate, self.make, self.first, self.next = push, rate, make, first, first
+        self.stopping, self.error = threading.Event(), None
+
+    def run(self):
+        began = time.monotonic()
+        try:
+            while not self.stopping.wait(0.002):
+                due = self.first + int((time.monotonic() - began) * self.rate)
+                # A push that was held up is not made up for by a flood.
+                if due - self.next > self.rate:
+                    began += (due - self.next) / self.rate
+                    due = self.next
+                for number in range(self.next, due):
+                    self.push.stdin.write(self.make(number))
+                self.next = due
+                self.push.stdin.flush()
+            self.push.stdin.close()
+        except OSError as error:
+            self.error = error
+
+    def finish(self):
+        """Ends the load and waits until the broker has confirmed it."""
+        self.stopping.set()
+        self.join()
+        if self.error or self.push.wait(120):
+            sys.exit(f"bench: jobs cannot be published: {self.error or 'see the push'}")
+
+
+class Books:
+    """Which jobs the broker has confirmed, and how many results each has got."""
+
+    def __init__(self):
+        self.counts, self.explained, self.outcomes = {}, set(), collections.Counter()
+
+    def note(self, result):
+        number = number_of(result["job_id"])
+        self.counts[number] = self.counts.get(number, 0) + 1
+        self.outcomes[" ".join(filter(None, (result["outcome"], result["reason"])))] += 1
+        # A push that came again says so; a retry's copy can outlive the job that it was made from.
+        if result["redelivered"] or result.get("duplicate") or result["attempt"] > 1:
+            self.explained.add(number)
+
+    def verdict(self, confirmed):
+        """For people and for checks: what a balance needs."""
+        confirmed = set(confirmed)
+        twice = [number for number, count in self.counts.items() if count > 1]
+        return {"confirmed": len(confirmed), "results": sum(self.counts.values()),
+                "lost": len(confirmed - self.counts.keys()), "unexpected": len(self.counts.keys() - confirmed),
+                "twice": len(twice), "twice, unexplained": sum(number not in self.explained for number in twice)}
+
+    def text(self, verdict):
+        return (", ".join(f"{name} {count}" for name, count in verdict.items()) + "\n"
+                + ", ".join(f"{outcome} {count}" for outcome, count in self.outcomes.most_common()))
