@@ -47,9 +47,13 @@ struct StateDirectory: Sendable {
     ///   - bytes: The content.
     ///   - name: Its name.
     ///   - isSecret: Whether only the owner may read it.
-    /// - Throws: ``SimulatorError`` where it cannot be written.
-    func write(_ bytes: [UInt8], to name: String, isSecret: Bool) throws(SimulatorError) {
+    ///   - limit: The limit it will be read with; more bytes than this are not written.
+    /// - Throws: ``SimulatorError`` where it cannot be written; the old content then stays.
+    func write(_ bytes: [UInt8], to name: String, isSecret: Bool, limit: Int = .max) throws(SimulatorError) {
         let target = file(name)
+        guard bytes.count <= limit else {
+            throw SimulatorError(.file, "\(target) would have more than \(limit) bytes, which no start would read")
+        }
         let draft = "\(target).new"
         // Opened with its final mode, so that a key is at no moment readable by others.
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
