@@ -31,8 +31,9 @@ struct DeviceArchive: Sendable {
     /// - Throws: ``SimulatorError`` naming the file that cannot be understood.
     func load() throws(SimulatorError) -> [DeviceRegistry.Device] {
         var found: [DeviceRegistry.Device] = []
-        for name in devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
-            if let file = try read(DeviceFile.self, name, from: devices, limit: Self.deviceFileLimit) { found.append(file.device) }
+        for name in try devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
+            let file = try read(DeviceFile.self, name, from: devices, limit: Self.deviceFileLimit)
+            if let file { found.append(file.device) }
         }
         return found
     }

@@ -1,3 +1,4 @@
+internal import EventLoop
 import FoundationEssentials
 import Glibc
 
@@ -15,6 +16,8 @@ struct NotificationJournal {
 
     /// Whether the file has everything; where not, it has to be written anew.
     private(set) var isWhole = true
+    /// When it should be written anew at the earliest, unless something cannot wait for that.
+    var retryAt = MonotonicTime(nanoseconds: 0)
 
     private let directory: StateDirectory
     private let limit: Int
