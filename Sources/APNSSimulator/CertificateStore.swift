@@ -1,5 +1,3 @@
-import FoundationEssentials
-import Glibc
 internal import TLS
 
 /// The simulator's certificate authority and server certificate, kept as PEM files in its state directory.
@@ -38,7 +36,7 @@ struct CertificateStore {
     ///   - names: Names and addresses for the server certificate beside the local ones.
     /// - Throws: ``SimulatorError`` where files or certificates cannot be made or read.
     init(directory: String, names: [String]) throws(SimulatorError) {
-        let files = try Files(making: directory)
+        let files = try StateDirectory(directory)
         authority = try Self.authority(in: files, named: "ca", commonName: "Martlet APNs simulator CA")
         providerAuthority = try Self.authority(in: files, named: Self.providerFile, commonName: Self.providerName)
         self.names = Self.localNames + names
@@ -53,7 +51,7 @@ struct CertificateStore {
         } catch {
             throw SimulatorError(.credential, "cannot issue the server certificate: \(error)")
         }
-        authorityFile = files.path("ca.pem")
+        authorityFile = files.file("ca.pem")
         authorityPEM = authority.certificatePEM
     }
 
@@ -63,19 +61,21 @@ struct CertificateStore {
     /// - Returns: The authority.
     /// - Throws: ``SimulatorError`` where files or certificates cannot be made or read.
     static func providerAuthority(directory: String) throws(SimulatorError) -> CertificateAuthority {
-        try authority(in: try Files(making: directory), named: providerFile, commonName: providerName)
+        try authority(in: try StateDirectory(directory), named: providerFile, commonName: providerName)
     }
 
     private static let providerFile = "provider-ca"
     private static let providerName = "Martlet Worldwide Developer Relations CA"
 
     private static func authority(
-        in files: Files, named name: String, commonName: String
+        in files: StateDirectory, named name: String, commonName: String
     ) throws(SimulatorError) -> CertificateAuthority {
         do {
-            if let certificate = files.read("\(name).pem"), let key = files.read("\(name)-key.pem") {
-                return try CertificateAuthority(certificatePEM: certificate, keyPEM: key)
-            }
+            if let kept = try Self.kept(in: files, named: name) { return kept }
+            // Another process, a first start or the making of a certificate, may be at the same thing.
+            let lock = try StateLock(waitingIn: files)
+            defer { lock.release() }
+            if let kept = try Self.kept(in: files, named: name) { return kept }
             let created = try CertificateAuthority.create(commonName: commonName)
             try files.write(created.keyPEM, to: "\(name)-key.pem", isSecret: true)
             try files.write(created.certificatePEM, to: "\(name).pem", isSecret: false)
@@ -84,35 +84,17 @@ struct CertificateStore {
             throw error
         } catch {
             throw SimulatorError(
-                .credential, "the certificate authority in \(files.directory) cannot be used: \(error)")
+                .credential, "the certificate authority in \(files.path) cannot be used: \(error)")
         }
     }
 
-    private struct Files {
-        let directory: String
-
-        init(making directory: String) throws(SimulatorError) {
-            self.directory = directory
-            do {
-                try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            } catch {
-                throw SimulatorError(.file, "cannot make the state directory \(directory): \(error)")
-            }
-        }
-
-        func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
-
-        func read(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map([UInt8].init) }
-
-        func write(_ bytes: [UInt8], to name: String, isSecret: Bool) throws(SimulatorError) {
-            let file = path(name)
-            // Opened with its final mode, so that a key is at no moment readable by others.
-            let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
-            guard descriptor >= 0 else { throw SimulatorError(.file, "cannot write \(file)") }
-            defer { close(descriptor) }
-            guard bytes.withUnsafeBytes({ Glibc.write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
-                throw SimulatorError(.file, "cannot write all of \(file)")
-            }
-        }
+    /// The certificate is written last: where it is, its key is, too.
+    private static func kept(in files: StateDirectory, named name: String) throws -> CertificateAuthority? {
+        guard let certificate = try files.read("\(name).pem", limit: fileLimit),
+            let key = try files.read("\(name)-key.pem", limit: fileLimit)
+        else { return nil }
+        return try CertificateAuthority(certificatePEM: certificate, keyPEM: key)
     }
+
+    private static let fileLimit = 1 << 20
 }

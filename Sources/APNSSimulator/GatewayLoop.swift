@@ -103,7 +103,8 @@ final class GatewayLoop {
             while !isStopping {
                 try loop.turn(waitingAtMost: .seconds(60))
                 for message in mailbox.take() { handle(message) }
-                if !held.isEmpty { takeHeld() }
+                // What an answer sets free from a delay line may be held in turn.
+                while !held.isEmpty { takeHeld() }
             }
         } catch {
             logger.error("gateway thread ended", metadata: ["error": "\(error)"])

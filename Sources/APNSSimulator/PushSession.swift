@@ -227,7 +227,7 @@ extension PushSession {
             let arrival = devices.arrival(
                 of: push, id: exchange.id, uniqueID: exchange.uniqueID, payload: payload, now: now)
         else { return settle(verdict) }
-        if case .accept = verdict.action, arrival.isKept, let carrier {
+        if case .accept = verdict.action, let carrier {
             carrier.take(arrival) { settle($0 ? verdict : failure) }
         } else {
             // What else happens to the connection must not overtake the answers.

@@ -64,13 +64,25 @@ final class RawClient: HTTP2ClientDelegate {
     /// Sends a request; its answer appears in ``answers``.
     @discardableResult
     func send(_ request: RequestBuilder) throws -> Int {
+        let tag = try submit(request)
+        try flush()
+        return tag
+    }
+
+    /// Sends requests all at once; their answers appear in ``answers``.
+    func send(_ requests: [RequestBuilder]) throws -> [Int] {
+        let tags = try requests.map(submit)
+        try flush()
+        return tags
+    }
+
+    private func submit(_ request: RequestBuilder) throws -> Int {
         var head = HeaderBlock()
         for (name, value) in request.headers { head.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         let tag = nextTag
         nextTag += 1
         answers[tag] = RawAnswer()
         _ = try session?.submit(head, body: request.payload, range: 0..<request.payload.count, tag: tag)
-        try flush()
         return tag
     }
 

@@ -304,4 +304,25 @@ struct NotificationJournalTests {
         var again = NotificationJournal(in: directory)
         #expect(try again.load().waiting == [device: [notification(3)]])
     }
+
+    @Test("No more is written than will be read, and the file is written anew before that")
+    func limit() throws {
+        defer { remove() }
+        let limit = 8 * keep(1, for: device).count
+        var journal = NotificationJournal(in: directory, limit: limit)
+        for number in 1...4 { try journal.append(keep(UInt64(number), for: device)) }
+        #expect(!journal.isLarge)
+        for number in 5...8 { try journal.append(keep(UInt64(number), for: device)) }
+        #expect(journal.isLarge && journal.isWhole)
+        #expect(throws: SimulatorError.self) { try journal.append(keep(9, for: device)) }
+        #expect(!journal.isWhole)
+        let tooMuch = (1...9).flatMap { keep($0, for: device) }
+        #expect(throws: SimulatorError.self) { try journal.replace(with: tooMuch) }
+        var again = NotificationJournal(in: directory, limit: limit)
+        #expect(try again.load().waiting == [device: (1...8).map { notification($0) }])
+        try journal.replace(with: (1...6).flatMap { keep($0, for: device) })
+        #expect(!journal.isLarge)
+        try journal.append(keep(7, for: device) + keep(8, for: device))
+        #expect(journal.isLarge)
+    }
 }

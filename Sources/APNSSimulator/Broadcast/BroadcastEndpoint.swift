@@ -130,7 +130,9 @@ struct BroadcastEndpoint {
             return rules.channel(of: call).flatMap { channel in
                 let address = ChannelAddress(app: app, channel: channel)
                 if call[":method"] == "DELETE" {
-                    let isDeleted = devices.deleteChannel(address)
+                    guard let isDeleted = try? devices.deleteChannel(address) else {
+                        return .failure(.init(.internalServerError))
+                    }
                     return isDeleted ? .success(Answer(status: 204)) : .failure(.init(.channelNotRegistered))
                 }
                 guard let found = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
@@ -145,10 +147,14 @@ struct BroadcastEndpoint {
         _ call: BroadcastCall, _ app: String, _ devices: DeviceService, now: Int64
     ) -> Result<Answer, BroadcastRefusal> {
         rules.storagePolicy(of: call).flatMap { isStoring in
-            guard let identifier = devices.createChannel(app: app, isStoring: isStoring, now: now) else {
-                return .failure(.init(.cannotCreateChannelConfig))
+            do throws(SimulatorError) {
+                guard let identifier = try devices.createChannel(app: app, isStoring: isStoring, now: now) else {
+                    return .failure(.init(.cannotCreateChannelConfig))
+                }
+                return .success(Answer(status: 201, headers: [("apns-channel-id", identifier)]))
+            } catch {
+                return .failure(.init(.internalServerError))
             }
-            return .success(Answer(status: 201, headers: [("apns-channel-id", identifier)]))
         }
     }
 

@@ -88,11 +88,19 @@ struct ChannelRegistry: Sendable {
     /// Deletes a channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: Whether it was there.
-    mutating func delete(_ address: ChannelAddress) -> Bool {
-        guard channels[address.app]?.removeValue(forKey: address.channel) != nil else { return false }
+    /// - Returns: The channel as it was; nil where there was none.
+    @discardableResult
+    mutating func delete(_ address: ChannelAddress) -> Channel? {
+        guard let channel = channels[address.app]?.removeValue(forKey: address.channel) else { return nil }
         if channels[address.app]?.isEmpty == true { channels[address.app] = nil }
-        return true
+        return channel
+    }
+
+    /// Puts a channel back that was deleted in vain.
+    ///
+    /// - Parameter channel: The channel as it was.
+    mutating func restore(_ channel: Channel) {
+        channels[channel.address.app, default: [:]][channel.address.channel] = channel
     }
 
     /// Keeps a storing channel's most recent message.
@@ -103,5 +111,18 @@ struct ChannelRegistry: Sendable {
     mutating func keep(_ notification: StoredNotification, for address: ChannelAddress) {
         guard channels[address.app]?[address.channel]?.isStoring == true else { return }
         channels[address.app]?[address.channel]?.latest = notification
+    }
+
+    /// Takes a message back, unless another one has come since.
+    ///
+    /// - Parameters:
+    ///   - notification: The message.
+    ///   - former: The message before it.
+    ///   - address: App and identifier.
+    mutating func takeBack(
+        _ notification: StoredNotification, for former: StoredNotification?, at address: ChannelAddress
+    ) {
+        guard channels[address.app]?[address.channel]?.latest?.uniqueID == notification.uniqueID else { return }
+        channels[address.app]?[address.channel]?.latest = former
     }
 }

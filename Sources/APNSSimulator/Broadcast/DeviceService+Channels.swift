@@ -16,14 +16,19 @@ extension DeviceService {
     ///   - isStoring: Whether the most recent message is stored.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The identifier; nil where the app has too many channels.
-    func createChannel(app: String, isStoring: Bool, now: Int64) -> String? {
+    /// - Throws: ``SimulatorError`` where it cannot be written: then there is no such channel.
+    func createChannel(app: String, isStoring: Bool, now: Int64) throws(SimulatorError) -> String? {
         var system = SystemRandomNumberGenerator()
         let identifier = state.withLock { state in
             let made = state.channels.create(app: app, isStoring: isStoring, random: &system, now: now)
             if made != nil { state.areChannelsUnsaved = true }
             return made
         }
-        save()
+        guard let identifier else { return nil }
+        guard save() else {
+            change { $0.delete(ChannelAddress(app: app, channel: identifier)) }
+            throw SimulatorError(.file, "the new channel cannot be written")
+        }
         return identifier
     }
 
@@ -43,14 +48,28 @@ extension DeviceService {
     ///
     /// - Parameter address: App and identifier.
     /// - Returns: Whether it was there.
-    func deleteChannel(_ address: ChannelAddress) -> Bool {
-        let isDeleted = state.withLock { state in
-            let isDeleted = state.channels.delete(address)
-            if isDeleted { state.areChannelsUnsaved = true }
-            return isDeleted
+    /// - Throws: ``SimulatorError`` where that cannot be written: then the channel is still there.
+    func deleteChannel(_ address: ChannelAddress) throws(SimulatorError) -> Bool {
+        let deleted = state.withLock { state in
+            let deleted = state.channels.delete(address)
+            if deleted != nil { state.areChannelsUnsaved = true }
+            return deleted
         }
-        save()
-        return isDeleted
+        guard let deleted else { return false }
+        guard save() else {
+            change { $0.restore(deleted) }
+            throw SimulatorError(.file, "the end of the channel cannot be written")
+        }
+        return true
+    }
+
+    /// Takes back what could not be written; where a part of it was, a later call writes the file again.
+    private func change(_ undo: (inout ChannelRegistry) -> Void) {
+        state.withLock { state in
+            undo(&state.channels)
+            state.areChannelsUnsaved = true
+            state.port?.post(.save)
+        }
     }
 
     /// Brings a message to every device that listens, and keeps it where the channel stores.
@@ -76,15 +95,18 @@ extension DeviceService {
             id: id, uniqueID: uniqueID, app: address.app, topic: address.app, channel: address.channel,
             type: PushType.liveactivity.rawValue, priority: message.priority, collapseID: address.channel,
             acceptedAt: now, deadline: deadline, payload: .init(payload))
-        let listeners = state.withLock { state in
+        let (listeners, former) = state.withLock { state in
+            let former = state.channels.channel(address)?.latest
             if channel.isStoring {
                 state.channels.keep(notification, for: address)
                 state.areChannelsUnsaved = true
             }
-            return state.registry.devices.filter { $0.value.subscriptions.contains(address) }.map(\.key)
+            return (state.registry.devices.filter { $0.value.subscriptions.contains(address) }.map(\.key), former)
         }
-        if channel.isStoring, !save() { return false }
-        return take(listeners.map { Arrival(notification: notification, device: $0) })
+        let isTaken =
+            (!channel.isStoring || save()) && take(listeners.map { Arrival(notification: notification, device: $0) })
+        if !isTaken, channel.isStoring { change { $0.takeBack(notification, for: former, at: address) } }
+        return isTaken
     }
 
     /// Lets a device listen to a channel; called with the lock held.
@@ -93,9 +115,12 @@ extension DeviceService {
     ///   - frame: A `subscribe` frame.
     ///   - device: The device.
     ///   - state: Everything behind the lock.
+    ///   - latest: Receives the message the channel has for who comes late, to be taken once the lock is free.
     ///   - now: Milliseconds since 1970.
     /// - Returns: What is wrong; nil where nothing is.
-    func subscribe(_ frame: DeviceFrame, _ device: DeviceID, _ state: inout State, now: Int64) -> String? {
+    func subscribe(
+        _ frame: DeviceFrame, _ device: DeviceID, _ state: inout State, latest: inout Arrival?, now: Int64
+    ) -> String? {
         guard let app = frame.app, let name = frame.channel else { return "which app and channel?" }
         let address = ChannelAddress(app: app, channel: name)
         guard let channel = state.channels.channel(address) else { return "the app has no such channel here" }
@@ -105,9 +130,25 @@ extension DeviceService {
             return "a device listens to at most \(DeviceRegistry.subscriptionLimit) channels"
         }
         state.registry.update(device) { $0.subscriptions.insert(address) }
-        if let latest = channel.latest, latest.deadline > now {
-            perform(state.store.accept(latest, for: device, now: now), &state, now: now)
+        if let message = channel.latest, message.deadline > now {
+            latest = Arrival(notification: message, device: device, time: now)
         }
         return nil
+    }
+
+    /// Lets a device no longer listen to the channel of a message that could not be kept for it.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - message: The message.
+    func unsubscribe(_ device: DeviceID, from message: StoredNotification) {
+        guard let channel = message.channel else { return }
+        state.withLock { state in
+            state.registry.update(device) {
+                $0.subscriptions.remove(ChannelAddress(app: message.app, channel: channel))
+            }
+            touch(device, &state)
+            publish(device, state)
+        }
     }
 }

@@ -106,6 +106,11 @@ struct DeviceRegistry: Sendable {
         return oldest
     }
 
+    /// Takes a device's activation back.
+    ///
+    /// - Parameter id: The device.
+    mutating func forget(_ id: DeviceID) { devices[id] = nil }
+
     /// Registers for a topic: gives the token that is alive, or a new one.
     ///
     /// - Parameters:

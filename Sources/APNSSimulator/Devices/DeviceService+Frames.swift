@@ -26,7 +26,14 @@ extension DeviceService {
                     error: "\(DeviceRegistry.deviceLimit) devices are connected already; no more are remembered",
                     request: frame.request)
             }
-            save()
+            guard save() else {
+                // Nobody has its certificate.
+                state.withLock { state in
+                    state.registry.forget(id)
+                    forgotten(id, &state)
+                }
+                return DeviceFrame(error: Self.unwritable, request: frame.request)
+            }
             var answer = DeviceFrame(.activated, request: frame.request)
             answer.device = id.description
             answer.certificate = issued.certificate
@@ -42,6 +49,10 @@ extension DeviceService {
         let links = state.links
         guard let device = state.registry.forgetOldest(where: { links[$0] == nil }) else { return }
         state.store.forget(device)
+        forgotten(device, &state)
+    }
+
+    private func forgotten(_ device: DeviceID, _ state: inout State) {
         state.unsaved.remove(device)
         state.forgotten.insert(device)
     }
@@ -86,6 +97,7 @@ extension DeviceService {
     }
 
     private static let nameLimit = 64
+    private static let unwritable = "the state directory cannot be written"
 
     private func hello(_ frame: DeviceFrame, _ device: DeviceID, link: Int) -> DeviceFrame? {
         let now = clock()
@@ -128,7 +140,7 @@ extension DeviceService {
                 error: "a device registers for at most \(DeviceRegistry.topicLimit) topics", request: frame.request)
         }
         // A token must outlive a crash before anybody uses it.
-        save()
+        guard save() else { return DeviceFrame(error: Self.unwritable, request: frame.request) }
         do throws(SimulatorError) {
             var answer = DeviceFrame(.token, request: frame.request)
             answer.app = app
@@ -163,7 +175,7 @@ extension DeviceService {
         if frame.frame == .uninstall, app == nil {
             return DeviceFrame(error: "which app is to be uninstalled?", request: frame.request)
         }
-        end(device, app: app)
+        guard end(device, app: app) else { return DeviceFrame(error: Self.unwritable, request: frame.request) }
         return DeviceFrame(.done, request: frame.request)
     }
 
@@ -172,7 +184,8 @@ extension DeviceService {
     /// - Parameters:
     ///   - device: The device.
     ///   - app: A bundle identifier; nil for all apps.
-    func end(_ device: DeviceID, app: String?) {
+    /// - Returns: Whether that is kept; where not, it holds until a restart and is written by a later call.
+    private func end(_ device: DeviceID, app: String?) -> Bool {
         let now = clock()
         state.withLock { state in
             let apps = app.map { [$0] } ?? Set(state.registry.devices[device]?.subscriptions.map(\.app) ?? [])
@@ -181,11 +194,12 @@ extension DeviceService {
             touch(device, &state)
             publish(device, state)
         }
-        save()
+        return save()
     }
 
     private func change(_ frame: DeviceFrame, _ device: DeviceID) -> DeviceFrame {
         let now = clock()
+        var latest: Arrival?
         let complaint: String? = state.withLock { state in
             switch frame.frame {
             case .power:
@@ -199,7 +213,7 @@ extension DeviceService {
                 state.registry.update(device) {
                     if isEnabled { $0.silenced.remove(app) } else { $0.silenced.insert(app) }
                 }
-            case .subscribe: return subscribe(frame, device, &state, now: now)
+            case .subscribe: return subscribe(frame, device, &state, latest: &latest, now: now)
             default:
                 guard let app = frame.app, let channel = frame.channel else { return "which app and channel?" }
                 state.registry.update(device) {
@@ -212,6 +226,12 @@ extension DeviceService {
         state.withLock { state in
             touch(device, &state)
             publish(device, state)
+        }
+        if let latest {
+            let isTaken = take([latest])
+            if !isTaken { unsubscribe(device, from: latest.notification) }
+            // The subscription is kept with the message: made again after a restart, it would bring that twice.
+            guard save(), isTaken else { return DeviceFrame(error: Self.unwritable, request: frame.request) }
         }
         return DeviceFrame(.done, request: frame.request)
     }

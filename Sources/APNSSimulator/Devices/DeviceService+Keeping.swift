@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Logging
 import Synchronization
 
@@ -7,6 +8,8 @@ struct Arrival {
     var notification: StoredNotification
     /// The device.
     var device: DeviceID
+    /// When it reaches the device, in milliseconds since 1970; nil for when it was accepted.
+    var time: Int64?
 
     /// Whether it may have to wait: what allows one attempt only is not kept.
     var isKept: Bool { notification.deadline > notification.acceptedAt }
@@ -58,7 +61,7 @@ extension DeviceService {
             let isFull = state.withLock { state in
                 for arrival in arrivals {
                     let device = state.registry.devices[arrival.device]
-                    let now = arrival.notification.acceptedAt
+                    let now = arrival.time ?? arrival.notification.acceptedAt
                     let actions = state.store.accept(
                         arrival.notification, for: arrival.device,
                         isSilenced: device?.silenced.contains(arrival.notification.app) ?? false, now: now)
@@ -66,8 +69,18 @@ extension DeviceService {
                 }
                 return state.unwritten.count > Self.unwrittenLimit
             }
-            if isFull { _ = write([], to: &journal) }
+            if isFull { relieve(&journal) }
             return true
+        }
+    }
+
+    /// Too much waits to be written: writes it, but does not try to write everything anew at every turn.
+    private func relieve(_ journal: inout NotificationJournal) {
+        if !journal.isWhole, MonotonicTime.now() < journal.retryAt {
+            // All of it is in memory, from which the file will be written anew.
+            state.withLock { $0.unwritten = [] }
+        } else {
+            _ = write([], to: &journal)
         }
     }
 
@@ -133,7 +146,14 @@ extension DeviceService {
             }
             return (lines, state.unwritten.count)
         }
-        try journal.replace(with: lines)
+        do throws(SimulatorError) {
+            try journal.replace(with: lines)
+        } catch {
+            journal.retryAt = .now().adding(nanoseconds: DeviceLoop.saveRetryDelay * 1_000_000)
+            // The next attempt begins with what is in memory, so these lines have nothing to add.
+            if !journal.isWhole { state.withLock { $0.unwritten = [] } }
+            throw error
+        }
         // What happened meanwhile stands behind what the file has.
         state.withLock { $0.unwritten.removeFirst(covered) }
     }

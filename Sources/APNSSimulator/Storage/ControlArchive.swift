@@ -14,7 +14,7 @@ struct KeptControl: Codable, Equatable {
 
 /// Keeps ``KeptControl`` as a file. Safe from any thread.
 final class ControlArchive: Sendable {
-    /// The largest file that is read, in bytes.
+    /// The largest file that is read or written, in bytes.
     static let fileLimit = 16 << 20
 
     private static let name = "control.json"
@@ -60,7 +60,7 @@ final class ControlArchive: Sendable {
                 encoder.outputFormatting = .sortedKeys
                 // Numbers and strings are always encodable.
                 let data = (try? encoder.encode(content())) ?? Data()
-                try directory.write([UInt8](data), to: Self.name, isSecret: true)
+                try directory.write([UInt8](data), to: Self.name, isSecret: true, limit: Self.fileLimit)
                 health.note(Self.name, nil)
             } catch {
                 health.note(Self.name, error)

@@ -2,8 +2,10 @@ import FoundationEssentials
 
 /// Devices and channels, as files: one per device, so that a change costs little.
 struct DeviceArchive: Sendable {
-    /// The largest file that is read, in bytes.
-    static let fileLimit = 16 << 20
+    /// The largest file of a device that is read or written, in bytes.
+    static let deviceFileLimit = 16 << 20
+    /// The largest file of channels that is read or written, in bytes.
+    static let channelsFileLimit = 1 << 30
 
     /// What one file holds.
     struct DeviceFile: Codable, Equatable {
@@ -29,8 +31,9 @@ struct DeviceArchive: Sendable {
     /// - Throws: ``SimulatorError`` naming the file that cannot be understood.
     func load() throws(SimulatorError) -> [DeviceRegistry.Device] {
         var found: [DeviceRegistry.Device] = []
-        for name in devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
-            if let file = try read(DeviceFile.self, name, from: devices) { found.append(file.device) }
+        for name in try devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
+            let file = try read(DeviceFile.self, name, from: devices, limit: Self.deviceFileLimit)
+            if let file { found.append(file.device) }
         }
         return found
     }
@@ -40,7 +43,7 @@ struct DeviceArchive: Sendable {
     /// - Parameter device: The device and its tokens.
     /// - Throws: ``SimulatorError`` where it cannot be written.
     func save(_ device: DeviceRegistry.Device) throws(SimulatorError) {
-        try write(DeviceFile(device: device), to: "\(device.id).json", in: devices)
+        try write(DeviceFile(device: device), to: "\(device.id).json", in: devices, limit: Self.deviceFileLimit)
     }
 
     /// Removes a device.
@@ -53,7 +56,9 @@ struct DeviceArchive: Sendable {
     /// - Returns: The channels; none where nothing was kept.
     /// - Throws: ``SimulatorError`` where the file cannot be understood.
     func loadChannels() throws(SimulatorError) -> [ChannelRegistry.Channel] {
-        try read([ChannelRegistry.Channel].self, "channels.json", from: root) ?? []
+        let kept = try read(
+            [ChannelRegistry.Channel].self, "channels.json", from: root, limit: Self.channelsFileLimit)
+        return kept ?? []
     }
 
     /// Writes the channels.
@@ -61,13 +66,13 @@ struct DeviceArchive: Sendable {
     /// - Parameter channels: All of them.
     /// - Throws: ``SimulatorError`` where they cannot be written.
     func save(_ channels: [ChannelRegistry.Channel]) throws(SimulatorError) {
-        try write(channels, to: "channels.json", in: root)
+        try write(channels, to: "channels.json", in: root, limit: Self.channelsFileLimit)
     }
 
     private func read<Value: Decodable>(
-        _ type: Value.Type, _ name: String, from directory: StateDirectory
+        _ type: Value.Type, _ name: String, from directory: StateDirectory, limit: Int
     ) throws(SimulatorError) -> Value? {
-        guard let bytes = try directory.read(name, limit: Self.fileLimit) else { return nil }
+        guard let bytes = try directory.read(name, limit: limit) else { return nil }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {
@@ -77,12 +82,12 @@ struct DeviceArchive: Sendable {
     }
 
     private func write(
-        _ value: some Encodable, to name: String, in directory: StateDirectory
+        _ value: some Encodable, to name: String, in directory: StateDirectory, limit: Int
     ) throws(SimulatorError) {
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
-            try directory.write([UInt8](try encoder.encode(value)), to: name, isSecret: true)
+            try directory.write([UInt8](try encoder.encode(value)), to: name, isSecret: true, limit: limit)
         } catch let error as SimulatorError {
             throw error
         } catch {

@@ -1,3 +1,4 @@
+internal import EventLoop
 import FoundationEssentials
 import Glibc
 
@@ -8,32 +9,40 @@ import Glibc
 struct NotificationJournal {
     /// The name of the file.
     static let name = "notifications.jsonl"
-    /// The largest file that is read, in bytes.
+    /// The largest file that is read or written, in bytes.
     static let fileLimit = 1 << 30
     /// From which size on the file is written anew, in bytes, unless most of it is still true.
     static let usualSize = 64 << 20
 
     /// Whether the file has everything; where not, it has to be written anew.
     private(set) var isWhole = true
+    /// When it should be written anew at the earliest, unless something cannot wait for that.
+    var retryAt = MonotonicTime(nanoseconds: 0)
 
     private let directory: StateDirectory
+    private let limit: Int
     private var size = 0
     private var sizeWhenNew = 0
 
     /// Prepares for a state directory; nothing is read or written yet.
     ///
-    /// - Parameter directory: The simulator's state directory.
-    init(in directory: StateDirectory) { self.directory = directory }
+    /// - Parameters:
+    ///   - directory: The simulator's state directory.
+    ///   - limit: The largest file that is read or written, in bytes.
+    init(in directory: StateDirectory, limit: Int = Self.fileLimit) {
+        self.directory = directory
+        self.limit = limit
+    }
 
-    /// Whether the file has grown so that writing it anew is worth the effort.
-    var isLarge: Bool { size > max(Self.usualSize, 2 * sizeWhenNew) }
+    /// Whether the file has grown so that writing it anew is worth the effort: half way to its limit at the latest.
+    var isLarge: Bool { size > min(max(Self.usualSize, 2 * sizeWhenNew), (sizeWhenNew + limit) / 2) }
 
     /// Reads the file. A last line that was not written to its end is cut off.
     ///
     /// - Returns: What the lines say.
     /// - Throws: ``SimulatorError`` where the file cannot be read or understood.
     mutating func load() throws(SimulatorError) -> KeptNotifications {
-        guard let bytes = try directory.read(Self.name, limit: Self.fileLimit) else { return KeptNotifications() }
+        guard let bytes = try directory.read(Self.name, limit: limit) else { return KeptNotifications() }
         var kept = KeptNotifications()
         size = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         var number = 0
@@ -57,6 +66,10 @@ struct NotificationJournal {
     /// - Throws: ``SimulatorError`` where they cannot be written.
     mutating func append(_ lines: [UInt8]) throws(SimulatorError) {
         guard !lines.isEmpty else { return }
+        guard size + lines.count <= limit else {
+            isWhole = false
+            throw SimulatorError(.file, "\(path) has grown to its limit of \(limit) bytes")
+        }
         // Opened each time: a directory that is taken away and brought back then needs no restart.
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SimulatorError(.file, "cannot write \(path)") }
@@ -77,7 +90,7 @@ struct NotificationJournal {
     /// - Parameter lines: Everything that is to be kept.
     /// - Throws: ``SimulatorError`` where it cannot be written; the old file then stays.
     mutating func replace(with lines: [UInt8]) throws(SimulatorError) {
-        try directory.write(lines, to: Self.name, isSecret: true)
+        try directory.write(lines, to: Self.name, isSecret: true, limit: limit)
         (size, sizeWhenNew, isWhole) = (lines.count, lines.count, true)
     }
 

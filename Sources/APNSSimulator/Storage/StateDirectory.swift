@@ -32,13 +32,24 @@ struct StateDirectory: Sendable {
     ///   - name: Its name.
     ///   - limit: More bytes than this are not read.
     /// - Returns: Its content; nil where there is none.
-    /// - Throws: ``SimulatorError`` where the file is larger than the limit.
+    /// - Throws: ``SimulatorError`` where the file is larger than the limit or there but cannot be read.
     func read(_ name: String, limit: Int) throws(SimulatorError) -> [UInt8]? {
-        guard let size = FileStamp(path: file(name))?.size else { return nil }
-        guard size <= limit else {
-            throw SimulatorError(.file, "\(file(name)) has more than \(limit) bytes; move it away to start without it")
+        let path = file(name)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0, close(descriptor) == 0, let size = FileStamp(path: path)?.size else {
+            throw unreadable(path)
         }
-        return FileManager.default.contents(atPath: file(name)).map([UInt8].init)
+        guard size <= limit else {
+            throw SimulatorError(.file, "\(path) has more than \(limit) bytes; move it away to start without it")
+        }
+        // Taken for absent, it would be replaced.
+        guard let content = FileManager.default.contents(atPath: path) else { throw unreadable(path) }
+        return [UInt8](content)
+    }
+
+    private func unreadable(_ path: String) -> SimulatorError {
+        SimulatorError(.file, "cannot read \(path); look at its permissions and its disk")
     }
 
     /// Writes a file, so that a crash leaves either the old content or the new one.
@@ -47,9 +58,13 @@ struct StateDirectory: Sendable {
     ///   - bytes: The content.
     ///   - name: Its name.
     ///   - isSecret: Whether only the owner may read it.
-    /// - Throws: ``SimulatorError`` where it cannot be written.
-    func write(_ bytes: [UInt8], to name: String, isSecret: Bool) throws(SimulatorError) {
+    ///   - limit: The limit it will be read with; more bytes than this are not written.
+    /// - Throws: ``SimulatorError`` where it cannot be written; the old content then stays.
+    func write(_ bytes: [UInt8], to name: String, isSecret: Bool, limit: Int = .max) throws(SimulatorError) {
         let target = file(name)
+        guard bytes.count <= limit else {
+            throw SimulatorError(.file, "\(target) would have more than \(limit) bytes, which no start would read")
+        }
         let draft = "\(target).new"
         // Opened with its final mode, so that a key is at no moment readable by others.
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
@@ -69,8 +84,9 @@ struct StateDirectory: Sendable {
     ///
     /// - Parameter ending: Such as `.json`.
     /// - Returns: The names.
-    func names(endingWith ending: String) -> [String] {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    /// - Throws: ``SimulatorError`` where the directory cannot be read.
+    func names(endingWith ending: String) throws(SimulatorError) -> [String] {
+        guard let all = try? FileManager.default.contentsOfDirectory(atPath: path) else { throw unreadable(path) }
         return all.filter { $0.hasSuffix(ending) }.sorted()
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Makes sure that only one simulator works on a state directory. Safe from any thread.
+/// Makes sure that only one program works on a state directory, or on a part of it. Safe from any thread.
 ///
 /// The lock is the kernel's (`flock(2)`) and ends with the process, however that ends.
 final class StateLock: Sendable {
@@ -22,6 +22,22 @@ final class StateLock: Sendable {
                 .file,
                 "the state directory \(directory.path) is in use by another simulator; stop that one, or choose "
                     + "another --state-directory")
+        }
+        descriptor = Mutex(file)
+    }
+
+    /// Takes the short lock around making what several programs need, and waits for it.
+    ///
+    /// - Parameter directory: The state directory.
+    /// - Throws: ``SimulatorError`` where the file cannot be made or locked.
+    init(waitingIn directory: StateDirectory) throws(SimulatorError) {
+        let path = directory.file("authority.lock")
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SimulatorError(.file, "cannot write \(path)") }
+        while flock(file, LOCK_EX) != 0 {
+            if errno == EINTR { continue }
+            close(file)
+            throw SimulatorError(.file, "cannot lock \(path)")
         }
         descriptor = Mutex(file)
     }

@@ -1,0 +1,227 @@
+import Foundation
+import Synchronization
+import TLS
+import Testing
+
+@testable import APNSSimulator
+
+@Suite("What the state directory does not take", .timeLimit(.minutes(1)))
+struct KeepingTests {
+    private let app = "com.example.app"
+
+    private func with(_ body: (RunningSimulator, DeviceService, String) async throws -> Void) async throws {
+        try await SimulatorBench.with({
+            $0.devices.port = 0
+            $0.devices.storesAll = true
+            $0.streams = .fixed(100)
+        }) { simulator in
+            let directory = String(simulator.authorityFile.dropLast("/ca.pem".count))
+            try await body(simulator, try #require(simulator.devices), directory)
+        }
+    }
+
+    /// Puts a directory where a file is to be written, so that nobody can write it, root included.
+    private func block(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: "\(path)/full", withIntermediateDirectories: true)
+    }
+
+    private func unblock(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+    private func frame(_ kind: DeviceFrame.Kind, channel: String? = nil) -> DeviceFrame {
+        var frame = DeviceFrame(kind)
+        frame.app = app
+        frame.channel = channel
+        return frame
+    }
+
+    private func activate(_ devices: DeviceService) throws -> DeviceID {
+        let answer = devices.activate(DeviceFrame(.activate))
+        let text = try #require(answer.device)
+        return DeviceID(try #require(MessageID(parsing: Array(text.utf8))))
+    }
+
+    private func publish(_ number: Int, to channel: String, _ devices: DeviceService) throws -> Bool {
+        let now = devices.clock()
+        let unique = MessageID(high: 77, low: UInt64(number))
+        return devices.publish(
+            BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
+            to: try #require(devices.channel(ChannelAddress(app: app, channel: channel))), id: unique,
+            uniqueID: unique, now: now)
+    }
+
+    @Test("A device is told that its activation, token or end is not kept, and nobody is left behind")
+    func devices() async throws {
+        try await with { _, devices, directory in
+            let device = try activate(devices)
+            let archive = "\(directory)/devices"
+            try FileManager.default.moveItem(atPath: archive, toPath: "\(archive)-away")
+            try Data().write(to: URL(filePath: archive))
+            #expect(devices.activate(DeviceFrame(.activate)).frame == .error)
+            #expect(devices.state.withLock { $0.registry.devices.count } == 1)
+            #expect(devices.answer(frame(.register), from: device, link: 0)?.frame == .error)
+            #expect(devices.answer(frame(.uninstall), from: device, link: 0)?.frame == .error)
+            try unblock(archive)
+            try FileManager.default.moveItem(atPath: "\(archive)-away", toPath: archive)
+            #expect(devices.answer(frame(.register), from: device, link: 0)?.frame == .token)
+            let kept = try DeviceArchive(in: try StateDirectory(directory)).load()
+            #expect(kept.map(\.id) == [device.value])
+            #expect(kept.first?.registrations.first?.isActive == true)
+        }
+    }
+
+    @Test("A channel that cannot be written is not made, and one whose end cannot be written stays")
+    func channels() async throws {
+        try await with { _, devices, directory in
+            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let draft = "\(directory)/channels.json.new"
+            try block(draft)
+            #expect(throws: SimulatorError.self) { try devices.createChannel(app: app, isStoring: true, now: 1) }
+            let address = ChannelAddress(app: app, channel: channel)
+            #expect(throws: SimulatorError.self) { try devices.deleteChannel(address) }
+            #expect(devices.channels(of: app) == [channel])
+            try unblock(draft)
+            #expect(try devices.deleteChannel(address))
+            #expect(try DeviceArchive(in: try StateDirectory(directory)).loadChannels() == [])
+        }
+    }
+
+    @Test("A refused broadcast leaves the channel's latest message as it was", arguments: [true, false])
+    func latest(_ isChannel: Bool) async throws {
+        try await with { _, devices, directory in
+            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let address = ChannelAddress(app: app, channel: channel)
+            let device = try activate(devices)
+            #expect(devices.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
+            #expect(try publish(1, to: channel, devices))
+            // Nothing is left to be written between the two steps that follow.
+            #expect(devices.save())
+            let path = "\(directory)/\(isChannel ? "channels.json.new" : NotificationJournal.name)"
+            if !isChannel { try FileManager.default.removeItem(atPath: path) }
+            try block(path)
+            #expect(try !publish(2, to: channel, devices))
+            #expect(devices.channel(address)?.latest?.uniqueID.low == 1)
+            try unblock(path)
+            #expect(devices.save())
+            let kept = try DeviceArchive(in: try StateDirectory(directory)).loadChannels()
+            #expect(kept.first?.latest?.uniqueID.low == 1)
+        }
+    }
+
+    @Test("A channel's latest message is kept for the device that comes late; where it cannot be, neither listens")
+    func subscribe() async throws {
+        try await with { _, devices, directory in
+            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let device = try activate(devices)
+            #expect(try publish(1, to: channel, devices))
+            #expect(devices.save())
+            let path = "\(directory)/\(NotificationJournal.name)"
+            try block(path)
+            let subscribe = frame(.subscribe, channel: channel)
+            #expect(devices.answer(subscribe, from: device, link: 0)?.frame == .error)
+            #expect(devices.state.withLock { $0.registry.devices[device]?.subscriptions } == [])
+            try unblock(path)
+            #expect(devices.answer(subscribe, from: device, link: 0)?.frame == .done)
+            var journal = NotificationJournal(in: try StateDirectory(directory))
+            #expect(try journal.load().waiting[device]?.map(\.uniqueID.low) == [1])
+            let kept = try DeviceArchive(in: try StateDirectory(directory)).load()
+            #expect(kept.first?.subscriptions.map(\.channel) == [channel])
+        }
+    }
+
+    @Test("While the disk is full, what waits to be written has a limit, and nothing of it is lost")
+    func memory() async throws {
+        try await with { _, devices, directory in
+            let path = "\(directory)/\(NotificationJournal.name)"
+            try block(path)
+            let batch = 1000
+            let device = DeviceID(MessageID(high: 1, low: 1))
+            var most = 0
+            for round in 0..<50 {
+                let arrivals = (0..<batch).map { index in
+                    let id = MessageID(high: 5, low: UInt64(round * batch + index))
+                    return Arrival(
+                        notification: StoredNotification(
+                            id: id, uniqueID: id, app: app, topic: app, type: "alert", priority: 10, collapseID: nil,
+                            acceptedAt: devices.clock(), deadline: 0, payload: Data("{}".utf8)),
+                        device: device)
+                }
+                #expect(devices.take(arrivals))
+                most = max(most, devices.state.withLock { $0.unwritten.count })
+            }
+            #expect(most > 0 && most <= DeviceService.unwrittenLimit + batch * 1000)
+            try unblock(path)
+            #expect(devices.save())
+            // Received and expired, a line each.
+            let lines = try Data(contentsOf: URL(filePath: path)).count { $0 == UInt8(ascii: "\n") }
+            #expect(lines == 2 * 50 * batch)
+        }
+    }
+
+    @Test("Pushes that come together keep their order, whether they may wait or not")
+    func order() async throws {
+        let maker = try TokenMaker()
+        try await with { simulator, _, _ in
+            let device = try TestDevice(simulator)
+            let token = try await device.token()
+            let pushes = try (0..<20).map { number in
+                try SimulatorBench.push(maker).token(token).type("alert", topic: app)
+                    .with("apns-expiration", number % 2 == 0 ? nil : "0").payload("{\"n\":\(number)}")
+            }
+            let client = try RawClient(simulator)
+            let tags = try client.send(pushes)
+            try client.wait { tags.allSatisfy { client.answers[$0]?.closure != nil } }
+            #expect(tags.allSatisfy { client.answers[$0]?.status == 200 })
+            for number in 0..<20 { #expect(try await device.notification().payload == "{\"n\":\(number)}") }
+            await device.quit()
+        }
+    }
+}
+
+@Suite("Files of the state directory", .timeLimit(.minutes(1)))
+struct StateDirectoryTests {
+    private let directory: StateDirectory
+
+    init() throws {
+        directory = try StateDirectory(
+            FileManager.default.temporaryDirectory.appending(path: "state-\(UUID().uuidString)").path)
+    }
+
+    private func remove() { try? FileManager.default.removeItem(atPath: directory.path) }
+
+    @Test("A file that is there but cannot be read is an error, not absent, and is not replaced")
+    func unreadable() throws {
+        defer { remove() }
+        #expect(try directory.read("channels.json", limit: 1 << 20) == nil)
+        for name in ["channels.json", "provider-ca.pem", "control.json"] {
+            try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: true)
+            let error = #expect(throws: SimulatorError.self) { try directory.read(name, limit: 1 << 20) }
+            #expect(error?.code == .file && error?.message.contains("cannot read") == true)
+        }
+        #expect(throws: SimulatorError.self) { try DeviceArchive(in: directory).loadChannels() }
+        #expect(throws: SimulatorError.self) { try CertificateStore.providerAuthority(directory: directory.path) }
+        #expect(try directory.read("provider-ca-key.pem", limit: 1 << 20) == nil)
+    }
+
+    @Test("A file larger than what is read is not written, and the old one stays")
+    func limit() throws {
+        defer { remove() }
+        try directory.write([1, 2], to: "file", isSecret: true, limit: 2)
+        #expect(throws: SimulatorError.self) {
+            try directory.write([1, 2, 3], to: "file", isSecret: true, limit: 2)
+        }
+        #expect(try directory.read("file", limit: 2) == [1, 2])
+    }
+
+    @Test("Several that need the provider authority at once all get the same one")
+    func authority() async throws {
+        defer { remove() }
+        let path = directory.path
+        let made = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<8 {
+                group.addTask { try CertificateStore.providerAuthority(directory: path).certificatePEM }
+            }
+            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(made.count == 1)
+    }
+}
