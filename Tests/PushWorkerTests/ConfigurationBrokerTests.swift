@@ -69,7 +69,7 @@ struct ConfigurationBrokerTests {
         "what stays on this machine, is encrypted, or was decided otherwise is allowed",
         arguments: [
             "broker: { uri: \"amqp://localhost\" }", "broker: { uri: \"amqp://LocalHost:1\" }",
-            "broker: { uri: \"amqp://broker.localhost\" }", "broker: { uri: \"amqp://127.8.9.1\" }",
+            "broker: { uri: \"amqp://LOCALHOST\" }", "broker: { uri: \"amqp://127.8.9.1\" }",
             "broker: { uri: \"amqp://[::1]\" }", "broker: { uri: \"amqp://[::ffff:127.0.0.1]\" }",
             "broker: { uri: \"amqps://u:p@broker.example\" }",
             "broker: { uri: \"amqp://u:p@broker.example\", allow_plaintext: true }",
