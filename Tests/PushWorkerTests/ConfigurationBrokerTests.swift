@@ -146,7 +146,8 @@ struct ConfigurationBrokerTests {
         let errors = try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": pipe])
         #expect(errors == ["MARTLET_BROKER_URI_FILE: cannot read pipe: it is no plain file"])
         let broker = BrokerConfiguration(
-            uris: [SecretText("amqps://u@h")], passwordFile: pipe, heartbeat: .seconds(7), tls: BrokerTLSConfiguration())
+            uris: [SecretText("amqps://u@h")], passwordFile: pipe, heartbeat: .seconds(7), tls: BrokerTLSConfiguration()
+        )
         let error = #expect(throws: AMQPError.self) { try broker.endpoints() }
         #expect(error?.message.contains("it is no plain file") == true)
         let gate = AdminGate(isLoopback: true, tokenFile: pipe)
