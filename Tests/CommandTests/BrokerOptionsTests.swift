@@ -48,7 +48,9 @@ struct BrokerOptionsTests {
         #expect(endpoints.map(\.host) == ["localhost"] && endpoints.map(\.password) == ["guest"])
     }
 
-    @Test("A URI of the environment goes with the environment's other variables, and options win", arguments: [true, false])
+    @Test(
+        "A URI of the environment goes with the environment's other variables, and options win",
+        arguments: [true, false])
     func environment(isFile: Bool) throws {
         let (directory, variables) = try Self.production()
         defer { directory.remove() }

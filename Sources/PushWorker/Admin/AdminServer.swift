@@ -107,10 +107,13 @@ package struct AdminServer: Service {
     static func liveness(_ progress: [LaneProgress], patience: Duration, isBrief: Bool) -> Response {
         let stuck = progress.filter { $0.isStuck || $0.sinceLastTurn > patience }
         guard !stuck.isEmpty else { return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8)) }
-        let lines = isBrief ? ["stuck\n"] : stuck.map { lane in
-            let time = DurationText.write(.seconds(lane.sinceLastTurn.components.seconds))
-            return "lane \(lane.lane) has not moved for \(time)\(lane.step.map { ": \($0)" } ?? "")\n"
-        }
+        let lines =
+            isBrief
+            ? ["stuck\n"]
+            : stuck.map { lane in
+                let time = DurationText.write(.seconds(lane.sinceLastTurn.components.seconds))
+                return "lane \(lane.lane) has not moved for \(time)\(lane.step.map { ": \($0)" } ?? "")\n"
+            }
         return response(.serviceUnavailable, "text/plain; charset=utf-8", Array(lines.joined().utf8))
     }
 
