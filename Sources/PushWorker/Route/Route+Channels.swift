@@ -200,6 +200,7 @@ extension Route {
             return
         }
         counters.resends += 1
+        notification.job.resends(notification.index)
         host.resends.append(again)
     }
 }
