@@ -71,9 +71,13 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     mutating func offered(_ version: Int) -> [Action] {
         guard version > max(current, candidate ?? 0) else { return [] }
         switch state {
-        case .settled(let old), .trying(_, let old):
+        case .settled(let old):
             state = .proving(old: old, new: version)
             return ask(version)
+        case .trying(let old, _):
+            // What comes back if the newest is refused must be a version that was proved.
+            state = .proving(old: old, new: version)
+            return [.switchTo(old)] + ask(version)
         case .proving(let old, let new):
             state = .proving(old: old, new: version)
             return [.dropProof(new)] + ask(version)

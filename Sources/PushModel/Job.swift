@@ -42,6 +42,8 @@ package struct Job: Sendable {
     package internal(set) var jobID: Range<Int> = 0..<0
     /// Whether the id was made here, because the job brought none.
     package internal(set) var generatedID = false
+    /// Whether its body was left unread, so that the body may hold an id, and device tokens, that are not known here.
+    package internal(set) var isUnread = false
     /// The property `correlation_id`.
     package internal(set) var correlationID: Range<Int>?
     /// The property `reply_to`, which is not yet checked against what the worker allows.

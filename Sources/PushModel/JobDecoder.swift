@@ -46,6 +46,7 @@ package struct JobDecoder: Sendable {
         message.body = body.lowerBound..<body.lowerBound
         var defect = refuse(message, reason, detail, now: now, random: random)
         defect.job.body = body
+        defect.job.isUnread = true
         return defect
     }
 }

@@ -76,6 +76,20 @@ struct JournalTests {
         #expect(take(6, at: now + 1) == nil, "its time is over by now")
     }
 
+    @Test("A message is known by its mark until all that was noted of it is used up, or is too old")
+    func marks() {
+        func record(_ mark: UInt64, _ low: UInt64, at time: Int64) -> JournalRecord {
+            JournalRecord(key: UUIDBytes(high: mark, low: low), finishedAt: time, apnsMilliseconds: nil)
+        }
+        var memory = JournalMemory(
+            [record(1, 0, at: now), record(5, 1, at: now), record(5, .max, at: now - 5)], now: now)
+        func known() -> [UInt64] { [0, 1, 2, 5, 6, .max].filter { memory.knows($0, now: now) } }
+        #expect(known() == [1, 5])
+        #expect(memory.take(UUIDBytes(high: 5, low: 1), now: now) != nil && known() == [1, 5])
+        #expect(!memory.knows(5, now: now + JournalMemory.lifetime), "the other is older")
+        #expect(memory.take(UUIDBytes(high: 5, low: .max), now: now) != nil && known() == [1])
+    }
+
     @Test("Of too many records the latest are remembered")
     func capacity() {
         let capacity = JournalMemory.capacity

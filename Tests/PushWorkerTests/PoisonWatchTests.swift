@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The watch for poisonous jobs", .timeLimit(.minutes(1)))
 struct PoisonWatchTests {
-    private typealias Watch = PoisonWatch<String>
+    typealias Watch = PoisonWatch<String>
 
     private var random = SplitMix64(seed: 1)
     /// Later than any suspect waits.
@@ -27,6 +27,18 @@ struct PoisonWatchTests {
         let treatment = watch.delivered(count: count)
         #expect("\(treatment)" == expected)
         #expect(watch.isNarrow == (expected != "ordinary"))
+    }
+
+    @Test(
+        "What is known to have been worked on is not refused; what only the journal knows is, after some more returns",
+        arguments: [
+            (9, .none, "alone"), (10, .none, "refused"), (10, .journalled, "alone"), (14, .journalled, "alone"),
+            (15, .journalled, "refused"), (15, .remembered, "alone"), (2, .remembered, "ordinary"),
+        ] as [(Int64, Watch.Knowledge, String)])
+    func knowledge(count: Int64, knowledge: Watch.Knowledge, expected: String) {
+        var watch = Watch()
+        let treatment = watch.delivered(count: count, knowledge: knowledge)
+        #expect("\(treatment)" == expected)
     }
 
     @Test("A channel begins narrow, until a harmless delivery comes, or none for a while")

@@ -66,9 +66,30 @@ struct RedeliveryKeyTests {
         #expect(Set(keys).count == keys.count)
         let again = try Notification(job: job(token: tokens, redelivered: true), index: 1)
         #expect(again.journalKey == keys[1])
+        // An id that is used again with another body of the same length is another notification.
+        let bodies = [1, 2].map { #"{"device_tokens":["aa11"],"payload":{"aps":{"badge":\#($0)}}}"# }
+        let reused = try bodies.map { try Notification(job: job(body: $0), index: 0).journalKey }
+        #expect(bodies[0].utf8.count == bodies[1].utf8.count && reused[0] != reused[1])
         // A copy about some of the tokens tells of each as the whole message does.
         let rest = try Notification(job: job(token: tokens, attempt: 1, indexes: "1"), index: 1)
         #expect(rest.journalKey == keys[1])
+    }
+
+    @Test("Only what was handed out before a redelivery, and is not sent again, passes for suppressed")
+    func suppressed() throws {
+        let job = try job(token: "aa11,bb22,cc33,dd44")
+        func suppressed() -> [Int] { (0..<4).filter(job.isSuppressed) }
+        _ = (job.nextIndex(), job.nextIndex(), job.nextIndex())
+        #expect(suppressed() == [])
+        job.postpone(Notification(job: job, index: 1))
+        job.redelivered(as: 7, generation: 2)
+        #expect(suppressed() == [0, 2] && job.nextIndex() == 3)
+        job.resends(2)
+        job.resends(3)
+        #expect(suppressed() == [0])
+        _ = job.takePostponed()
+        job.redelivered(as: 8, generation: 3)
+        #expect(suppressed() == [0, 1, 2, 3], "nothing was pushed for this delivery")
     }
 
     @Test("A replayed dead letter and a job without an id are never recognised")

@@ -48,6 +48,9 @@ final class Journal: Sendable {
     /// What an earlier process noted about a notification; each record is given out once.
     func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? { memory.withLock { $0.take(key, now: now) } }
 
+    /// Whether an earlier process noted a notification of the message with this mark, see `JournalMark`.
+    func knows(_ mark: UInt64, now: Int64) -> Bool { memory.withLock { $0.knows(mark, now: now) } }
+
     /// The records of all lanes, whichever an earlier process had; files with nothing of use are removed.
     private static func records(in directory: String, now: Int64) -> [JournalRecord] {
         var records: [JournalRecord] = []

@@ -21,19 +21,31 @@ struct JournalMemory {
 
     /// The record of a notification; what is found is used up, as each delivery is one notification.
     mutating func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? {
+        var position = position(of: key)
+        while position < records.count, records[position].key == key {
+            let record = records[position]
+            records[position].finishedAt = .min
+            if Self.isFresh(record, now: now) { return record }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Whether a notification of the message with this mark is remembered, and was not used up.
+    func knows(_ mark: UInt64, now: Int64) -> Bool {
+        records[position(of: UUIDBytes(high: mark, low: 0))...].prefix { $0.key.high == mark }
+            .contains { Self.isFresh($0, now: now) }
+    }
+
+    /// Where the first record stands whose key is not before this one.
+    private func position(of key: UUIDBytes) -> Int {
         var low = 0
         var high = records.count
         while low < high {
             let middle = (low + high) / 2
             if Self.isBefore(records[middle].key, key) { low = middle + 1 } else { high = middle }
         }
-        while low < records.count, records[low].key == key {
-            let record = records[low]
-            records[low].finishedAt = .min
-            if Self.isFresh(record, now: now) { return record }
-            low += 1
-        }
-        return nil
+        return low
     }
 
     /// Whether a record is young enough to be believed; a time to come is that of another clock.

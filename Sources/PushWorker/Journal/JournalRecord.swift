@@ -48,7 +48,7 @@ struct JournalRecord: Equatable {
     /// 32 bits that change with every bit of the words, begun with the number of this form of a record: what another
     /// form wrote is not read.
     private static func checksum(_ words: InlineArray<4, UInt64>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ 1
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ 2
         for index in words.indices {
             hash = (hash ^ words[index]) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 29

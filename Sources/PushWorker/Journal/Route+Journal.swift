@@ -1,4 +1,5 @@
 internal import PushModel
+internal import RabbitMQ
 
 // What a route notes in the journal, and what it finds there.
 extension Route {
@@ -16,18 +17,17 @@ extension Route {
         guard let earlier = surroundings.earlier, let key = notification.journalKey,
             let record = earlier.take(key, now: wallClock)
         else { return false }
-        notification.job.isSuppressed = true
         counters.duplicatesSuppressed += 1
         report(
             notification, FinalReport(.accepted, .none, status: 200), wallClock: wallClock,
-            finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds)
+            finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
         return true
     }
 }
 
 extension Notification {
-    /// What the journal calls it: a hash of id, attempt, index, device token, length of the body and the producer's
-    /// time, so that a producer that reuses ids loses nothing by it; nil for what must not be recognised.
+    /// What the journal calls it: the mark of its message, and a hash of attempt, index, device token, id and the
+    /// producer's time, so that a producer that reuses ids loses nothing by it; nil for what must not be recognised.
     var journalKey: UUIDBytes? {
         // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
         guard !job.job.generatedID, job.job.replay == nil, job.refusal == nil, job.job.operation == .push else {
@@ -36,13 +36,36 @@ extension Notification {
         let bytes = job.job.bytes
         var hash = SHA1()
         hash.update(.contractNamespace)
-        for number in [job.job.attempt, index, job.job.body.count, Int(job.job.enqueuedAt ?? 0)] {
+        for number in [job.job.attempt, index, Int(job.job.enqueuedAt ?? 0)] {
             hash.update(decimal: number)
             hash.update(UInt8(ascii: "/"))
         }
         hash.update(bytes.span.extracting(job.job.deviceToken(index)))
         hash.update(UInt8(ascii: "/"))
         hash.update(bytes.span.extracting(job.job.jobID))
-        return UUIDBytes(v5: hash)
+        return UUIDBytes(high: job.journalMark, low: UUIDBytes(v5: hash).low)
+    }
+}
+
+/// What all of a message's notifications have in common in the journal: a hash of body and id, which can be had without
+/// reading the body.
+enum JournalMark {
+    /// The mark of a message that stands in a buffer.
+    static func make(_ bytes: borrowing [UInt8], body: Range<Int>, id: Range<Int>) -> UInt64 {
+        var hash = SHA1()
+        hash.update(.contractNamespace)
+        hash.update(decimal: body.count)
+        hash.update(UInt8(ascii: "/"))
+        hash.update(bytes.span.extracting(body))
+        hash.update(bytes.span.extracting(id))
+        return UUIDBytes(v5: hash).high
+    }
+
+    /// The mark of a delivery that was not read; nil where its id is in its body, if anywhere.
+    static func make(unread delivery: borrowing Delivery) -> UInt64? {
+        guard !delivery.isTruncated,
+            let id = try? MessagePropertyReader(delivery.bytes, delivery.properties).messageID, !id.isEmpty
+        else { return nil }
+        return make(delivery.bytes, body: delivery.body, id: id)
     }
 }

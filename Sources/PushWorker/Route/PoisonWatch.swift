@@ -18,10 +18,22 @@ struct PoisonWatch<Held> {
         case refused
     }
 
+    /// What is known of an earlier delivery of the same message.
+    enum Knowledge {
+        /// Nothing.
+        case none
+        /// An earlier process had an answer for at least some of it, and may have died of the rest.
+        case journalled
+        /// This process may have worked on it, and did not die of it.
+        case remembered
+    }
+
     /// From how many returns on a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
     /// From how many returns on it is refused: far below the queue's delivery limit, which leaves no result.
     static var limit: Int64 { 10 }
+    /// The same for one that the journal knows, which is read once more so that what was pushed is reported as such.
+    static var journalledLimit: Int64 { 15 }
     /// For how many nanoseconds a new consumer looks for suspects before it takes an empty queue for a harmless one.
     static var lookTime: UInt64 { 2_000_000_000 }
     /// Most nanoseconds that a suspect waits; doubled with each further return.
@@ -67,8 +79,17 @@ struct PoisonWatch<Held> {
     }
 
     /// A delivery arrived that came back this often.
-    mutating func delivered(count: Int64) -> Treatment {
-        if count >= Self.limit { return .refused }
+    ///
+    /// - Parameter knowledge: What is known of it; it matters only where it would be refused.
+    mutating func delivered(count: Int64, knowledge: Knowledge = .none) -> Treatment {
+        if count >= Self.limit {
+            // Refusing what was pushed would contradict its result, under the same id.
+            switch knowledge {
+            case .remembered: return .alone
+            case .journalled where count < Self.journalledLimit: return .alone
+            case .none, .journalled: return .refused
+            }
+        }
         if count >= Self.suspicion { return .alone }
         lookUntil = nil
         return .ordinary

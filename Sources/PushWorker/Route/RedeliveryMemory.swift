@@ -145,6 +145,14 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         return finding
     }
 
+    /// Whether a delivery of which a part of the key is known may be one that was sent before.
+    mutating func mayKnow(now: UInt64, where isAlike: (Key) -> Bool) -> Bool {
+        forgetIfDue(now: now)
+        return known.contains { key, found in
+            (found.settled > 0 || !found.unfinished.isEmpty) && isAlike(key)
+        }
+    }
+
     /// Forgets what has been remembered for long enough, each job after its own time.
     mutating func forgetIfDue(now: UInt64) {
         while let oldest = order.first, now >= oldest.until { forgetOldest() }

@@ -203,6 +203,7 @@ extension Route {
             return
         }
         counters.resends += 1
+        notification.job.resends(notification.index)
         host.resends.append(again)
     }
 }

@@ -18,12 +18,23 @@ extension Route {
         }
         counters.jobsRedelivered += 1
         let count = Self.returns(of: delivery)
-        switch poison.delivered(count: count) {
+        let known = count < PoisonWatch<Delivery>.limit ? .none : knowledge(of: delivery, now: now, wallClock: wallClock)
+        switch poison.delivered(count: count, knowledge: known) {
         case .ordinary: take(delivery, now: now, wallClock: wallClock)
         case .alone: poison.hold(delivery, count: count, now: now.nanoseconds, random: &random)
         case .refused: take(delivery, poisonous: count, now: now, wallClock: wallClock)
         }
         return true
+    }
+
+    /// What is known of a delivery without reading it.
+    private func knowledge(
+        of delivery: borrowing Delivery, now: MonotonicTime, wallClock: Int64
+    ) -> PoisonWatch<Delivery>.Knowledge {
+        let length = delivery.body.count
+        if memory.mayKnow(now: now.nanoseconds, where: { $0.bodyLength == length }) { return .remembered }
+        guard let earlier = surroundings.earlier, let mark = JournalMark.make(unread: delivery) else { return .none }
+        return earlier.knows(mark, now: wallClock) ? .journalled : .none
     }
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.

@@ -128,6 +128,7 @@ extension Route {
             return
         }
         counters.resends += 1
+        notification.job.resends(notification.index)
         resends.append(again)
     }
 
@@ -145,11 +146,12 @@ extension Route {
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
     func report(
         _ notification: Notification, _ report: FinalReport, wallClock: Int64, finishedAt: Int64? = nil,
-        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil
+        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil,
+        isSuppressed: Bool = false
     ) {
         let verdict = Verdict(
             report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? wallClock,
-            apnsMilliseconds: apnsMilliseconds)
+            apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, verdict)
         // A rejected delivery's dead letter is the broker's to write.

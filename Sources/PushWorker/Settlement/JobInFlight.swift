@@ -66,10 +66,14 @@ final class JobInFlight {
     var isRejected = false
     /// Whether a copy of all of it comes back with the same attempt, which must not be taken for this delivery.
     var comesBackUnchanged = false
-    /// Whether the broker delivered it again and nothing was pushed for that: results written from then on say so.
-    var isSuppressed = false
+    /// The indexes below this one had been handed out when the broker delivered it again.
+    private var suppressedEnd = 0
+    /// Those of them that were, or will be, sent again since.
+    private var resent: Set<Int> = []
     /// The `message_id` of the result of its first notification, once that was rendered.
     var resultID: UUIDBytes?
+    /// What the journal knows its message by; made once, and only with a journal on.
+    private(set) lazy var journalMark = JournalMark.make(job.bytes, body: job.body, id: job.jobID)
     /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
     var slot: Int?
     /// Notifications to send again, should the delivery come again: its channel was gone when they wanted to.
@@ -127,7 +131,17 @@ final class JobInFlight {
     func redelivered(as deliveryTag: UInt64, generation: UInt32) {
         self.deliveryTag = deliveryTag
         self.generation = generation
-        isSuppressed = true
+        suppressedEnd = cursor
+        resent = Set(postponed.map(\.index))
+    }
+
+    /// Whether the broker delivered a notification again and nothing was pushed for that: a result written from then on
+    /// says so.
+    func isSuppressed(_ index: Int) -> Bool { index < suppressedEnd && !resent.contains(index) }
+
+    /// A notification is sent again, its channel being open.
+    func resends(_ index: Int) {
+        if index < suppressedEnd { resent.insert(index) }
     }
 
     /// A notification wants to be sent again, but the job's channel is gone.

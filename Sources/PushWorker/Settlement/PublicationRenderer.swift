@@ -81,7 +81,8 @@ struct PublicationRenderer {
             index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
             finishedAt: verdict.finishedAt,
             queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
-            apnsMilliseconds: verdict.apnsMilliseconds, isSuppressedDuplicate: job.isSuppressed)
+            apnsMilliseconds: verdict.apnsMilliseconds,
+            isSuppressedDuplicate: verdict.isSuppressed || job.isSuppressed(index))
     }
 
     private func renderResult(
@@ -123,7 +124,8 @@ extension PublicationRenderer {
     ) {
         let job = inFlight.job
         let bytes = job.bytes.span
-        message.setMessageID(bytes.extracting(job.jobID))
+        // An unread body may hold the id, which another beside it would contradict for ever.
+        if !(job.isUnread && job.generatedID) { message.setMessageID(bytes.extracting(job.jobID)) }
         message.setBody(bytes.extracting(job.body))
         // Malformed properties are what the job is refused for; its dead letter goes without them.
         guard let properties = try? MessagePropertyReader(job.bytes, inFlight.properties) else { return }
@@ -141,7 +143,10 @@ extension PublicationRenderer {
         var reader = FieldTableReader(table)
         while let field = try? reader.next(in: job.bytes) {
             let name = bytes.extracting(field.name)
-            guard !Self.isRewritten(name), keepingDeadline || !name.isText(HeaderName.deadline) else { continue }
+            // Only reading the body tells what its indexes mean; without them the copy would mean all device tokens.
+            guard !Self.isRewritten(name) || (job.isUnread && name.isText(HeaderName.indexes)),
+                keepingDeadline || !name.isText(HeaderName.deadline)
+            else { continue }
             try? message.addHeader(copying: field, from: job.bytes)
         }
     }

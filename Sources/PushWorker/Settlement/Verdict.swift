@@ -15,4 +15,6 @@ struct Verdict {
     var finishedAt: Int64
     /// Milliseconds from the request to its answer; nil when there was no answer.
     var apnsMilliseconds: Int64?
+    /// Whether an earlier process pushed it, and this one did not.
+    var isSuppressed = false
 }

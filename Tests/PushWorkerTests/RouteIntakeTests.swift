@@ -1,0 +1,153 @@
+import EventLoop
+import LocalStack
+import PushModel
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("What a route does with a job that came back often", .timeLimit(.minutes(1)))
+struct RouteIntakeTests {
+    private static let wallClock: Int64 = 1_763_712_800_100
+    private let directory: TemporaryDirectory
+    private let renderer = PublicationRenderer(
+        tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
+
+    init() throws { directory = try TemporaryDirectory(prefix: "martlet-intake") }
+
+    /// A route without connections, for all jobs in development.
+    private func route(earlier: Journal? = nil) throws -> Route {
+        let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
+        let table = RoutesTable(routes: [
+            TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
+        ])
+        return Route(
+            name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
+            credit: RouteCredit(fixed: 1, rate: nil), rate: nil,
+            surroundings: Route.Surroundings(
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"), earlier: earlier))
+    }
+
+    /// A delivery in wire form, the first of its channel.
+    private func delivery(
+        returns: Int, id: String? = "job-1", headers: [(String, String)] = [],
+        body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
+    ) -> Delivery {
+        func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
+        func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
+        var table = short("x-delivery-count") + [UInt8(ascii: "b"), UInt8(returns)]
+        for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
+        let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7)
+        var bytes = Array("development.normal.com.example.app".utf8)
+        let key = 0..<bytes.count
+        bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
+        if let id { bytes += short(id) }
+        let properties = key.upperBound..<bytes.count
+        bytes += body.utf8
+        return Delivery(
+            channel: 1, deliveryTag: 1, redelivered: returns > 0, bytes: bytes, exchange: 0..<0, routingKey: key,
+            properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
+            isTruncated: false)
+    }
+
+    private func take(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) {
+        let now = MonotonicTime(nanoseconds: seconds * 1_000_000_000)
+        #expect(route.delivered(delivery, now: now, wallClock: Self.wallClock))
+        // Later than any suspect waits.
+        route.takeSuspect(now: now.adding(nanoseconds: 60_000_000_000), wallClock: Self.wallClock)
+    }
+
+    /// The dead letter of the one job that the route refused.
+    private func deadLetter(_ route: Route) throws -> OutgoingMessage {
+        let job = try #require(route.open.removeAll().first)
+        let refusal = try #require(job.refusal)
+        #expect(refusal.reason == .poison)
+        var message = OutgoingMessage()
+        let publication = Publication(job: job, route: route, content: .deadLetter(refusal, indexes: nil))
+        renderer.render(publication, into: &message)
+        return message
+    }
+
+    private func text(_ range: Range<Int>, in message: OutgoingMessage) -> String {
+        String(decoding: message.bytes[range], as: UTF8.self)
+    }
+
+    private func header(_ name: String, in message: OutgoingMessage) -> String? {
+        message.headers.first { text($0.name, in: message) == name }.map { text($0.value, in: message) }
+    }
+
+    @Test("The dead letter of an unread job has the id its producer gave it, or none", arguments: ["job-1", nil])
+    func deadLetterID(id: String?) throws {
+        let route = try route()
+        let delivery = delivery(returns: 10, id: id)
+        take(delivery, route)
+        let message = try deadLetter(route)
+        #expect(text(message.text(of: .messageID), in: message) == id ?? "")
+        #expect(Array(message.bytes[message.body]) == Array(delivery.bytes[delivery.body]))
+        #expect(header("x-delivery-count", in: message) == nil && header("x-apns-reason", in: message) == "Poison")
+    }
+
+    @Test("The dead letter of an unread copy about some device tokens is about the same ones")
+    func deadLetterIndexes() throws {
+        let route = try route()
+        take(delivery(returns: 10, headers: [("x-apns-v", "1"), ("x-apns-indexes", "1")]), route)
+        let message = try deadLetter(route)
+        #expect(header("x-apns-indexes", in: message) == "1" && header("x-apns-v", in: message) == nil)
+    }
+
+    @Test("A job that this process is still working on is taken over, however often it came back")
+    func remembered() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.waiting.first)
+        _ = job.nextIndex()
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        take(delivery(returns: 100), route, at: 3)
+        #expect(route.open.removeAll().first === job && route.counters.duplicatesSuppressed == 2)
+        #expect((0..<2).map(job.isSuppressed) == [true, false])
+    }
+
+    @Test("A job that the journal knows is read, and reported as pushed where it was; others are refused")
+    func journalled() throws {
+        let first = try route()
+        take(delivery(returns: 0), first)
+        let job = try #require(first.waiting.first)
+        let key = try #require(Notification(job: job, index: 0).journalKey)
+        let writer = JournalWriter(directory: directory.path, lane: 0)
+        writer.append(JournalRecord(key: key, finishedAt: Self.wallClock, apnsMilliseconds: 41))
+        #expect(writer.flush(now: 1) == nil)
+
+        let earlier = try Journal(directory.path, now: Self.wallClock)
+        for (returns, id) in [(10, "job-2"), (15, "job-1")] {
+            let route = try route(earlier: earlier)
+            take(delivery(returns: returns, id: id), route)
+            #expect(route.open.removeAll().map(\.refusal?.reason) == [.poison], "\(id)")
+        }
+        let route = try route(earlier: earlier)
+        take(delivery(returns: 10), route)
+        let again = try #require(route.waiting.first)
+        #expect(again.refusal == nil)
+        let known = (0..<2).map {
+            route.isJournalled(Notification(job: again, index: $0), wallClock: Self.wallClock)
+        }
+        #expect(known == [true, false])
+        #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")
+    }
+
+    @Test("A result says that a duplicate was suppressed where its own notification was, and nowhere else")
+    func duplicates() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.waiting.first)
+        let marked = [false, true].map { isSuppressed in
+            let verdict = Verdict(
+                report: FinalReport(.accepted, .none, status: 200), finishedAt: Self.wallClock,
+                isSuppressed: isSuppressed)
+            var message = OutgoingMessage()
+            let publication = Publication(job: job, route: route, content: .result(index: 1, verdict))
+            renderer.render(publication, into: &message)
+            return header("x-apns-duplicate", in: message)
+        }
+        #expect(marked == [nil, "suppressed"])
+    }
+}
