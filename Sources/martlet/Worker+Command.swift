@@ -77,26 +77,29 @@ struct WorkerCommand: AsyncParsableCommand {
                         service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 logger: Self.quiet(logger)))
-        let signals = Task {
-            var count = 0
-            for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
-                if signal == .sighup {
-                    reloadCredentials(of: worker, logger)
-                    continue
-                }
-                count += 1
-                if count == 1 {
-                    await group.triggerGracefulShutdown()
-                } else {
-                    // What is in flight is still at the broker, which delivers it again.
-                    Glibc._exit(CommandStatus.gaveUp.rawValue)
-                }
-            }
-        }
+        let signals = Task { await obeySignals(worker, group, logger) }
         defer { signals.cancel() }
         try await group.run()
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// SIGHUP reads the credentials again, the first SIGTERM or SIGINT drains the worker, the second ends it.
+    private func obeySignals(_ worker: Worker, _ group: ServiceGroup, _ logger: Logger) async {
+        var count = 0
+        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+            if signal == .sighup {
+                reloadCredentials(of: worker, logger)
+                continue
+            }
+            count += 1
+            if count == 1 {
+                await group.triggerGracefulShutdown()
+            } else {
+                // What is in flight is still at the broker, which delivers it again.
+                Glibc._exit(CommandStatus.gaveUp.rawValue)
+            }
+        }
     }
 
     /// Reads the configuration's credentials again; a configuration that is wrong now changes nothing.

@@ -117,7 +117,8 @@ struct CredentialRotationStateMachineTests {
             "a newer one proves itself beside the last that was proved, not beside one without proof",
             [.offered(2), .reached(2), .offered(3)], [.switchTo(1), .openProof(3)], .proving(old: 1, new: 3)),
         Row(
-            "refused, it leaves the last that was proved", [.offered(2), .reached(2), .offered(3), .judged(3, .refused)],
+            "refused, it leaves the last that was proved",
+            [.offered(2), .reached(2), .offered(3), .judged(3, .refused)],
             [.dropProof(3)], .settled(1)),
         Row("one without proof expires", [.offered(2), .reached(2), .expired], [.closeAll(2)], .refused(2)),
         Row(

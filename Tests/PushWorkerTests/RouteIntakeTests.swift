@@ -25,7 +25,8 @@ struct RouteIntakeTests {
             name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
             credit: RouteCredit(fixed: 1, rate: nil), rate: nil,
             surroundings: Route.Surroundings(
-                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"), earlier: earlier))
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"), earlier: earlier
+            ))
     }
 
     /// A delivery in wire form, the first of its channel.

@@ -220,7 +220,8 @@ final class Lane {
     ) throws(AMQPError) -> Bool {
         switch owed {
         case .acknowledge(let one):
-            return try connection.acknowledge(channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
+            return try connection.acknowledge(
+                channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
         case .reject(let tag):
             guard try connection.reject(channel: route.channel, deliveryTag: tag, requeue: false) else { return false }
             counters.count(.rejected)

@@ -39,7 +39,8 @@ extension RouteCounters {
         RouteMetric(
             path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
             help: "APNs connections that could not be opened."),
-        RouteMetric(path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that APNs ended with GOAWAY."),
+        RouteMetric(
+            path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that ended with a GOAWAY."),
     ]
 
     /// The whole-number gauges that are written per route.

@@ -18,7 +18,8 @@ extension Route {
         }
         counters.jobsRedelivered += 1
         let count = Self.returns(of: delivery)
-        let known = count < PoisonWatch<Delivery>.limit ? .none : knowledge(of: delivery, now: now, wallClock: wallClock)
+        let isOften = count >= PoisonWatch<Delivery>.limit
+        let known = isOften ? knowledge(of: delivery, now: now, wallClock: wallClock) : .none
         switch poison.delivered(count: count, knowledge: known) {
         case .ordinary: take(delivery, now: now, wallClock: wallClock)
         case .alone: poison.hold(delivery, count: count, now: now.nanoseconds, random: &random)
