@@ -1,15 +1,17 @@
 import Glibc
+import TLS
 
 /// What a program that runs for months asks of the system before anything else.
 enum ProcessSetup {
     /// How many descriptors a worker or simulator needs at least: logs, loops, and a few connections.
     static let leastDescriptors: rlim_t = 64
 
-    /// Ignores SIGPIPE, because a log that nobody reads any more must stop nothing, and raises the limit of descriptors as
+    /// Lets threads end in peace, ignores SIGPIPE, because a log that nobody reads any more must stop nothing, and raises the limit of descriptors as
     /// far as is allowed.
     ///
     /// - Throws: `CommandFailure` where too few descriptors are allowed to start at all.
     static func prepare() throws(CommandFailure) {
+        TLSLibrary.surviveExit()
         signal(SIGPIPE, SIG_IGN)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
