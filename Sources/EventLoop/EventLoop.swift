@@ -150,11 +150,16 @@ package final class EventLoop {
 
     /// Makes one turn: waits, serves the sockets that are ready, then runs the timers that are due.
     ///
-    /// - Parameter limit: how long to wait at most; the next timer and `wakeup` end the wait before.
+    /// - Parameters:
+    ///   - limit: how long to wait at most; the next timer and `wakeup` end the wait before.
+    ///   - awoke: runs after the wait and before anything is served, with the time read then. It may unwatch sockets and
+    ///     cancel timers: what they had to tell is dropped.
     /// - Returns: the time read after waiting.
     /// - Throws: `EventLoopError` when waiting fails, which nothing but a bug explains.
     @discardableResult
-    package func turn(waitingAtMost limit: Duration) throws(EventLoopError) -> MonotonicTime {
+    package func turn(
+        waitingAtMost limit: Duration, awoke: (MonotonicTime) -> Void = { _ in }
+    ) throws(EventLoopError) -> MonotonicTime {
         precondition(!isTurning, "turn inside a turn")
         if owner == nil { owner = pthread_self() }
         assertOwner()
@@ -165,6 +170,7 @@ package final class EventLoop {
         let count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
         guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
         let now = MonotonicTime.now()
+        awoke(now)
         for index in 0..<max(0, Int(count)) { dispatch(events[index], now: now) }
         timerTurn = now
         while let action = timers.popDue(now: now) { action(now) }

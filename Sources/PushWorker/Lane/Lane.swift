@@ -75,14 +75,11 @@ final class Lane {
         while !isFinished {
             handle.pulse.turn()
             do throws(EventLoopError) {
-                now = try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait())))
+                try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait()))) { readClocks(now: $0) }
             } catch {
                 logger.critical("lane stopped: its loop failed", metadata: ["error": "\(error.message)"])
                 return
             }
-            let wall = WallClock.milliseconds()
-            for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
-            wallClock = clocks.believed(wall: wall)
             handle.pulse.enter(.messages)
             for message in mailbox.take() { receive(message) }
             endTurn()
@@ -99,6 +96,14 @@ final class Lane {
         guard !route.isMarked else { return }
         route.isMarked = true
         marked.append(route)
+    }
+
+    /// Reads the clocks before a turn serves anything: what came while the lane stood still is not to be believed.
+    private func readClocks(now: MonotonicTime) {
+        self.now = now
+        let wall = WallClock.milliseconds()
+        for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
+        wallClock = clocks.believed(wall: wall)
     }
 
     // MARK: The turn
