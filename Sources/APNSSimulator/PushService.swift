@@ -39,6 +39,8 @@ final class PushService: Sendable {
         var limits: GatewayLimits
         var gate = ConnectionGate()
         var throttle = DeviceThrottle()
+        /// The same for requests about channels, counted by app.
+        var channelThrottle = DeviceThrottle()
     }
 
     private let script: Mutex<Script>
@@ -99,6 +101,19 @@ final class PushService: Sendable {
                 return Verdict(.refuse(.tooManyRequests))
             }
             return script.verdicts.verdict(for: push, now: now, address: address)
+        }
+    }
+
+    /// Counts a request about channels, or a broadcast.
+    ///
+    /// - Parameters:
+    ///   - app: The bundle identifier.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: Whether the app may ask so much.
+    func admitsChannelRequest(of app: String, now: Int64) -> Bool {
+        script.withLock { script in
+            guard let rate = script.limits.channelRequests else { return true }
+            return script.channelThrottle.admits(Array(app.utf8), now: now, rate: rate)
         }
     }
 

@@ -50,15 +50,16 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
 
     private var credentials: CredentialRegistry.Snapshot
     private var trust: ConnectionTrust
-    /// By key: a connection may use two related ones, each with tokens of its own.
-    private var accounts: [String: RefreshAccount] = [:]
+    /// The accounts of token updates, pushes and broadcasts together.
+    let accounts: RefreshAccounts
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
     private var lastAdmission: Admission?
     private var pushes = 0
     private let pushesUntilGoodbye: Int
     private var lastActivity: Int64
-    private lazy var broadcast = BroadcastEndpoint(facts, service: service, servesPublishing: true)
+    private lazy var broadcast = BroadcastEndpoint(
+        facts, service: service, servesPublishing: true, accounts: accounts)
 
     /// Starts a conversation; the server's SETTINGS are ready to be sent.
     ///
@@ -74,6 +75,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         credentials = service.credentials.snapshot()
         trust = ConnectionTrust(
             environment: service.configuration.environment, choices: service.configuration.trust)
+        accounts = RefreshAccounts(
+            service.configuration.trust, shared: service.credentials, interval: facts.limits.tokenUpdateInterval)
         generator = SplitMix64(seed: service.seed(forConnection: facts.number))
         var streams = service.configuration.streams
         if let fixed = facts.plan.streams {
@@ -259,7 +262,7 @@ extension PushSession {
         switch verifiedFacts(push[.authorization], now: now / 1000) {
         case .refused(let refusal):
             // Who is told that its token is too old has to bring another one at once.
-            if refusal == .expiredProviderToken { excuse(lastFacts) }
+            if refusal == .expiredProviderToken { accounts.excuse(lastFacts) }
             return service.rules.check(push, credential: refusal)
         case .valid(let found):
             let admission = lastAdmission ?? admit(found, now: now)
@@ -284,7 +287,7 @@ extension PushSession {
     /// Judges a verified token by what was used before; kept while the same token comes, as that is nearly always so.
     private func admit(_ found: ProviderTokenFacts, now: Int64) -> Admission {
         let key = credentials.verifier.key(found.keyID)
-        let refusal = trust.admit(found, key: key) ?? refreshRefusal(found, now: now)
+        let refusal = trust.admit(found, key: key) ?? accounts.refusal(of: found, now: now)
         if refusal == nil { facts.record.belongs(to: ConnectionRecord.Trust(found)) }
         let admission = Admission(refusal: refusal, limitedKey: key?.topics == nil ? nil : key)
         // An account that others share, and a refusal, may change at any time.
@@ -318,36 +321,6 @@ extension PushSession {
             lastFacts = facts
         }
         return finding
-    }
-
-    private func refreshRefusal(_ facts: ProviderTokenFacts, now: Int64) -> Refusal? {
-        let interval = self.facts.limits.tokenUpdateInterval
-        guard interval > 0 else { return nil }
-        let token = RefreshAccount.Token(facts)
-        let choices = service.configuration.trust
-        func use(_ account: inout RefreshAccount) -> Bool {
-            if choices.refreshPenalty == .connection, account.isOverdrawn(now: now, interval: interval) { return false }
-            return account.isLatest(token) || account.admit(token, now: now, interval: interval)
-        }
-        let isGood: Bool
-        switch choices.refreshScope {
-        case .connection: isGood = use(&accounts[facts.keyID, default: RefreshAccount()])
-        case .key: isGood = service.credentials.withAccount(facts.keyID, use)
-        case .team: isGood = service.credentials.withAccount(facts.teamID, use)
-        }
-        return isGood ? nil : .tooManyProviderTokenUpdates
-    }
-
-    /// Lets the next token update pass at any time.
-    ///
-    /// - Parameter facts: The token that was answered `ExpiredProviderToken`.
-    func excuse(_ facts: ProviderTokenFacts?) {
-        guard let facts else { return }
-        switch service.configuration.trust.refreshScope {
-        case .connection: accounts[facts.keyID]?.excuse()
-        case .key: service.credentials.withAccount(facts.keyID) { $0.excuse() }
-        case .team: service.credentials.withAccount(facts.teamID) { $0.excuse() }
-        }
     }
 
     /// The token of the latest push whose token was good.

@@ -124,10 +124,8 @@ extension Refusal {
     /// See Apple, "Handling error responses from Apple Push Notification service":
     /// <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>
     package static let broadcast: [Refusal] = [
-        Refusal(400, "FeatureNotEnabled"), Refusal(400, "MissingChannelId"), Refusal(400, "BadChannelId"),
-        Refusal(400, "ChannelNotRegistered"), Refusal(400, "BadRequestParams"), Refusal(400, "BadRequestPayload"),
-        Refusal(400, "MissingPushType"), Refusal(400, "CannotCreateChannelConfig"),
-        Refusal(400, "MissingChannelQueueSize"), Refusal(403, "TopicMismatch"), broadcastUnavailable,
+        featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload,
+        missingPushType, cannotCreateChannelConfig, missingChannelQueueSize, topicMismatch, broadcastUnavailable,
     ]
 
     /// The service for broadcasts is unavailable, in the spelling of its own table.

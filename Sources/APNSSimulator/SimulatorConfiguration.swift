@@ -40,6 +40,8 @@ package struct SimulatorConfiguration: Sendable {
     package var trust = TrustChoices()
     /// How much the gateway puts up with.
     package var limits = GatewayLimits()
+    /// Whether answers carry `date`, which Apple does not document.
+    package var sendsDate = false
     /// How long bytes take to a client and back, in milliseconds.
     package var roundTrip = 0
     /// The verdicts.

@@ -45,12 +45,13 @@ final class LocalRun: Sendable {
     ///   - settings: More lines of configuration, for instance `lanes: 1`.
     ///   - requestTimeout: How long workers wait for an answer of the simulator.
     ///   - scenario: The simulator's scenario.
+    ///   - sendsDate: Whether the simulator's answers tell the time.
     ///   - options: What the broker shall offer.
     /// - Returns: The run; call `stop()` in the end.
     /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind then.
     static func start(
         apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario(),
-        broker options: PrivateBrokerOptions = PrivateBrokerOptions()
+        sendsDate: Bool = false, broker options: PrivateBrokerOptions = PrivateBrokerOptions()
     ) async throws -> LocalRun {
         let directory = try TemporaryDirectory(prefix: "martlet-run")
         let key = try ES256PrivateKey.generate()
@@ -58,6 +59,7 @@ final class LocalRun: Sendable {
         var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
         simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
         simulating.scenario = scenario
+        simulating.sendsDate = sendsDate
         simulating.devices.port = 0
         let simulator = try await APNSSimulator.start(simulating)
         do {

@@ -49,6 +49,9 @@ struct SimulatorRuleOptions: ParsableArguments {
     @Option(help: "How a certificate of the other environment is told: answer, goaway or goaway-twice.")
     var certificateEnvironment = TrustChoices.EnvironmentAnswer.answer
 
+    @Flag(help: "Answer with a `date`, by the simulator's clock; Apple does not document one.")
+    var sendDate = false
+
     /// Checks what the parser cannot.
     func validate() throws {
         for (name, text) in [
@@ -76,6 +79,7 @@ struct SimulatorRuleOptions: ParsableArguments {
         configuration.furtherHosts = furtherHost
         configuration.clientTrustFiles = clientTrust
         configuration.roundTrip = Int(roundTrip.flatMap(DurationText.milliseconds) ?? 0)
+        configuration.sendsDate = sendDate
         configuration.limits.idleTimeout = idleTimeout.flatMap(DurationText.milliseconds)
         configuration.limits.errorsUntilShrink = errorsUntilShrink
         configuration.limits.errorsUntilDisconnect = errorsUntilDisconnect

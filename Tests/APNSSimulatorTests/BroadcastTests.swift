@@ -314,6 +314,37 @@ struct BroadcastTests {
         }
     }
 
+    @Test("A token that changes too early is refused, whether it comes with pushes or with requests about channels")
+    func tokenUpdates() async throws {
+        try await with { simulator in
+            let now = WallClock.milliseconds() / 1000
+            let early = try maker.bearer(issuedAt: now - 60)
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let list = try request("GET", "/1/apps/com.example.app/all-channels")
+            #expect(try manager.exchange(list.with("authorization", early)).status == 200)
+            let refused = try manager.exchange(list)
+            #expect(refused.status == 429 && refused.reason == "TooManyProviderTokenUpdates")
+            #expect(try manager.exchange(list.with("authorization", early)).status == 200, "the first is still good")
+
+            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let gateway = try RawClient(simulator)
+            #expect(try gateway.exchange(RequestBuilder().with("authorization", early)).status == 200)
+            #expect(try gateway.exchange(publish(channel, "{}")).reason == "TooManyProviderTokenUpdates")
+        }
+    }
+
+    @Test("An app that asks too much about channels is told so, and no other")
+    func throttled() async throws {
+        try await with({ $0.limits.channelRequests = .init(pushes: 2, period: 60_000) }) { simulator in
+            let manager = try RawClient(simulator, port: simulator.managementPort)
+            let list = try request("GET", "/1/apps/com.example.app/all-channels")
+            #expect(try (0..<2).map { _ in try manager.exchange(list).status } == [200, 200])
+            let refused = try manager.exchange(list)
+            #expect(refused.status == 429 && refused.reason == "TooManyRequests")
+            #expect(try manager.exchange(request("GET", "/1/apps/com.other/all-channels")).status == 200)
+        }
+    }
+
     @Test("Every documented reason can be asked for by a scenario", arguments: Refusal.documentedForBroadcast.indices)
     func scripted(_ index: Int) async throws {
         let refusal = Refusal.documentedForBroadcast[index]

@@ -39,6 +39,22 @@ struct GatewayTests {
         }
     }
 
+    @Test("Answers tell the time where that was chosen, by the simulator's clock, and else not")
+    func date() async throws {
+        try await SimulatorBench.with { simulator in
+            let answer = try RawClient(simulator).exchange(try SimulatorBench.push(maker))
+            #expect(answer.status == 200 && answer.headers["date"] == nil)
+        }
+        try await SimulatorBench.with({ $0.sendsDate = true }) { simulator in
+            let before = WallClock.milliseconds() / 1000
+            let answer = try RawClient(simulator).exchange(try SimulatorBench.push(maker))
+            let after = WallClock.milliseconds() / 1000
+            let possible = (before...after).map { HTTPDate.text(milliseconds: $0 * 1000) }
+            #expect(answer.status == 200 && possible.contains(answer.headers["date"] ?? ""))
+        }
+        #expect(HTTPDate.text(milliseconds: 784_111_777_000) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
     @Test("Clients without ALPN are served, too")
     func withoutALPN() async throws {
         try await SimulatorBench.with { simulator in

@@ -76,6 +76,8 @@ struct FaultSetup: Sendable {
     var companions = 0
     /// What APNs does.
     var scenario = Scenario()
+    /// Whether the answers of APNs tell the time.
+    var sendsDate = false
     /// How long workers wait for an answer of APNs.
     var requestTimeout = Duration.seconds(30)
     /// The outcomes that jobs may have.

@@ -53,7 +53,7 @@ final class FaultRing: Sendable {
     static func start(_ setup: FaultSetup) async throws -> FaultRing {
         let local = try await LocalRun.start(
             apps: setup.apps, settings: setup.settings, requestTimeout: setup.requestTimeout,
-            scenario: setup.scenario, broker: setup.broker)
+            scenario: setup.scenario, sendsDate: setup.sendsDate, broker: setup.broker)
         do {
             let companions = try await BlockingWork.run("companions") {
                 try setup.preparation.forEach { try local.broker.control(["eval", $0]) }

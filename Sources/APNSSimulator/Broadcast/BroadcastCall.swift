@@ -103,6 +103,6 @@ extension Refusal {
         cannotCreateChannelConfig, topicDisallowed, missingChannelQueueSize,
         badCertificate, badCertificateEnvironment, missingProviderToken, invalidProviderToken, expiredProviderToken,
         topicMismatch, badPath, methodNotAllowed, payloadTooLarge, tooManyRequests, tooManyProviderTokenUpdates,
-        internalServerError, Refusal(503, "Service Unavailable"), shutdown,
+        internalServerError, broadcastUnavailable, shutdown,
     ]
 }

@@ -8,6 +8,7 @@ struct BroadcastEndpoint {
     private let rules: BroadcastRules
     private let servesPublishing: Bool
     private var trust: ConnectionTrust
+    private let accounts: RefreshAccounts
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
 
@@ -17,12 +18,19 @@ struct BroadcastEndpoint {
     ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
     ///   - servesPublishing: Whether messages are published here; else channels are managed here.
-    init(_ facts: ConnectionFacts, service: PushService, servesPublishing: Bool) {
+    ///   - accounts: The connection's accounts of token updates; nil where nothing else keeps them.
+    init(
+        _ facts: ConnectionFacts, service: PushService, servesPublishing: Bool, accounts: RefreshAccounts? = nil
+    ) {
         self.facts = facts
         credentials = service.credentials.snapshot()
         self.service = service
         self.servesPublishing = servesPublishing
         rules = BroadcastRules(apps: service.configuration.devices.broadcastApps)
+        self.accounts =
+            accounts
+            ?? RefreshAccounts(
+                service.configuration.trust, shared: service.credentials, interval: facts.limits.tokenUpdateInterval)
         trust = ConnectionTrust(
             environment: service.configuration.environment, choices: service.configuration.trust)
     }
@@ -48,9 +56,10 @@ struct BroadcastEndpoint {
         let given = call["apns-request-id"].flatMap { MessageID(parsing: Array($0.utf8)) }
         let id = given ?? .random(using: &system)
         var headers = [("apns-request-id", given == nil ? id.description : call["apns-request-id"] ?? id.description)]
-        let credential = service.isDraining ? .shutdown : credentialRefusal(call, now: now / 1000)
+        let credential = service.isDraining ? .shutdown : credentialRefusal(call, now: now)
         var result = Result<Answer, BroadcastRefusal>.failure(BroadcastRefusal(credential ?? .internalServerError))
         if credential == nil { result = judge(call, id: id, now: now) }
+        if service.configuration.sendsDate { headers.append(("date", HTTPDate.text(milliseconds: now))) }
         var status = 0
         var body: [UInt8] = []
         switch result {
@@ -59,6 +68,8 @@ struct BroadcastEndpoint {
             headers += answer.headers
             body = answer.body
         case .failure(let failure):
+            // Who is told that its token is too old has to bring another one at once.
+            if failure.refusal == .expiredProviderToken { accounts.excuse(lastFacts) }
             status = failure.refusal.status
             body = failure.refusal.body
         }
@@ -88,18 +99,18 @@ struct BroadcastEndpoint {
         }
         if let certificate = facts.certificate {
             let refusal = certificate.refusal(
-                environment: service.configuration.environment, now: now,
+                environment: service.configuration.environment, now: now / 1000,
                 isRevoked: credentials.revokedCertificates.contains(certificate.serialNumber))
             guard refusal == nil, let app = call.path.app else { return refusal }
             return certificate.topics.contains(app) ? nil : .topicMismatch
         }
         let facts: ProviderTokenFacts
-        switch verifiedFacts(call.authorization, now: now) {
+        switch verifiedFacts(call.authorization, now: now / 1000) {
         case .refused(let refusal): return refusal
         case .valid(let found): facts = found
         }
         let key = credentials.verifier.key(facts.keyID)
-        if let refusal = trust.admit(facts, key: key) { return refusal }
+        if let refusal = trust.admit(facts, key: key) ?? accounts.refusal(of: facts, now: now) { return refusal }
         self.facts.record.belongs(to: ConnectionRecord.Trust(facts))
         guard let app = call.path.app, trust.refusal(topic: app, key: key) != nil else { return nil }
         return .topicMismatch
@@ -121,6 +132,9 @@ struct BroadcastEndpoint {
     private func judge(_ call: BroadcastCall, id: MessageID, now: Int64) -> Result<Answer, BroadcastRefusal> {
         if let refusal = rules.check(call, servesPublishing: servesPublishing) { return .failure(.init(refusal)) }
         guard let devices = service.devices else { return .failure(.init(.featureNotEnabled)) }
+        guard service.admitsChannelRequest(of: call.path.app ?? "", now: now) else {
+            return .failure(.init(.tooManyRequests))
+        }
         switch call.path {
         case .publish(let app): return publish(call, app, devices, id: id, now: now)
         case .allChannels(let app):

@@ -128,7 +128,7 @@ extension PushSession {
         head.removeAll()
         if let refusal {
             head.append(":status", Array(String(refusal.status).utf8).span)
-            if refusal == .expiredProviderToken { excuse(latestToken) }
+            if refusal == .expiredProviderToken { accounts.excuse(latestToken) }
         } else {
             head.append(":status", "200")
         }
@@ -140,6 +140,9 @@ extension PushSession {
         }
         if service.configuration.environment == .development { append("apns-unique-id", exchange.uniqueID) }
         if refusal != nil { head.append("content-type", "application/json") }
+        if service.configuration.sendsDate {
+            head.append("date", HTTPDate.text(milliseconds: service.clock.now).utf8Span.span)
+        }
         if let seconds = refusal?.retryAfter { head.append("retry-after", Array(String(seconds).utf8).span) }
         session?.respond(streamID: exchange.stream, head, body: refusal?.body ?? [])
         note(StreamAllowance.Outcome(refusal))

@@ -32,7 +32,7 @@ enum ScenarioKeys {
     /// Of what the gateway puts up with.
     static let limits = [
         "errors_until_shrink", "errors_until_disconnect", "bad_device_token_weight", "connections_per_minute",
-        "idle_timeout", "device_pushes", "token_update_interval", "header_list",
+        "idle_timeout", "device_pushes", "channel_requests", "token_update_interval", "header_list",
     ]
 }
 
@@ -80,6 +80,7 @@ struct ScenarioDecoder {
             switch key {
             case "idle_timeout": limits.idleTimeout = milliseconds(value).map(Int64.init)
             case "device_pushes": limits.devicePushes = rate(value)
+            case "channel_requests": limits.channelRequests = rate(value)
             case "token_update_interval": limits.tokenUpdateInterval = milliseconds(value).map(Int64.init) ?? 0
             default:
                 guard let number = integer(value, in: 0...1_000_000) else { continue }

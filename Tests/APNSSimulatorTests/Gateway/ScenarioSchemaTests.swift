@@ -79,6 +79,7 @@ struct ScenarioSchemaTests {
                 listen: [127.0.0.2]
                 limits: { errors_until_shrink: 1, errors_until_disconnect: 2, bad_device_token_weight: 3,
                           connections_per_minute: 4, idle_timeout: 5s, device_pushes: { pushes: 6, per: 7s },
+                          channel_requests: { pushes: 8, per: 9s },
                           token_update_interval: 0s, header_list: 9000 }
                 rules:
                   - match: { address: 127.0.0.2, beyond: { pushes: 3, per: 1m } }
@@ -108,6 +109,7 @@ struct ScenarioSchemaTests {
         #expect(limits.errorsUntilShrink == 1 && limits.errorsUntilDisconnect == 2 && limits.badDeviceTokenWeight == 3)
         #expect(limits.connectionsPerMinute == 4 && limits.idleTimeout == 5000 && limits.headerList == 9000)
         #expect(limits.devicePushes == GatewayLimits.Rate(pushes: 6, period: 7000) && limits.tokenUpdateInterval == 0)
+        #expect(limits.channelRequests == GatewayLimits.Rate(pushes: 8, period: 9000))
         let first = scenario.rules[0]
         #expect(first.address == "127.0.0.2" && first.beyond == GatewayLimits.Rate(pushes: 3, period: 60_000))
         #expect(first.window == TimeWindow(from: 1000, until: 2000, every: 3_600_000))
