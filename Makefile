@@ -69,7 +69,7 @@ fuzz: swift packages-build
 sanitize: swift packages-test python
 	for kind in $(SANITIZE); do \
 	    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
-	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/Tests/Sanitize/thread.txt \
 	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter '$(TESTS)' || exit; \
 	done
 

@@ -151,11 +151,18 @@ final class StreamTable: HTTP2ClientDelegate {
 
     // MARK: Answers
 
-    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it.
+    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it; but what a
+    /// refusal means stands in its body, and without that the push is known not to have been taken, no more.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
-        if stream.status >= 200 { return response(slot, stream) }
+        if stream.status >= 200 {
+            let (answer, end) = response(slot, stream)
+            let needsReason = (300..<500).contains(stream.status) && stream.status != 429
+            guard closure != .complete, needsReason, case .response(let response) = answer, response.reason == nil
+            else { return (answer, end) }
+            return (.unprocessed, .unanswered)
+        }
         switch closure {
         case .unprocessed: return (.unprocessed, .unprocessed)
         case .reset(let code): return (.unanswered(.reset(code)), .unanswered)

@@ -18,7 +18,7 @@ struct ConnectionFacts {
 }
 
 /// One client's HTTP/2 conversation with the gateway: requests are judged, written down and answered.
-final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
+final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// How much of a request's body is kept, in bytes: enough to see that it is too large.
     static let bodyLimit = 8192
 
@@ -102,37 +102,8 @@ final class PushSession: GatewayProtocol, HTTP2ServerDelegate {
         begin()
     }
 
-    /// Whether there are bytes to send.
-    var wantsToSend: Bool { session?.wantsToSend ?? false }
-
     /// Whether neither side has anything more to say.
     var isFinished: Bool { !staysOpen && session?.isFinished ?? true }
-
-    /// Takes bytes from the client; requests that become complete are handled at once.
-    ///
-    /// - Parameter bytes: What came out of TLS.
-    /// - Throws: ``SimulatorError`` where the client broke the protocol.
-    func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
-        do {
-            try session?.receive(bytes)
-        } catch {
-            throw SimulatorError(.protocol, "\(error)")
-        }
-    }
-
-    /// Appends frames for the client.
-    ///
-    /// - Parameters:
-    ///   - output: Receives them.
-    ///   - limit: About how many bytes at most.
-    /// - Throws: ``SimulatorError`` where the connection is dead.
-    func send(into output: inout [UInt8], upTo limit: Int) throws(SimulatorError) {
-        do {
-            try session?.send(into: &output, upTo: limit)
-        } catch {
-            throw SimulatorError(.protocol, "\(error)")
-        }
-    }
 
     /// Handles a complete request.
     ///

@@ -61,7 +61,8 @@ package enum HeaderName {
     package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }
     /// Milliseconds since 1970 at which the dead letter was written.
     package static var diedAt: StaticString { "x-apns-died-at" }
-    /// On the result of a push that was not made again for a redelivery: `suppressed`.
+    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was published
+    /// again because its confirm was lost, so that there may be two of it: `possible`.
     package static var duplicate: StaticString { "x-apns-duplicate" }
     /// The worker that wrote it.
     package static var worker: StaticString { "x-apns-worker" }
@@ -75,6 +76,8 @@ package enum MessageName {
     package static var jsonContentType: StaticString { "application/json" }
     /// The property `type` of a result.
     package static var resultType: StaticString { "apns.result.v1" }
-    /// The value of `HeaderName.duplicate`, and of the result's field `duplicate`.
+    /// The value of `HeaderName.duplicate` on results, and of the result's field `duplicate`.
     package static var suppressed: StaticString { "suppressed" }
+    /// The value of `HeaderName.duplicate` on retry copies.
+    package static var possible: StaticString { "possible" }
 }

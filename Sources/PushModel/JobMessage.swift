@@ -95,6 +95,8 @@ package struct JobHeaders: Sendable {
     var firstAttemptAt: HeaderValue?
     /// The value of `HeaderName.indexes`.
     var indexes: HeaderValue?
+    /// The value of `HeaderName.duplicate`.
+    var duplicate: HeaderValue?
     /// Whether one of the headers above came twice.
     var hasDuplicates = false
     /// Headers that begin with `apns-` and mean nothing to this version.
@@ -127,6 +129,7 @@ package struct JobHeaders: Sendable {
         case 16 where name.matches(HeaderName.operation): Self.put(value, &operation, &hasDuplicates)
         case 16 where name.matches(HeaderName.collapseID): Self.put(value, &collapseID, &hasDuplicates)
         case 16 where name.matches(HeaderName.reference): Self.put(value, &reference, &hasDuplicates)
+        case 16 where name.matches(HeaderName.duplicate): Self.put(value, &duplicate, &hasDuplicates)
         case 17 where name.matches(HeaderName.deviceToken): Self.put(value, &deviceToken, &hasDuplicates)
         case 17 where name.matches(HeaderName.onUnknown): Self.put(value, &onUnknown, &hasDuplicates)
         case 18 where name.matches(HeaderName.enqueuedAt): Self.put(value, &enqueuedAt, &hasDuplicates)

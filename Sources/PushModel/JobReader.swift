@@ -150,6 +150,10 @@ struct JobReader {
                 fail(.badHeaders, "the header \(HeaderName.firstAttemptAt) must be milliseconds since 1970")
             }
         }
+        // The broker may have two of this copy, and knows nothing of it.
+        if case .text(let word)? = headers.duplicate, job.bytes.span.extracting(word).matches(MessageName.possible) {
+            job.redelivered = true
+        }
     }
 
     /// Deadline, `on_unknown`, reference and trace context: headers first, then the body.

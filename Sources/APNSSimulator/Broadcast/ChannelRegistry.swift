@@ -66,7 +66,8 @@ struct ChannelRegistry: Sendable {
         guard channels[app].map({ $0.count < Self.channelLimit }) ?? (channels.count < Self.appLimit) else {
             return nil
         }
-        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        var bytes: [UInt8] = []
+        for _ in 0..<16 { bytes.append(.random(in: 0...255, using: &random)) }
         let identifier = Data(bytes).base64EncodedString()
         channels[app, default: [:]][identifier] = Channel(
             address: ChannelAddress(app: app, channel: identifier), environment: environment, isStoring: isStoring,

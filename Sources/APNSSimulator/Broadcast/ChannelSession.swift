@@ -15,11 +15,12 @@ enum GatewayRole: String, Sendable {
 ///
 /// See Apple, "Sending channel management requests to APNs": `api-manage-broadcast.sandbox.push.apple.com:2195` and
 /// `api-manage-broadcast.push.apple.com:2196`.
-final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
+final class ChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// The concurrent streams announced; Apple names no number.
     static let streams: UInt32 = 100
 
-    private var session: HTTP2ServerSession?
+    /// HTTP/2; nil only until it is set up.
+    private(set) var session: HTTP2ServerSession?
     private var endpoint: BroadcastEndpoint
     private let service: PushService
     private var isLeaving = false
@@ -54,38 +55,6 @@ final class ChannelSession: GatewayProtocol, HTTP2ServerDelegate {
         guard service.isDraining, !isLeaving else { return }
         isLeaving = true
         session?.goAway(.noError, debugData: Refusal.shutdown.body)
-    }
-
-    /// Whether there are bytes to send.
-    var wantsToSend: Bool { session?.wantsToSend ?? false }
-
-    /// Whether neither side has anything more to say.
-    var isFinished: Bool { session?.isFinished ?? true }
-
-    /// Takes bytes from the client.
-    ///
-    /// - Parameter bytes: What came out of TLS.
-    /// - Throws: ``SimulatorError`` where the client broke the protocol.
-    func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
-        do {
-            try session?.receive(bytes)
-        } catch {
-            throw SimulatorError(.protocol, "\(error)")
-        }
-    }
-
-    /// Appends frames for the client.
-    ///
-    /// - Parameters:
-    ///   - output: Receives them.
-    ///   - limit: About how many bytes at most.
-    /// - Throws: ``SimulatorError`` where the connection is dead.
-    func send(into output: inout [UInt8], upTo limit: Int) throws(SimulatorError) {
-        do {
-            try session?.send(into: &output, upTo: limit)
-        } catch {
-            throw SimulatorError(.protocol, "\(error)")
-        }
     }
 
     /// Handles a complete request.

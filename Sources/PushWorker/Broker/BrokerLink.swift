@@ -146,11 +146,8 @@ final class BrokerLink: ReadinessHandler {
         delegate.connectionLost(role, error: error, now: now)
     }
 
-    /// Ends a connection that broke a rule; takes effect in the next turn, because this one may be reading it.
-    func distrust(_ why: String) {
-        doubt = AMQPError(.protocolViolation, why)
-        nextHeartbeat = MonotonicTime(nanoseconds: 0)
-    }
+    /// Ends a connection that broke a rule; takes effect with the next `tick(now:)`, because it may be being read.
+    func distrust(_ why: String) { doubt = AMQPError(.protocolViolation, why) }
 
     /// Closes in an orderly way, which also makes the broker read every acknowledgement before it.
     func close() {

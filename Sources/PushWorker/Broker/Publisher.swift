@@ -168,6 +168,8 @@ final class Publisher {
         let room = connection.refreshRoom()
         reopenChannels(connection, now: now.nanoseconds)
         if !again.isEmpty, now.nanoseconds >= againAt {
+            // One that closes the channel goes alone, so that it costs no other its confirm.
+            if again.contains(where: \.closesChannel) { allowance = 1 }
             waiting.prepend(contentsOf: again)
             again.removeAll(keepingCapacity: true)
         }
@@ -248,10 +250,18 @@ extension Publisher {
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
-        waiting.prepend(contentsOf: main.channelLost())
+        waiting.prepend(contentsOf: Self.toBeRepublished(main.channelLost()))
         waitingReplies.prepend(contentsOf: replies.channelLost())
         mainChannel.lost()
         repliesChannel.lost()
+    }
+
+    private static func toBeRepublished(_ lost: [Publication]) -> [Publication] {
+        lost.map { publication in
+            var publication = publication
+            publication.isRepublished = true
+            return publication
+        }
     }
 
     private func reopenChannels(_ connection: AMQPConnection, now: UInt64) {
@@ -298,7 +308,14 @@ extension Publisher {
             mainChannel.closed(now: now.nanoseconds, random: &random)
             allowance = 1
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
-            waiting.prepend(contentsOf: main.channelLost())
+            var lost = Self.toBeRepublished(main.channelLost())
+            if lost.count == 1 {
+                // It was alone, so it is what the broker does not take: it steps aside, and others go on.
+                lost[0].closesChannel = true
+                setAside(lost[0], now: now.nanoseconds)
+            } else {
+                waiting.prepend(contentsOf: lost)
+            }
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
             repliesChannel.closed(now: now.nanoseconds, random: &random)
@@ -313,15 +330,12 @@ extension Publisher {
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = renderer
-        if channel == Self.mainChannel {
-            _ = main.returned {
-                renderer.isSame($0, messageID: messageID, exchange: exchange, routingKey: routingKey)
-            }
-        } else {
-            _ = replies.returned {
-                renderer.isSame($0, messageID: messageID, exchange: exchange, routingKey: routingKey)
-            }
+        func isIt(_ publication: Publication) -> Bool {
+            renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
+        let isKnown = channel == Self.mainChannel ? main.returned(where: isIt) : replies.returned(where: isIt)
+        // Its confirm would pass for success. With a new connection all that is unconfirmed is published again.
+        if !isKnown { link()?.distrust("the broker returned a message that waits for no confirm") }
     }
 
     /// The broker confirmed or refused publications.
@@ -358,6 +372,11 @@ extension Publisher {
             return
         }
         trouble = publication.trouble(after: fate)
+        setAside(publication, now: now)
+    }
+
+    /// Keeps a publication that the broker did not take, to be published again after a while.
+    private func setAside(_ publication: Publication, now: UInt64) {
         if again.isEmpty {
             // Others may be taken meanwhile: only a time without any refusal shows that the trouble is over.
             backoff.ended(after: now - min(now, refusedAt))

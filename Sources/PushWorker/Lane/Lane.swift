@@ -160,7 +160,7 @@ final class Lane {
         }
         let maySend = !publisher.isCongested
         route.rateDue = nil
-        if route.poison.hasSuspects, maySend { route.takeSuspect(now: now, wallClock: wallClock) }
+        if maySend { route.takeSuspect(now: now, wallClock: wallClock) }
         // Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
         if route.hasChannelWork { advanceChannels(route) }
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }

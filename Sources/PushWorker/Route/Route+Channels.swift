@@ -38,6 +38,12 @@ extension Route {
     /// Whether no job about channels is on its way.
     var areChannelsQuiet: Bool { !hasChannelWork || channelHosts.allSatisfy(\.isQuiet) }
 
+    /// Whether nothing about channels is under way; the next probe of a host that refused the credential is not.
+    var areChannelsStill: Bool {
+        !hasChannelWork
+            || channelHosts.allSatisfy { $0.requests.count == 0 && (!$0.hasWaiting || $0.breaker.intake == .none) }
+    }
+
     /// When time alone gives a host something to do, in nanoseconds.
     var nextChannelDue: UInt64? {
         // What sleeps is looked at by nobody, and its time would stay in the past.
@@ -95,23 +101,30 @@ extension Route {
         }
     }
 
-    /// Lets jobs wait in a tier for what the last one heard about the credential, instead of asking APNs again; one
-    /// that no tier can take waits here for the next probe.
+    /// Answers jobs with what the last one heard about the credential, instead of asking APNs again: most wait in a tier.
+    /// The first that no tier can take waits here, as the next probe; more of those would keep the broker from
+    /// delivering anything else of the route.
     private func answerParked(_ host: ChannelHost, now: MonotonicTime, wallClock: Int64) {
         guard let refusal = host.refusal else { return }
-        var kept: [Notification] = []
-        while let notification = host.next() {
+        var probe: Notification?
+        while var notification = host.next() {
             let job = notification.job.job
             let facts = AttemptFacts(job, probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
             if job.isExpired(at: wallClock) {
                 settleChannel(notification, .expired, on: host, wallClock: wallClock, now: now)
-            } else if case .park = surroundings.policy.settle(.response(refusal.answer), job: facts, now: wallClock) {
-                settleChannel(notification, .response(refusal.answer), on: host, wallClock: wallClock, now: now)
-            } else {
-                kept.append(notification)
+                continue
             }
+            let settlement = surroundings.policy.settle(.response(refusal.answer), job: facts, now: wallClock)
+            let hasTier = if case .park = settlement { true } else { false }
+            guard hasTier || probe != nil else {
+                probe = notification
+                continue
+            }
+            // Asking again on a new connection is what the probe does.
+            notification.resends = RetryPolicy.maximumResends
+            settleChannel(notification, .response(refusal.answer), on: host, wallClock: wallClock, now: now)
         }
-        host.resends.append(contentsOf: kept)
+        if let probe { host.resends.append(probe) }
     }
 
     /// Tells all jobs that wait for a host that it cannot be reached.

@@ -40,7 +40,11 @@ extension Route {
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(now: MonotonicTime, wallClock: Int64) {
-        let isIdle = requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsQuiet
+        guard poison.hasSuspects else {
+            idleSince = nil
+            return
+        }
+        let isIdle = requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsStill
         idleSince = isIdle ? idleSince ?? now.nanoseconds : nil
         // What only waits for the broker to take its results has survived, however long that lasts.
         let hasSurvived = idleSince.map { now.nanoseconds >= $0 + Self.survival } ?? false
@@ -68,7 +72,6 @@ extension Route {
         _ delivery: consuming Delivery, poisonous: Int64? = nil, now: MonotonicTime, wallClock: Int64
     ) {
         let tag = delivery.deliveryTag
-        let redelivered = delivery.redelivered
         let properties = delivery.properties
         let size = delivery.body.count
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
@@ -82,7 +85,7 @@ extension Route {
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
                 receivedAt: wallClock)
-            if redelivered, isSuppressed(inFlight, now: now) { return }
+            if inFlight.job.redelivered, isSuppressed(inFlight, now: now) { return }
             inFlight.slot = open.insert(inFlight)
             if inFlight.job.operation == .push {
                 waiting.append(inFlight)

@@ -246,6 +246,7 @@ final class Route {
         memory.generationEnded(unsent: unsent, unfinished: unfinished, now: now.nanoseconds)
         acknowledgements = AcknowledgementTracker()
         poison = PoisonWatch()
+        idleSince = nil
         owedAcknowledgements.removeAll()
     }
 }

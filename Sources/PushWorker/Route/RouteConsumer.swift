@@ -30,6 +30,9 @@ package struct RouteConsumer {
     private var consuming: [Bool]
     private var serials: [UInt32]
     private var prefetch = 0
+    /// The queue whose consumer cost the last channel: it is asked for first, before anything is delivered that would
+    /// have to be delivered again.
+    private var doubtful: Int?
     private var backoff = Backoff.queue
     private var holdUntil: UInt64 = 0
     /// When a channel or a consumer was asked for last.
@@ -79,7 +82,7 @@ package struct RouteConsumer {
             } else if prefetch != wantedPrefetch {
                 action = .setPrefetch(wantedPrefetch)
             } else {
-                action = consuming.firstIndex(of: false).map { .startConsuming(queue: $0) }
+                action = (doubtful ?? consuming.firstIndex(of: false)).map { .startConsuming(queue: $0) }
             }
         }
         if case .startConsuming(let queue) = action {
@@ -120,6 +123,7 @@ package struct RouteConsumer {
         guard case .startConsuming(let queue) = pending else { return }
         consuming[queue] = true
         pending = nil
+        doubtful = nil
         if consuming.allSatisfy({ $0 }) {
             trouble = nil
             isServing = true
@@ -146,6 +150,7 @@ package struct RouteConsumer {
     package mutating func channelClosed(
         code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator
     ) {
+        if case .startConsuming(let queue) = pending { doubtful = queue }
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
         hold(now: now, random: &random)

@@ -1,8 +1,9 @@
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
-/// notifications rather than messages, and never promises more body bytes than the ceiling. AMQP can change it only for
-/// a new consumer, so small changes are ignored. Pure.
+/// notifications rather than messages, and asks for no more messages than fit the ceiling of body bytes, by the sizes of
+/// those that came before. What is on its way already when sizes jump is taken all the same: at worst one window of
+/// the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.
     package static let minimum = 32
@@ -10,7 +11,7 @@ package struct RouteCredit {
     package static let maximum = 2_000
     /// Fewest messages when each carries many notifications.
     package static let multicastMinimum = 2
-    /// Body bytes that a route may hold on one lane.
+    /// Body bytes that a route is to hold on one lane.
     package static let byteCeiling = 32 << 20
 
     /// What configuration asks for: a number, or nil to follow the connections.

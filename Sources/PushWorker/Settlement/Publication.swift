@@ -32,6 +32,10 @@ struct Publication {
     let content: Content
     /// Whether the broker refused or returned it, and has not taken it since.
     var isRefused = false
+    /// Whether it was published before and its confirm was lost: the broker may have it twice.
+    var isRepublished = false
+    /// Whether the broker closed a channel over it.
+    var closesChannel = false
 
     /// What readiness says after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {

@@ -44,6 +44,7 @@ struct PublicationRenderer {
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
             copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
+            if publication.isRepublished { message.addHeader(HeaderName.duplicate, text: MessageName.possible) }
             addIndexes(indexes, of: job.job, to: &message)
         case .deadLetter(let final, let indexes):
             message.setExchange("apns.dead")
@@ -72,7 +73,8 @@ struct PublicationRenderer {
             // A multicast job may have several, told apart by their keys.
             var key: [UInt8] = []
             ResultReport(index: 0, final: final, finishedAt: 0).appendRoutingKey(for: job, to: &key)
-            return routingKey.isEqual(to: key.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
+            let id = Self.hasOwnID(job) ? job.jobID : 0..<0
+            return routingKey.isEqual(to: key.span) && messageID.isEqual(to: job.bytes.span.extracting(id))
         }
     }
 
@@ -124,8 +126,7 @@ extension PublicationRenderer {
     ) {
         let job = inFlight.job
         let bytes = job.bytes.span
-        // An unread body may hold the id, which another beside it would contradict for ever.
-        if !(job.isUnread && job.generatedID) { message.setMessageID(bytes.extracting(job.jobID)) }
+        if Self.hasOwnID(job) { message.setMessageID(bytes.extracting(job.jobID)) }
         message.setBody(bytes.extracting(job.body))
         // Malformed properties are what the job is refused for; its dead letter goes without them.
         guard let properties = try? MessagePropertyReader(job.bytes, inFlight.properties) else { return }
@@ -150,6 +151,10 @@ extension PublicationRenderer {
             try? message.addHeader(copying: field, from: job.bytes)
         }
     }
+
+    /// Whether a copy carries the id as a property: an unread body may hold the id, which another beside it would
+    /// contradict for ever.
+    private static func hasOwnID(_ job: borrowing Job) -> Bool { !(job.isUnread && job.generatedID) }
 
     private static let rewritten: [StaticString] = [
         "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
