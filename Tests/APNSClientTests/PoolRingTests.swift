@@ -80,6 +80,22 @@ struct PoolRingTests {
         #expect(ring.statuses == [400, 400, 400])
     }
 
+    @Test(
+        "A refusal that breaks off before its reason says only that the push was not taken; other answers count",
+        arguments: [(200, 200), (400, nil), (403, nil), (410, nil), (429, 429), (503, 503)], [true, false])
+    func halfAnswer(_ answer: (status: Int, counts: Int?), _ isReset: Bool) throws {
+        let ring = try Ring()
+        // HEADERS that end the headers and not the stream: `:status`, not indexed (RFC 7541, appendix A, 8).
+        let block = [8, 3] + Array(String(answer.status).utf8)
+        ring.server.script = { request in
+            let headers = [0, 0, UInt8(block.count), 1, 4, 0, 0, 0, UInt8(request.streamID)] + block
+            return [.raw(headers), isReset ? .reset(.cancel) : .drop]
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.statuses == [answer.counts ?? 0])
+        #expect(ring.answers.first?.answer.isUnprocessed == (answer.counts == nil))
+    }
+
     @Test("GOAWAY at a stream: those above are unprocessed, those below answered, and another connection follows")
     func goAway() throws {
         let ring = try Ring()

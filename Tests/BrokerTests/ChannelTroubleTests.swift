@@ -46,6 +46,22 @@ struct ChannelTroubleTests {
         try await ring.stop()
     }
 
+    @Test("jobs that no tier can take do not fill the prefetch behind a refused credential: one waits, pushes go on")
+    func nowOrNever() async throws {
+        let ring = try await ChannelTests.Ring("channel-now-or-never") { request, before in
+            request.line.contains("broadcasts")
+                ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#) : ChannelTests.apple(request, before)
+        }
+        // More than a window of them.
+        let count = 2_100
+        try ring.client.publish((0..<count).map { (.enveloped("{\(Self.named),\"expiration\":0}"), "broadcast \($0)") })
+        try ring.client.publishGoodJob(as: "push")
+        #expect(try ring.client.result("push").result.outcome == "accepted")
+        let last = try ring.client.result("broadcast \(count - 1)").result
+        #expect(last.outcome == "rejected" && last.action == "fix_credential", "\(last)")
+        try await ring.stop()
+    }
+
     @Test("a refusal below HTTP parks the host: the job waits in a tier for the probe")
     func refusedBelowHTTP() async throws {
         let ring = try await ChannelTests.Ring(

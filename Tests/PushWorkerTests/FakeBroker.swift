@@ -20,6 +20,8 @@ final class FakeBroker: Sendable {
         case published(publisher: Int, exchange: String, id: String)
         case acknowledged(consumer: Int, tag: UInt64)
         case requeued(consumer: Int, tag: UInt64)
+        /// A channel was closed over a publication.
+        case closed(publisher: Int)
     }
 
     /// What it does.
@@ -28,6 +30,8 @@ final class FakeBroker: Sendable {
         var deliveries = 1
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
+        /// Whether a publication to this exchange costs its channel, as one to an exchange that is missing does.
+        var closesChannel: @Sendable (String) -> Bool = { _ in false }
     }
 
     /// How a publication is answered.
@@ -131,6 +135,8 @@ private struct Client {
     private var exchange = ""
     private var missing = 0
     private var sequence = [UInt16: UInt64]()
+    /// Channels that were closed: what comes on them before the client has seen it is passed over.
+    private var closed: Set<UInt16> = []
 
     init(broker: FakeBroker) { self.broker = broker }
 
@@ -164,6 +170,10 @@ private struct Client {
     }
 
     private mutating func frame(type: UInt8, _ channel: UInt16, _ payload: [UInt8]) -> [UInt8] {
+        if closed.contains(channel) {
+            if type == 1, payload.starts(with: [0, 20, 0, 41]) { closed.remove(channel) }
+            return []
+        }
         switch type {
         case 1: return method(Self.number(payload[0..<2]), Self.number(payload[2..<4]), channel, payload[4...])
         case 2:
@@ -180,6 +190,17 @@ private struct Client {
     }
 
     private mutating func confirm(_ channel: UInt16) -> [UInt8] {
+        if broker.plan.closesChannel(exchange) {
+            broker.note(.closed(publisher: publisher))
+            sequence[channel] = nil
+            closed.insert(channel)
+            return Wire.method(channel, 20, 40) {
+                $0.u16(404)
+                $0.short("NOT_FOUND")
+                $0.u16(60)
+                $0.u16(40)
+            }
+        }
         sequence[channel, default: 0] += 1
         let number = sequence[channel] ?? 0
         let answer = broker.plan.answer(publisher)

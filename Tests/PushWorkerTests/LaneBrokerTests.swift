@@ -91,6 +91,34 @@ struct LaneBrokerTests {
         #expect(handle.isDrained, "every delivery is acknowledged")
     }
 
+    @Test("what costs the channel waits alone, and everything else goes out meanwhile")
+    func missingExchange() async throws {
+        let isMissing = Mutex(true)
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 40, closesChannel: { $0 == "apns.dead" && isMissing.withLock { $0 } }))
+        defer { broker.stop() }
+        let handle = try start(broker)
+        var published: [String: Set<String>] = [:]
+        var (closings, acknowledged): (Int, UInt64) = (0, 0)
+        for await event in broker.events {
+            switch event {
+            case .published(_, let exchange, let id): published[exchange, default: []].insert(id)
+            case .closed: closings += 1
+            case .acknowledged(_, let tag): acknowledged = max(acknowledged, tag)
+            default: break
+            }
+            // All results are out, and the exchange has been asked for again and again since.
+            if published["apns.results"]?.count == 40, closings >= 6 { isMissing.withLock { $0 = false } }
+            if acknowledged == 40 { break }
+            #expect(acknowledged == 0 || !isMissing.withLock { $0 }, "nothing is acknowledged without its dead letter")
+        }
+        #expect(published["apns.dead"]?.count == 40 && published["apns.results"]?.count == 40)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("a lane that stood still for longer than two heartbeats takes its connections for lost")
     func standstill() async throws {
         let broker = try FakeBroker()

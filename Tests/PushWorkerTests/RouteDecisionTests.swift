@@ -82,6 +82,39 @@ struct RouteConsumerTests {
         #expect(consumer.generation == 2)
     }
 
+    @Test("the queue that cost the last channel is asked for first, before another one delivers anything")
+    func missingSecondQueue() {
+        var consumer = RouteConsumer(queues: 2)
+        var random = SplitMix64(seed: 1)
+        var now: UInt64 = 0
+        /// Opens a channel; the second queue is missing or there.
+        func open(hasSecond: Bool) -> [Int] {
+            var asked: [Int] = []
+            while let action = consumer.nextAction(now: now) {
+                switch action {
+                case .openChannel: consumer.channelOpened()
+                case .setPrefetch: consumer.prefetchSet()
+                case .startConsuming(let queue):
+                    asked.append(queue)
+                    if queue == 1, !hasSecond {
+                        consumer.channelClosed(code: 404, text: "NOT_FOUND", now: now, random: &random)
+                        now = consumer.nextDue(now: now) ?? now
+                        return asked
+                    }
+                    consumer.consumeStarted()
+                case .cancelConsuming: return asked
+                }
+            }
+            return asked
+        }
+        consumer.wantedPrefetch = 10
+        consumer.connected()
+        #expect(open(hasSecond: false) == [0, 1])
+        #expect(open(hasSecond: false) == [1] && open(hasSecond: false) == [1])
+        #expect(open(hasSecond: true) == [1, 0])
+        #expect(consumer.isConsuming && consumer.trouble == nil)
+    }
+
     @Test("a channel that dies again and again is opened at a falling rate; one that lasted is opened soon again")
     func flapping() {
         var consumer = consuming()

@@ -108,6 +108,38 @@ struct RouteIntakeTests {
         #expect((0..<2).map(job.isSuppressed) == [true, false])
     }
 
+    @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
+    func republished() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.waiting.first)
+        var message = OutgoingMessage()
+        var copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == nil)
+        copy.isRepublished = true
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == "possible")
+
+        _ = route.open.removeAll()
+        route.generationEnded(now: MonotonicTime(nanoseconds: 1_000_000_000))
+        route.memory.settled(try #require(job.redeliveryKey), now: 1_000_000_000)
+        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
+        take(delivery(returns: 0, headers: copies), route, at: 2)
+        #expect(route.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
+        // Without that word it is a job of its own, whatever id its producer chose.
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        take(delivery(returns: 0), route, at: 2)
+        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        // Another one, which was not pushed here, is; its result will say that it may not be the first.
+        route.generationEnded(now: MonotonicTime(nanoseconds: 3_000_000_000))
+        take(
+            delivery(
+                returns: 0, id: "job-2", headers: copies,
+                body: #"{"device_token":"aa11","payload":{"aps":{}}}"#), route, at: 4)
+        #expect(route.waiting.first?.job.redelivered == true)
+    }
+
     @Test("A job that the journal knows is read, and reported as pushed where it was; others are refused")
     func journalled() throws {
         let first = try route()

@@ -27,6 +27,8 @@ final class Publisher {
     /// Refused or returned publications, to be published again together at `againAt`.
     private var again: [Publication] = []
     private var againAt: UInt64 = 0
+    /// Where publications go that the broker closed the channel over; they wait in `again`, so that others go out.
+    private var closed: Set<Publication.Destination> = []
     /// When the broker last refused or returned one.
     private var refusedAt: UInt64 = 0
     /// How many publications were refused or returned and are not confirmed yet, wherever they are.
@@ -156,6 +158,8 @@ final class Publisher {
     func enqueue(_ publication: Publication) {
         if case .reply = publication.content {
             waitingReplies.append(publication)
+        } else if let destination = publication.destination, closed.contains(destination) {
+            again.append(publication)
         } else {
             waiting.append(publication)
         }
@@ -169,7 +173,7 @@ final class Publisher {
         reopenChannels(connection, now: now.nanoseconds)
         if !again.isEmpty, now.nanoseconds >= againAt {
             // One that closes the channel goes alone, so that it costs no other its confirm.
-            if again.contains(where: \.closesChannel) { allowance = 1 }
+            if !closed.isEmpty { allowance = 1 }
             waiting.prepend(contentsOf: again)
             again.removeAll(keepingCapacity: true)
         }
@@ -308,14 +312,10 @@ extension Publisher {
             mainChannel.closed(now: now.nanoseconds, random: &random)
             allowance = 1
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
-            var lost = Self.toBeRepublished(main.channelLost())
-            if lost.count == 1 {
-                // It was alone, so it is what the broker does not take: it steps aside, and others go on.
-                lost[0].closesChannel = true
-                setAside(lost[0], now: now.nanoseconds)
-            } else {
-                waiting.prepend(contentsOf: lost)
-            }
+            let lost = Self.toBeRepublished(main.channelLost())
+            waiting.prepend(contentsOf: lost)
+            // It was alone, so it is what the broker does not take.
+            if lost.count == 1, let destination = lost[0].destination { close(destination, now: now.nanoseconds) }
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
             repliesChannel.closed(now: now.nanoseconds, random: &random)
@@ -367,12 +367,20 @@ extension Publisher {
         if allowance < Self.window { allowance += 1 }
         guard fate != .confirmed else {
             if publication.isRefused { refused -= 1 }
+            if !closed.isEmpty, let destination = publication.destination { closed.remove(destination) }
             if trouble != nil, refused == 0 { trouble = nil }
             self.fate(publication, fate)
             return
         }
         trouble = publication.trouble(after: fate)
         setAside(publication, now: now)
+    }
+
+    /// Lets everything for a destination step aside that the broker closed the channel over; others go on.
+    private func close(_ destination: Publication.Destination, now: UInt64) {
+        closed.insert(destination)
+        for publication in waiting where publication.destination == destination { setAside(publication, now: now) }
+        waiting.removeAll { $0.destination == destination }
     }
 
     /// Keeps a publication that the broker did not take, to be published again after a while.

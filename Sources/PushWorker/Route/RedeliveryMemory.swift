@@ -145,6 +145,12 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         return finding
     }
 
+    /// Whether a job was settled on the present generation, so that a copy of it that the broker may have twice is the
+    /// second one. Looks at all of them: such copies are rare.
+    func hasSettled(_ key: Key, now: UInt64) -> Bool {
+        recent.contains { $0.key == key && now - min(now, $0.at) < Self.lifetime }
+    }
+
     /// Whether a delivery of which a part of the key is known may be one that was sent before.
     mutating func mayKnow(now: UInt64, where isAlike: (Key) -> Bool) -> Bool {
         forgetIfDue(now: now)

@@ -72,6 +72,7 @@ extension Route {
         _ delivery: consuming Delivery, poisonous: Int64? = nil, now: MonotonicTime, wallClock: Int64
     ) {
         let tag = delivery.deliveryTag
+        let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.body.count
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
@@ -85,7 +86,7 @@ extension Route {
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
                 receivedAt: wallClock)
-            if inFlight.job.redelivered, isSuppressed(inFlight, now: now) { return }
+            if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, now: now) { return }
             inFlight.slot = open.insert(inFlight)
             if inFlight.job.operation == .push {
                 waiting.append(inFlight)
@@ -107,11 +108,14 @@ extension Route {
         }
     }
 
-    /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here.
-    private func isSuppressed(_ delivery: JobInFlight, now: MonotonicTime) -> Bool {
+    /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here; for
+    /// a copy that the broker may have twice, the other one.
+    private func isSuppressed(_ delivery: JobInFlight, isFirstDelivery: Bool, now: MonotonicTime) -> Bool {
         guard let key = delivery.redeliveryKey else { return false }
         switch memory.redelivered(key, now: now.nanoseconds) {
-        case .unknown: return false
+        case .unknown:
+            guard isFirstDelivery, memory.hasSettled(key, now: now.nanoseconds) else { return false }
+            acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
         case .settled:
             acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
             // This acknowledgement can be lost as well.

@@ -34,8 +34,22 @@ struct Publication {
     var isRefused = false
     /// Whether it was published before and its confirm was lost: the broker may have it twice.
     var isRepublished = false
-    /// Whether the broker closed a channel over it.
-    var closesChannel = false
+
+    /// Which exchange it goes to, replies apart.
+    enum Destination: Hashable {
+        case results, dead
+        case retry(tier: Int)
+    }
+
+    /// Which exchange it goes to; nil for a reply.
+    var destination: Destination? {
+        switch content {
+        case .result: .results
+        case .reply: nil
+        case .retry(let tier, _, _): .retry(tier: tier)
+        case .deadLetter: .dead
+        }
+    }
 
     /// What readiness says after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
