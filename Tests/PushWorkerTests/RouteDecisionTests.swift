@@ -308,18 +308,33 @@ struct RouteBreakerTests {
 
 @Suite("A route's credit", .timeLimit(.minutes(1)))
 struct RouteCreditTests {
+    /// A credit that has seen many messages of one notification each.
+    private func credit(rate: Double? = nil) -> RouteCredit {
+        var credit = RouteCredit(fixed: nil, rate: rate)
+        for _ in 0..<200 { credit.arrived(notifications: 1, bytes: 500) }
+        return credit
+    }
+
+    @Test("before a body was seen, all are taken for the largest; small ones open the window soon")
+    func unknown() {
+        var credit = RouteCredit(fixed: nil, rate: nil)
+        #expect(credit.wanted(streams: 1_000) == 128)
+        for _ in 0..<64 { credit.arrived(notifications: 1, bytes: 500) }
+        #expect(credit.wanted(streams: 1_000) == 1_500)
+    }
+
     @Test(
         "prefetch is one and a half times the streams, within bounds",
         arguments: [(0, 32), (1, 32), (21, 32), (100, 150), (1_000, 1_500), (4_000, 2_000)])
     func single(streams: Int, wanted: Int) {
-        #expect(RouteCredit(fixed: nil, rate: nil).wanted(streams: streams) == wanted)
+        #expect(credit().wanted(streams: streams) == wanted)
     }
 
     @Test("a fixed prefetch is kept")
     func fixed() { #expect(RouteCredit(fixed: 7, rate: nil).wanted(streams: 1_000) == 7) }
 
     @Test("five minutes of the rate is the most a worker holds")
-    func rate() { #expect(RouteCredit(fixed: nil, rate: 0.5).wanted(streams: 1_000) == 150) }
+    func rate() { #expect(credit(rate: 0.5).wanted(streams: 1_000) == 150) }
 
     @Test("messages that carry many notifications count as many")
     func multicast() {

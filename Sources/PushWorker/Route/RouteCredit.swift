@@ -1,3 +1,5 @@
+internal import PushModel
+
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
@@ -20,8 +22,9 @@ package struct RouteCredit {
     private let rateCeiling: Int
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
-    /// Body bytes per message, as a moving average.
-    private var bytesPerMessage = 512.0
+    /// Body bytes per message, as a moving average; what is not known yet is taken for the largest there is, because a
+    /// whole backlog may be of that kind.
+    private var bytesPerMessage = Double(JobDecoder.maximumBodyLength)
 
     /// Creates the credit of one route on one lane.
     ///
