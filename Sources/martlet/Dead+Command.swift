@@ -6,8 +6,9 @@ struct DeadCommand: ParsableCommand {
         commandName: "dead",
         abstract: "Look at dead letters: jobs that failed for good, kept as they were published.",
         discussion: """
-            Looking changes nothing. Letters are taken without acknowledgement and put back together at the end, so \
-            that none is lost even if this command is killed; other readers of the queue wait that long.
+            Looking changes nothing; queues of jobs on their way are not looked at, for there it would. Letters are \
+            taken without acknowledgement and put back together at the end, so that none is lost even if this command \
+            is killed; other readers of the queue wait that long.
 
             Examples:
               martlet dead list
@@ -31,6 +32,7 @@ struct DeadCommand: ParsableCommand {
         func validate() throws {
             // A consumer cannot be promised more unacknowledged messages than this.
             if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
+            if let mistake = BrokerLink.mistake(lookingAt: name) { throw ValidationError(mistake) }
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
@@ -58,7 +60,7 @@ struct DeadCommand: ParsableCommand {
                 case .json: Console.data(letter.json(withBody: false).bytes)
                 }
             }
-            Console.flush()
+            try Console.flush()
             let more = looked.left > 0 ? "; \(TimeText.count(looked.left)) more were not looked at (--limit)" : ""
             Console.talk(
                 "\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
@@ -117,6 +119,7 @@ struct DeadCommand: ParsableCommand {
             seen += 1
             let letter = DeadLetter(message: message)
             if selection.admits(letter) { show(letter) }
+            if let failure = Console.failure { throw failure }
         }
         // Closing the link puts everything back, in its old order.
         return (seen, max(0, waiting - seen))
