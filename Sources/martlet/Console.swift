@@ -59,7 +59,7 @@ enum Console {
         return CommandFailure(
             fault == EPIPE ? .readerGone : .outputFailed,
             "cannot write to standard output: \(String(cString: strerror(fault))); the data there are incomplete",
-            remedy: "Make room, or send the output elsewhere. What was not written was taken from no queue.")
+            remedy: "Make room there, or send the output elsewhere.")
     }
 
     private static func writeOut() {
