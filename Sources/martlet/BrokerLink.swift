@@ -92,8 +92,28 @@ final class BrokerLink {
     }
 
     /// How many messages wait in a queue.
+    /// - Throws: `unreachable` if there is no such queue, or what ended the link.
     func messageCount(_ queue: String) throws(CommandFailure) -> Int {
-        try run { client throws(AMQPError) in try client.depth(of: queue).messages }
+        do throws(AMQPError) {
+            return try client.depth(of: queue).messages
+        } catch {
+            var failure = Self.failure(error, at: description)
+            // Only these names can be a topology's.
+            if error.replyCode == 404, !queue.hasPrefix("apns.q.") {
+                failure.remedy = "Is the name right? See them all with: rabbitmqctl list_queues -p \(virtualHost) name"
+            }
+            throw failure
+        }
+    }
+
+    /// Why messages of a queue may not be taken only to be put back: there each such delivery is counted, and too many
+    /// of them make a worker refuse a good job and the broker drop it.
+    /// - Parameter queue: The queue's name.
+    /// - Returns: A sentence for the command line, or nil where looking does no harm.
+    static func mistake(lookingAt queue: String) -> String? {
+        guard queue.hasPrefix("apns.q.jobs.") || queue.hasPrefix("apns.q.retry.") else { return nil }
+        return "--queue \(queue.printable) holds jobs on their way: looking counts as a delivery, and jobs that were "
+            + "delivered too often are given up. See how many wait with: martlet check"
     }
 
     // MARK: Receiving
@@ -121,6 +141,12 @@ final class BrokerLink {
     ///   - upToHere: Whether all earlier ones are meant as well.
     func acknowledge(_ message: BrokerMessage, upToHere: Bool) throws(CommandFailure) {
         try run { client throws(AMQPError) in try client.acknowledge(message.delivery, multiple: upToHere) }
+    }
+
+    /// Ends taking messages, and returns once the broker has taken in every acknowledgement: those of a connection that
+    /// is closed before may be lost, and their messages come back.
+    func stopConsuming() throws(CommandFailure) {
+        try run { client throws(AMQPError) in try client.stopConsuming() }
     }
 
     // MARK: Publishing
@@ -213,7 +239,7 @@ final class BrokerLink {
         let text = "\(place): \(error)"
         if error.replyCode == 404 {
             return CommandFailure(
-                .refused, text, remedy: "Create what is missing with: martlet topology apply --config worker.yaml")
+                .unreachable, text, remedy: "Create what is missing with: martlet topology apply --config worker.yaml")
         }
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)

@@ -14,16 +14,20 @@ enum CommandStatus: Int32, CaseIterable, Error {
     case badInput = 65
     /// A file that was named is not there or cannot be read.
     case missingInput = 66
-    /// The broker or APNs cannot be reached.
+    /// The broker or APNs cannot be reached, or the broker has no such queue or exchange.
     case unreachable = 69
     /// A fault of Martlet's own.
     case internalFault = 70
+    /// Standard output could not be written.
+    case outputFailed = 74
     /// It did not work within its time; trying again later may help.
     case gaveUp = 75
-    /// The broker or APNs refused: credentials, permissions, a missing queue.
+    /// The broker or APNs refused: credentials, permissions, a key without a queue.
     case refused = 77
     /// The configuration is wrong.
     case configuration = 78
+    /// The reader of standard output went away, as `head` does: what a shell reports for a program that SIGPIPE ended.
+    case readerGone = 141
 }
 
 /// Why a command ends without having done its work.

@@ -18,45 +18,71 @@ struct OutputOptions: ParsableArguments {
 
 /// The two streams: data go to standard output, talk goes to standard error, so that a pipe carries data alone.
 enum Console {
-    /// Data waiting to be written; gathered, because one system call per line would be most of a listing's cost.
-    private static let waiting = Mutex<[UInt8]>([])
-
-    /// Prints one line of data.
-    /// - Parameter line: The line without its end.
-    static func data(_ line: String) {
-        data(Array(line.utf8))
+    /// What is known about standard output.
+    private struct Output {
+        /// Data to be written; gathered, because one system call per line would be most of a listing's cost.
+        var waiting: [UInt8] = []
+        /// The system's number for why the first write failed that did; from then on data are dropped.
+        var fault: Int32?
     }
 
-    /// Prints one line of data.
+    private static let output = Mutex(Output())
+
+    /// Prints one line of data for people; control characters, which may come from strangers, are made visible.
+    /// - Parameter line: The line without its end.
+    static func data(_ line: String) {
+        data(Array(line.printable.utf8))
+    }
+
+    /// Prints one line of data as it is: for programs, and for what this program draws itself.
     /// - Parameter line: The bytes without a line end.
     static func data(_ line: [UInt8]) {
-        let full = waiting.withLock { bytes in
-            bytes += line
-            bytes.append(UInt8(ascii: "\n"))
-            return bytes.count >= 1 << 16
+        let full = output.withLock { output in
+            guard output.fault == nil else { return false }
+            output.waiting += line
+            output.waiting.append(UInt8(ascii: "\n"))
+            return output.waiting.count >= 1 << 16
         }
-        if full || isTerminal(STDOUT_FILENO) { flush() }
+        if full || isTerminal(STDOUT_FILENO) { writeOut() }
     }
 
     /// Writes out what is waiting; needed before data may be lost or seen.
-    static func flush() {
-        waiting.withLock { bytes in
-            write(bytes, to: STDOUT_FILENO)
-            bytes.removeAll(keepingCapacity: true)
+    /// - Throws: ``failure``, also one of an earlier write.
+    static func flush() throws(CommandFailure) {
+        writeOut()
+        if let failure { throw failure }
+    }
+
+    /// Why standard output takes no data any more; nil while it does.
+    static var failure: CommandFailure? {
+        guard let fault = output.withLock({ $0.fault }) else { return nil }
+        return CommandFailure(
+            fault == EPIPE ? .readerGone : .outputFailed,
+            "cannot write to standard output: \(String(cString: strerror(fault))); the data there are incomplete",
+            remedy: "Make room there, or send the output elsewhere.")
+    }
+
+    private static func writeOut() {
+        output.withLock { output in
+            if output.fault == nil { output.fault = write(output.waiting, to: STDOUT_FILENO) }
+            output.waiting.removeAll(keepingCapacity: true)
         }
     }
 
-    /// Says something to the person at the terminal.
-    /// - Parameter line: The line without its end.
+    /// Says something to the person at the terminal; control characters are made visible.
+    /// - Parameter line: One line or several, without the last one's end.
     static func talk(_ line: String) {
-        write(Array("\(line)\n".utf8), to: STDERR_FILENO)
+        let lines = line.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+        write(Array("\(lines.joined(separator: "\n"))\n".utf8), to: STDERR_FILENO)
     }
 
     /// Replaces the last line of the terminal; for progress only.
     /// - Parameter line: The new line.
-    static func redraw(_ line: String) {
-        write(Array("\r\u{1b}[K\(line)".utf8), to: STDERR_FILENO)
-    }
+    static func redraw(_ line: String) { draw("\r\u{1b}[K\(line)") }
+
+    /// Writes to the terminal with standard error as it is.
+    /// - Parameter text: Text of this program's own, with what moves and colours it.
+    static func draw(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Whether a descriptor is a terminal that can redraw lines.
     /// - Parameter descriptor: Usually 1 or 2.
@@ -80,15 +106,44 @@ enum Console {
         }
     }
 
-    /// Writes all bytes; a reader that went away ends the process through SIGPIPE, as with any other tool.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Writes all bytes; a reader that went away ends the process through SIGPIPE, as with any other tool, unless the
+    /// command ignores that signal.
+    /// - Returns: The system's number for why it failed, or nil.
+    @discardableResult
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), $0.count - done)
             }
-            if count < 0 && errno != EINTR { return }
+            if count < 0 && errno != EINTR { return errno }
             done += max(count, 0)
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// The text with every character made visible that could command a terminal or fake a line: control characters as
+    /// `\x1b`, line separators and changes of direction as `\u{202e}`.
+    var printable: String {
+        guard unicodeScalars.contains(where: Self.isHidden) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            guard Self.isHidden(scalar) else {
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            text += scalar.value < 0x100 ? "\\x\(digits.count < 2 ? "0" : "")\(digits)" : "\\u{\(digits)}"
+        }
+        return text
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1f, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
         }
     }
 }

@@ -6,8 +6,9 @@ struct DeadCommand: ParsableCommand {
         commandName: "dead",
         abstract: "Look at dead letters: jobs that failed for good, kept as they were published.",
         discussion: """
-            Looking changes nothing. Letters are taken without acknowledgement and put back together at the end, so \
-            that none is lost even if this command is killed; other readers of the queue wait that long.
+            Looking changes nothing; queues of jobs on their way are not looked at, for there it would. Letters are \
+            taken without acknowledgement and put back together at the end, so that none is lost even if this command \
+            is killed; other readers of the queue wait that long.
 
             Examples:
               martlet dead list
@@ -19,7 +20,8 @@ struct DeadCommand: ParsableCommand {
     /// Where dead letters are, and which of them to look at.
     struct Selection: ParsableArguments {
         @Flag(help: "Look at the letters of dead tokens instead.") var tokens = false
-        @Option(help: "Look at another queue. (default: apns.q.dead)") var queue: String?
+        @Option(help: "Look at another queue, where each look may count as a delivery. (default: apns.q.dead)")
+        var queue: String?
         @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
         @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []
         @Option(help: "Only this topic; may be repeated.") var topic: [String] = []
@@ -31,6 +33,7 @@ struct DeadCommand: ParsableCommand {
         func validate() throws {
             // A consumer cannot be promised more unacknowledged messages than this.
             if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
+            if let mistake = BrokerLink.mistake(lookingAt: name) { throw ValidationError(mistake) }
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
@@ -58,7 +61,7 @@ struct DeadCommand: ParsableCommand {
                 case .json: Console.data(letter.json(withBody: false).bytes)
                 }
             }
-            Console.flush()
+            try Console.flush()
             let more = looked.left > 0 ? "; \(TimeText.count(looked.left)) more were not looked at (--limit)" : ""
             Console.talk(
                 "\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
@@ -117,6 +120,7 @@ struct DeadCommand: ParsableCommand {
             seen += 1
             let letter = DeadLetter(message: message)
             if selection.admits(letter) { show(letter) }
+            if let failure = Console.failure { throw failure }
         }
         // Closing the link puts everything back, in its old order.
         return (seen, max(0, waiting - seen))

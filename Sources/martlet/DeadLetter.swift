@@ -48,7 +48,9 @@ struct DeadLetter {
         if let correlation = message.correlationID { lines.append("correlation_id \(correlation)") }
         if let replyTo = message.replyTo { lines.append("reply_to      \(replyTo)") }
         for header in message.headers { lines.append("\(header.name): \(header.value)") }
-        return lines + ["", String(decoding: message.body, as: UTF8.self)]
+        // The body's own lines stay lines.
+        let body = String(decoding: message.body, as: UTF8.self)
+        return lines + [""] + body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     /// The letter for programs.

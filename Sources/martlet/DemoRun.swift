@@ -263,10 +263,10 @@ struct DemoRun {
             verdict: state.ledger.verdict(),
             deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
         switch format {
-        case .text: report.lines(colour: Self.coloursReport).forEach(Console.data)
+        case .text: report.lines(colour: Self.coloursReport).forEach { Console.data(Array($0.utf8)) }
         case .json: Console.data(report.json.bytes)
         }
-        Console.flush()
+        try Console.flush()
         try await closeUp(local, workers)
         return report.isClean && isComplete
     }

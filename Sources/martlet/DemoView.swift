@@ -28,13 +28,14 @@ struct DemoView {
         }
         let lines = status.lines(width: Self.terminalWidth, colour: colour)
         // Written in one piece, so that nothing flickers.
-        Console.talk(up + lines.map { "\r\u{1b}[K\($0)" }.joined(separator: "\n"))
+        Console.draw(up + lines.map { "\r\u{1b}[K\($0)\n" }.joined())
         drawn = lines.count
     }
 
     /// Says something that stays; the live lines go on below it.
     mutating func say(_ text: String) {
-        Console.talk(drawn > 0 ? "\(up)\r\u{1b}[J\(text)" : text)
+        if drawn > 0 { Console.draw("\(up)\r\u{1b}[J") }
+        Console.talk(text)
         drawn = 0
     }
 

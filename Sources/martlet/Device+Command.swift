@@ -75,6 +75,7 @@ struct DeviceCommandLine: AsyncParsableCommand {
             try await BlockingWork.run("device") {
                 let client = try DeviceClient(configuration) { screen.show($0) }
                 let mailbox = client.mailbox
+                screen.whenLost { mailbox.post(.quit) }
                 let watching = Task {
                     for await _ in signals { mailbox.post(.quit) }
                 }

@@ -8,6 +8,7 @@ import Synchronization
 final class DeviceScreen: Sendable {
     private let isDrawn: Bool
     private let picture: Mutex<DevicePicture>
+    private let loss = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Makes a screen.
     /// - Parameters:
@@ -21,15 +22,22 @@ final class DeviceScreen: Sendable {
     /// Shows an event.
     /// - Parameter event: What happened.
     func show(_ event: DeviceEvent) {
-        guard isDrawn else {
+        if isDrawn {
+            let lines = picture.withLock { picture in
+                picture.take(event)
+                return picture.lines
+            }
+            Console.data(Array("\u{1b}[2J\u{1b}[H\(lines.joined(separator: "\n"))".utf8))
+        } else {
             Console.data(DeviceLines.line(for: event).bytes)
-            return Console.flush()
         }
-        let lines = picture.withLock { picture in
-            picture.take(event)
-            return picture.lines
-        }
-        Console.data("\u{1b}[2J\u{1b}[H" + lines.joined(separator: "\n"))
+        do throws(CommandFailure) { try Console.flush() } catch { loss.withLock { $0 }?() }
+    }
+
+    /// Says what to do when standard output takes nothing any more.
+    /// - Parameter action: Called after each event that could not be shown, from whatever thread shows it.
+    func whenLost(_ action: @escaping @Sendable () -> Void) {
+        loss.withLock { $0 = action }
     }
 }
 
@@ -76,23 +84,18 @@ struct DevicePicture {
 
     /// The screen from top to bottom, the newest notification first.
     var lines: [String] {
-        var lines = [Self.printable("\(name)  \(connection)"), ""]
-        for (topic, token) in tokens { lines += [Self.printable(topic), "  \(token)"] }
+        var lines = ["\(name)  \(connection)", ""]
+        for (topic, token) in tokens { lines += [topic, "  \(token)"] }
         lines.append("")
         for frame in notifications.reversed() {
             let text = "\(frame.app ?? "")  \(DeviceLines.summary(of: frame))"
-            lines.append("\(TimeText.moment(frame.time ?? 0))  \(Self.printable(text))")
+            lines.append("\(TimeText.moment(frame.time ?? 0))  \(text)")
         }
         if notifications.isEmpty { lines.append("(nothing has arrived yet)") }
         lines.append("")
-        for line in note.split(separator: "\n") { lines.append(Self.printable(String(line))) }
-        return lines + ["", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
-    }
-
-    /// Control characters in a payload must not reach the terminal.
-    private static func printable(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars))
+        lines += note.split(separator: "\n").map(String.init)
+        // Much of this comes from others, who must not command the terminal.
+        return lines.map(\.printable) + ["", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
     }
 }
 

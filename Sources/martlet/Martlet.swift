@@ -9,8 +9,8 @@ struct Martlet: AsyncParsableCommand {
         abstract: "Push notifications from RabbitMQ to Apple devices, with a result for every one of them.",
         discussion: """
             Exit status: 0 all went well, 1 some items failed, 64 wrong command line, 65 bad input, 66 missing file, \
-            69 broker or APNs unreachable, 70 a fault of Martlet's own, 75 gave up for now, 77 refused, \
-            78 wrong configuration.
+            69 broker or APNs unreachable or queue not there, 70 a fault of Martlet's own, 74 output not written, \
+            75 gave up for now, 77 refused, 78 wrong configuration.
 
             Data go to standard output, everything else to standard error.
             """,
@@ -29,17 +29,28 @@ struct Martlet: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            Console.flush()
+            try Console.flush()
         } catch let failure as CommandFailure {
-            Console.flush()
-            Console.talk("martlet: \(failure)")
-            Glibc.exit(failure.status.rawValue)
+            leave(failure)
         } catch let status as CommandStatus {
-            Console.flush()
+            // Whoever reads the status alone must not take a report for complete that is not.
+            do throws(CommandFailure) { try Console.flush() } catch { leave(error) }
             Glibc.exit(status.rawValue)
         } catch {
-            Console.flush()
+            try? Console.flush()
             exit(withError: error)
         }
+    }
+
+    /// Says why, and leaves; quietly where the reader of the output has left first.
+    private static func leave(_ failure: CommandFailure) -> Never {
+        try? Console.flush()
+        if failure.status == .readerGone {
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        } else {
+            Console.talk("martlet: \(failure)")
+        }
+        Glibc.exit(failure.status.rawValue)
     }
 }

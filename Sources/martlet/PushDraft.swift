@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import PushModel
 
 /// Which APNs a device token belongs to, on the command line.
 enum EnvironmentName: String, CaseIterable, ExpressibleByArgument {
@@ -129,6 +130,10 @@ struct PushDraft {
             throw CommandFailure(.usage, "a job needs at least one device token")
         }
         if channel?.isBroadcast ?? true { try checkPayload() }
+        let limit = Job.maximumCollapseIDLength
+        if let length = collapseID?.utf8.count, length > limit {
+            throw CommandFailure(.badInput, "the collapse id has \(length) bytes, and APNs takes \(limit)")
+        }
         let key = try OutgoingJob.routingKey(environment: environment.rawValue, jobClass: jobClass, topic: topic)
         return try raw ? rawJob(key) : envelopedJob(key)
     }

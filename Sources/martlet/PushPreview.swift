@@ -10,7 +10,7 @@ enum PushPreview {
         case .one(let job): show(job, format)
         case .lines(let reader, let line):
             var (good, bad) = (0, 0)
-            while let bytes = try reader.next() {
+            while Console.failure == nil, let bytes = try reader.next() {
                 guard !bytes.isEmpty else { continue }
                 do throws(CommandFailure) {
                     show(try line.job(bytes, newID: JobIdentifier.new), format)
@@ -39,7 +39,9 @@ enum PushPreview {
                 }
             }
             Console.data("")
-            Console.data(job.body)
+            // The body's own lines stay lines.
+            let body = String(decoding: job.body, as: UTF8.self)
+            for line in body.split(separator: "\n", omittingEmptySubsequences: false) { Console.data(String(line)) }
         }
     }
 

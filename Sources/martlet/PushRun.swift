@@ -60,7 +60,7 @@ struct PushRun {
         case .one(let job): try send(job)
         case .lines(let reader, let line):
             Interrupt.watch()
-            while !Interrupt.isRequested, let bytes = try reader.next() {
+            while !Interrupt.isRequested, Console.failure == nil, let bytes = try reader.next() {
                 guard !bytes.isEmpty else { continue }
                 do throws(CommandFailure) {
                     try send(try line.job(bytes, newID: JobIdentifier.new))
@@ -70,7 +70,7 @@ struct PushRun {
                 }
                 showProgress()
             }
-            if Interrupt.isRequested {
+            if Interrupt.isRequested || Console.failure != nil {
                 interrupted = true
                 progress.interrupt("Stopped after line \(reader.lineNumber); waiting for the broker's confirms.")
             }
@@ -115,7 +115,7 @@ struct PushRun {
     /// - Parameter limit: How long at most.
     mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
         let deadline = ContinuousClock.now.advanced(by: limit)
-        while ledger.outstanding > 0 && !Interrupt.isRequested {
+        while ledger.outstanding > 0 && !Interrupt.isRequested && Console.failure == nil {
             let left = min(ContinuousClock.now.duration(to: deadline), .milliseconds(200))
             guard left > .zero else { break }
             guard let message = try link.next(timeout: left) else { continue }

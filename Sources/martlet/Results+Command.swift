@@ -1,4 +1,6 @@
 import ArgumentParser
+import Glibc
+import PushModel
 
 /// `martlet results`: what became of notifications.
 struct ResultsCommand: ParsableCommand {
@@ -50,12 +52,19 @@ struct ResultsCommand: ParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+        let known = Outcome.allCases.map(\.rawValue)
+        if let unknown = outcome.first(where: { !known.contains($0) }) {
+            throw ValidationError("--outcome \(unknown.printable) is none of \(known.joined(separator: ", ")).")
+        }
+        if mode == .drain, let mistake = BrokerLink.mistake(lookingAt: queue) { throw ValidationError(mistake) }
         if mode == .follow && yes { throw ValidationError("--yes belongs to --drain; --follow takes nothing away.") }
     }
 
     func run() throws {
         let link = try BrokerLink.open(broker.target)
         defer { link.close() }
+        // Draining ends in an orderly way when its reader goes away: what was written counts as taken.
+        if mode == .drain { signal(SIGPIPE, SIG_IGN) }
         var reader = ResultReader(filter: filter, limit: count, format: format.output, onlySummary: summary)
         Interrupt.watch()
         switch mode {
@@ -67,7 +76,7 @@ struct ResultsCommand: ParsableCommand {
             }
             try reader.drain(link, queue: queue, for: timeout?.duration)
         }
-        reader.printSummary()
+        try reader.printSummary()
     }
 
     /// What the options let pass.
@@ -113,11 +122,12 @@ struct ResultReader {
         while !Interrupt.isRequested && !isComplete {
             guard let wait = Self.patience(until: deadline) else { return }
             guard let message = try link.next(timeout: wait) else {
-                Console.flush()
+                try Console.flush()
                 continue
             }
             try link.acknowledge(message, upToHere: true)
             if let record = ResultRecord.parse(message.body), filter.passes(record) { show(record, message) }
+            if let failure = Console.failure { throw failure }
         }
     }
 
@@ -125,9 +135,30 @@ struct ResultReader {
     mutating func drain(_ link: BrokerLink, queue: String, for length: Duration?) throws(CommandFailure) {
         let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
         // Only as many are taken as there are now: results that keep coming must not keep the command from ending.
-        var left = try link.messageCount(queue)
-        // Without a limit on what is unsettled: what goes back at the end would otherwise fill it and stop the rest.
-        try link.consume(queue, prefetch: 0)
+        let left = try link.messageCount(queue)
+        // As many unsettled as can be: what goes back at the end would otherwise fill that and stop the rest.
+        try link.consume(queue, prefetch: Int(UInt16.max))
+        var excluded = 0
+        do throws(CommandFailure) {
+            excluded = try take(link, left, until: deadline)
+        } catch {
+            try? link.stopConsuming()
+            throw error
+        }
+        try link.stopConsuming()
+        // What was not acknowledged goes back when the link is closed.
+        if excluded > 0 {
+            Console.talk(
+                "\(TimeText.count(excluded)) messages are no results or do not pass the filter; they go back to \(queue)."
+            )
+        }
+    }
+
+    /// Takes what passes; returns how many messages did not.
+    private mutating func take(
+        _ link: BrokerLink, _ count: Int, until deadline: ContinuousClock.Instant?
+    ) throws(CommandFailure) -> Int {
+        var left = count
         var excluded = 0
         while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
@@ -137,23 +168,25 @@ struct ResultReader {
                 continue
             }
             show(record, message)
-            Console.flush()
+            try Console.flush()
             try link.acknowledge(message, upToHere: false)
         }
-        // What was not acknowledged goes back when the link is closed.
-        if excluded > 0 {
-            Console.talk(
-                "\(TimeText.count(excluded)) messages are no results or do not pass the filter; they go back to \(queue)."
-            )
-        }
+        return excluded
     }
 
     /// Prints the counts, if they were asked for.
-    func printSummary() {
+    /// - Throws: `outputFailed`, after telling them on standard error: what they count may be gone from its queue.
+    func printSummary() throws(CommandFailure) {
         guard onlySummary else { return }
         switch format {
         case .text: summary.lines.forEach(Console.data)
         case .json: Console.data(summary.json.bytes)
+        }
+        do throws(CommandFailure) {
+            try Console.flush()
+        } catch {
+            if error.status == .outputFailed { summary.lines.forEach(Console.talk) }
+            throw error
         }
     }
 

@@ -177,16 +177,16 @@ struct SimulatorCommand: AsyncParsableCommand {
             }
         }
         switch output {
-        case .json: print(json)
+        case .json: Console.data(Array(json.utf8))
         case .text:
-            print("gateway  \(gateway)  (\(environment.rawValue))")
-            print("admin    \(admin)/counts")
-            print("page     \(admin)/")
-            print("devices  \(address):\(simulator.devicePort ?? 0)")
-            print("channels https://\(address):\(simulator.managementPort ?? 0)")
-            print("trust    \(simulator.authorityFile)")
+            Console.data("gateway  \(gateway)  (\(environment.rawValue))")
+            Console.data("admin    \(admin)/counts")
+            Console.data("page     \(admin)/")
+            Console.data("devices  \(address):\(simulator.devicePort ?? 0)")
+            Console.data("channels https://\(address):\(simulator.managementPort ?? 0)")
+            Console.data("trust    \(simulator.authorityFile)")
         }
-        fflush(nil)
+        try Console.flush()
     }
 
     /// Where the simulator keeps its authorities unless told otherwise.

@@ -46,7 +46,7 @@ struct SimulatorCertificateCommand: ParsableCommand {
             let issued = try ProviderCertificates.issue(
                 request, stateDirectory: simulator.stateDirectory ?? SimulatorCommand.defaultStateDirectory)
             try write(issued.certificatePEM + issued.keyPEM)
-            print(issued.serialNumber)
+            Console.data(issued.serialNumber)
         } catch {
             SimulatorCommand.say(error.message)
             throw ExitCode(SimulatorCommand.exitCode(of: error))

@@ -78,7 +78,7 @@ struct TopologyCommand: ParsableCommand {
             }
             for row in done.mended { row.print("mended", format.output) }
             for row in done.remaining { row.print("remains", format.output) }
-            Console.flush()
+            try Console.flush()
             Console.talk("\(client.place): \(done.mended.count) mended, \(done.remaining.count) remaining")
             if !done.remaining.isEmpty { throw CommandStatus.someFailed }
         }
@@ -104,7 +104,7 @@ struct TopologyCommand: ParsableCommand {
                 throw CommandFailure(error)
             }
             for row in rows { row.print(nil, format.output) }
-            Console.flush()
+            try Console.flush()
             Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : "\(rows.count) differences")")
             if !rows.isEmpty { throw CommandStatus.someFailed }
         }

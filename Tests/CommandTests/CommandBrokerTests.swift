@@ -1,3 +1,4 @@
+import Glibc
 import LocalStack
 import Testing
 
@@ -122,8 +123,12 @@ struct CommandBrokerTests {
         #expect(outcome.status == 77, "\(outcome.errorText)")
         #expect(!outcome.errorText.contains("secret"))
         let missing = try martlet("dead", "list", "--queue", "no.such.queue")
-        #expect(missing.status == 77)
-        #expect(missing.errorText.contains("martlet topology apply"))
+        #expect(missing.status == 69)
+        #expect(missing.errorText.contains("list_queues"), "\(missing.errorText)")
+        #expect(!missing.errorText.contains("topology apply"))
+        let unmade = try martlet("results", "--drain", "--yes", "--queue", "apns.q.results.nobodys")
+        #expect(unmade.status == 69)
+        #expect(unmade.errorText.contains("martlet topology apply"), "\(unmade.errorText)")
     }
 
     @Test("Draining takes what passes the filter, leaves the rest, and never happens unasked")
@@ -139,7 +144,7 @@ struct CommandBrokerTests {
         #expect(rejected.text.split(separator: "\n").count == 1)
         #expect(rejected.text.contains(#""job_id":"d1""#))
         #expect(try broker.queueCounts()["apns.q.results"]?.total == 2)
-        let strangers = (0..<1500).map { index in
+        let strangers = (0..<2500).map { index in
             var stranger = result("accepted", job: "s\(index)")
             stranger.body = Array("no result".utf8)
             return stranger
@@ -147,8 +152,52 @@ struct CommandBrokerTests {
         try publish(strangers + [result("expired", job: "last")], to: "apns.results")
         let rest = try martlet("results", "--drain", "--yes", "--summary")
         #expect(rest.text.contains("accepted          2   66.6 %"))
-        #expect(rest.errorText.contains("1 500 messages are no results"))
-        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 1500, unacknowledged: 0))
+        #expect(rest.errorText.contains("2 500 messages are no results"))
+        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 2500, unacknowledged: 0))
+    }
+
+    @Test("What draining prints is gone from the queue, and nothing else is")
+    func drainAll() throws {
+        try broker.control(["purge_queue", "apns.q.results"])
+        try publish((0..<300).map { result("accepted", job: "a\($0)") }, to: "apns.results")
+        let some = try martlet("results", "--drain", "--yes", "--count", "90", "--output", "json")
+        #expect(some.text.split(separator: "\n").count == 90)
+        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 210, unacknowledged: 0))
+        let rest = try martlet("results", "--drain", "--yes", "--output", "json")
+        #expect(rest.text.split(separator: "\n").count == 210)
+        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 0, unacknowledged: 0))
+    }
+
+    @Test("Draining to a full disk or a closed pipe takes nothing that was not written")
+    func drainNowhere() throws {
+        try broker.control(["purge_queue", "apns.q.results"])
+        try publish((0..<100).map { result("accepted", job: "n\($0)") }, to: "apns.results")
+        let drain = ["results", "--drain", "--yes", "--output", "json"]
+        let environment = ["MARTLET_BROKER_URI": broker.uri]
+        let full = try Executable.run(drain, environment: environment, intoFullDevice: true)
+        #expect(full.status == 74, "\(full.errorText)")
+        #expect(full.errorText.contains("cannot write to standard output: No space left on device"))
+        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 100, unacknowledged: 0))
+        let list = try Executable.run(
+            ["dead", "list", "--queue", "apns.q.results"], environment: environment, intoFullDevice: true)
+        #expect(list.status == 74, "\(list.errorText)")
+        let summary = try Executable.run(
+            ["results", "--drain", "--yes", "--count", "1", "--summary"], environment: environment, intoFullDevice: true
+        )
+        #expect(summary.status == 74)
+        #expect(summary.errorText.contains("accepted          1"), "the counts are told at least once")
+
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        close(ends[0])
+        let output = try TemporaryDirectory()
+        let process = try ChildProcess.start(
+            Executable.path, drain, environment: environment, output: .descriptor(ends[1]),
+            error: .file(output.file("errors")))
+        close(ends[1])
+        #expect(process.wait(timeout: .seconds(50)) == .signalled(SIGPIPE))
+        #expect(try ChildProcess.run("/bin/cat", [output.file("errors")]).text.isEmpty)
+        #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 99, unacknowledged: 0))
     }
 
     @Test("Following sees copies of new results that pass the filter, and takes nothing away")
@@ -171,6 +220,29 @@ struct CommandBrokerTests {
         #expect(lines.count == 3)
         #expect(lines.allSatisfy { $0.contains("expired") })
         #expect(try broker.queueCounts()["apns.q.results"]?.total == published)
+    }
+
+    @Test("Following and pushing end where their output cannot be written; what was pushed stays pushed")
+    func nowhere() throws {
+        try broker.control(["purge_queue", "apns.q.results"])
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        let environment = ["MARTLET_BROKER_URI": broker.uri]
+        let push = try Executable.run(
+            ["push", "a1", "--topic", "com.a", "--environment", "production", "--alert", "x", "-o", "json"],
+            environment: environment, intoFullDevice: true)
+        #expect(push.status == 74, "\(push.errorText)")
+        #expect(try broker.queueCounts()["apns.q.jobs.shop"]?.ready == 1)
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        let process = try ChildProcess.start(
+            Executable.path, ["results", "--follow", "--timeout", "40s"], environment: environment,
+            output: .file("/dev/full"))
+        var published = 0
+        while published < 400 && process.wait(timeout: .milliseconds(300)) == nil {
+            try publish([result("accepted", job: "f\(published)")], to: "apns.results")
+            published += 1
+        }
+        #expect(process.wait(timeout: .zero) == .exited(74))
+        try broker.control(["purge_queue", "apns.q.results"])
     }
 
     @Test("Twenty-five looks at the dead letters lose none and change nothing")
@@ -201,5 +273,25 @@ struct CommandBrokerTests {
         #expect(show.text.contains("x-apns-died-at: 1763712800174"))
         #expect(try martlet("dead", "show", "dead-9").status == 1)
         #expect(try broker.queueCounts()["apns.q.dead"]?.ready == 3)
+    }
+
+    @Test("What producers write cannot command the terminal")
+    func hostileText() throws {
+        try broker.control(["purge_queue", "apns.q.dead"])
+        let hostile = "\u{1b}]0;owned\u{7}\u{9b}2J\nfaked"
+        let letter = OutgoingJob(
+            routingKey: "rejected.production.com.a", contentType: hostile, messageID: "h\(hostile)",
+            headers: [("x-apns-outcome", .text("rejected")), ("x-apns-reason", .text(hostile))],
+            body: Array("{\n\"n\": \"\u{1b}\"}".utf8), notifications: 1)
+        try publish([letter], to: "apns.dead")
+        let list = try martlet("dead", "list")
+        #expect(list.text.contains(#"\x1b]0;owned\x07\x9b2J\x0afaked"#), "\(list.text.debugDescription)")
+        let show = try martlet("dead", "show", "h")
+        #expect(show.text.hasSuffix("\n{\n\"n\": \"\\x1b\"}\n"), "\(show.text.debugDescription)")
+        for text in [list.text, show.text] {
+            let controls = text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
+            #expect(controls.isEmpty)
+        }
+        try broker.control(["purge_queue", "apns.q.dead"])
     }
 }

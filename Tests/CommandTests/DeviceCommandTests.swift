@@ -201,6 +201,19 @@ struct DeviceCommandTests {
         #expect(outcome.status == status.rawValue)
         #expect(outcome.errorText.contains(says))
     }
+
+    @Test("A device whose events nobody can read ends")
+    func nowhere() throws {
+        let (process, ports) = try simulator()
+        let device = try ChildProcess.start(
+            Executable.path,
+            [
+                "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.devicePort)", "--ca",
+                ports.authority, "--app", "com.example.app",
+            ], environment: [:], input: .discard, output: .file("/dev/full"))
+        #expect(device.wait(timeout: .seconds(60)) == .exited(74))
+        process.process.terminate()
+    }
 }
 
 @Suite("A device's screen", .timeLimit(.minutes(1)))

@@ -14,10 +14,16 @@ enum Executable {
     ///   - arguments: Its arguments.
     ///   - input: Its standard input.
     ///   - environment: Its whole environment; none of the test's own variables reach it.
+    ///   - intoFullDevice: Whether its standard output is a device on which every write fails.
     static func run(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+        _ arguments: [String], input: String = "", environment: [String: String] = [:], intoFullDevice: Bool = false
     ) throws -> ChildProcess.Outcome {
-        try ChildProcess.run(
+        if intoFullDevice {
+            return try ChildProcess.run(
+                "/bin/sh", ["-c", "exec \"$0\" \"$@\" >/dev/full", path] + arguments, environment: environment,
+                input: Array(input.utf8), timeout: .seconds(50))
+        }
+        return try ChildProcess.run(
             path, arguments, environment: environment, input: Array(input.utf8), timeout: .seconds(50))
     }
 }

@@ -58,6 +58,21 @@ struct ExitStatusTests {
             status: .missingInput, says: "/nonexistent"),
         Run(arguments: ["results", "--follow", "--drain"], status: .usage, says: "--drain"),
         Run(arguments: ["results", "--yes"], status: .usage, says: "--drain"),
+        Run(arguments: ["results", "--outcome", "nonsense"], status: .usage, says: "accepted, dead_token, rejected"),
+        Run(
+            arguments: ["results", "--drain", "--queue", "apns.q.jobs.shop"], status: .usage,
+            says: "counts as a delivery"),
+        Run(arguments: ["dead", "--queue", "apns.q.jobs.shop"], status: .usage, says: "counts as a delivery"),
+        Run(arguments: ["dead", "list", "--queue", "apns.q.retry.2s"], status: .usage, says: "counts as a delivery"),
+        Run(
+            arguments: ["dead", "show", "j", "--queue", "apns.q.jobs.unrouted"], status: .usage,
+            says: "counts as a delivery"),
+        Run(
+            arguments: push + ["--alert", "x", "--collapse-id", String(repeating: "é", count: 33), "-n"],
+            status: .badInput, says: "the collapse id has 66 bytes, and APNs takes 64"),
+        Run(
+            arguments: push + ["--alert", "x", "--collapse-id", String(repeating: "c", count: 64), "-n"], status: .ok,
+            says: "collapse_id"),
         Run(arguments: ["dead", "show"], status: .usage, says: "<id>"),
         Run(arguments: ["topology", "render", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
         Run(arguments: ["topology", "render"], status: .configuration, says: "routes"),
@@ -73,6 +88,18 @@ struct ExitStatusTests {
         #expect(outcome.status == run.status.rawValue, "\(said)")
         #expect(said.contains(run.says), "\(said)")
         #expect(!said.contains("secret"))
+    }
+
+    @Test(
+        "Output that cannot be written is told, and wins over any other status",
+        arguments: [
+            (push + ["--alert", "x", "-n"], ""), (["push", "--jobs", "-", "-n"], "\(job)\nx\n"),
+            (push + ["--alert", "x", "-n", "-o", "json"], ""), (["check", "-c", "/nonexistent"], ""),
+        ])
+    func fullOutput(arguments: [String], input: String) throws {
+        let outcome = try Executable.run(arguments, input: input, intoFullDevice: true)
+        #expect(outcome.status == 74, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("cannot write to standard output: No space left on device"))
     }
 
     @Test("A worker that may open too few files does not start, and says which limit to raise")

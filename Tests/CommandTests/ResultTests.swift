@@ -129,6 +129,17 @@ struct ResultTests {
             ])
     }
 
+    @Test(
+        "Characters that command a terminal or fake a line are shown, not sent",
+        arguments: [
+            ("Grüße, 你好 👍🏽 👨‍👩‍👧", "Grüße, 你好 👍🏽 👨‍👩‍👧"), ("\u{1b}[2J\u{0}\u{7}\r\n\t", #"\x1b[2J\x00\x07\x0d\x0a\x09"#),
+            ("\u{7f}\u{9b}31m\u{85}", #"\x7f\x9b31m\x85"#), ("a\u{202e}b\u{2028}", #"a\u{202e}b\u{2028}"#),
+            ("1\u{a0}000 e\u{301}\u{1b}", "1\u{a0}000 e\u{301}\\x1b"),
+        ])
+    func printable(text: String, shown: String) {
+        #expect(text.printable == shown)
+    }
+
     @Test("JSON is written with what must be escaped, and nothing else")
     func json() {
         let value = JSONValue.object([

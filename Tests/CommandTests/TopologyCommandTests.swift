@@ -42,6 +42,8 @@ struct TopologyCommandTests {
         let plain = try Executable.run(["topology", "render", "-c", file])
         #expect(!plain.text.contains("password"))
         #expect(plain.errorText.isEmpty)
+        let nowhere = try Executable.run(["topology", "render", "-c", file], intoFullDevice: true)
+        #expect(nowhere.status == 74, "\(nowhere.errorText)")
     }
 
     @Test("A management API that is not there is unreachable, and its remedy is told")
