@@ -125,7 +125,7 @@ struct AdminTests {
         }
     }
 
-    @Test("an address that is taken ends the server with an error")
+    @Test("an address that is taken ends the server with an error that names the setting, the place and the remedy")
     func taken() async throws {
         let source = TestSource()
         try await withServer(source) { address in
@@ -134,7 +134,10 @@ struct AdminTests {
             let second = AdminServer(
                 listen: ListenAddress(host: "127.0.0.1", port: port), source: source, metrics: sampleMetrics(),
                 heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            await #expect(throws: (any Error).self) { try await second.run() }
+            let error = await #expect(throws: WorkerError.self) { try await second.run() }
+            let begin = "admin.listen: cannot listen on 127.0.0.1:\(port): Address already in use: "
+            #expect(error?.message.hasPrefix(begin) == true, "\(String(describing: error))")
+            #expect(error?.message.contains("127.0.0.1:0 for any free port") == true)
         }
     }
 }
