@@ -112,6 +112,26 @@ struct AdminTests {
         }
     }
 
+    @Test("HEAD is answered like GET, without the body", arguments: ["livez", "readyz", "metrics"])
+    func head(_ path: String) async throws {
+        try await withServer(TestSource()) { address in
+            let (head, whole) = (try await curl("-I", "\(address)/\(path)"), try await curl("\(address)/\(path)"))
+            #expect(head.code == whole.code)
+            let lines = head.body.lowercased().split(separator: "\r\n")
+            #expect(lines.allSatisfy { $0.hasPrefix("http/1.1 ") || $0.contains(": ") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("content-type: ") })
+        }
+    }
+
+    @Test("what asks for the name of somebody else is told so")
+    func misdirected() async throws {
+        try await withServer(TestSource()) { address in
+            let answer = try await curl("-H", "Host: evil.example", "\(address)/metrics")
+            #expect(answer.code == "421")
+            #expect(answer.body == "a server of this machine alone: ask for localhost or an IP address\n")
+        }
+    }
+
     @Test("anything else is refused: other paths, other methods, huge headers")
     func refusals() async throws {
         try await withServer(TestSource()) { address in

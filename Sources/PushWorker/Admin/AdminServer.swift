@@ -86,8 +86,8 @@ package struct AdminServer: Service {
 
     private func cannotListen(_ error: any Error) -> WorkerError {
         WorkerError(
-            message: "admin.listen: cannot listen on \(listen): \(Self.reason(error)): give each worker of a machine an "
-                + "address of its own, such as 127.0.0.1:0 for any free port, or null for no admin server")
+            message: "admin.listen: cannot listen on \(listen): \(Self.reason(error)): give each worker of a machine "
+                + "an address of its own, such as 127.0.0.1:0 for any free port, or null for no admin server")
     }
 
     /// An error in words: the operating system's, where it has some.
@@ -116,7 +116,7 @@ package struct AdminServer: Service {
     }
 
     private func router() -> Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         let (source, metrics, patience, gate) = (source, metrics, patience, gate)
         router.add(middleware: AdminGuard(gate: gate))
         router.get("livez") { request, _ in
@@ -193,6 +193,10 @@ private struct AdminGuard: RouterMiddleware {
             return AdminServer.response(
                 .forbidden, "text/plain; charset=utf-8",
                 Array("needs a token, and admin.token_file is not set\n".utf8))
+        case .misdirected:
+            return AdminServer.response(
+                .misdirectedRequest, "text/plain; charset=utf-8",
+                Array("a server of this machine alone: ask for localhost or an IP address\n".utf8))
         }
     }
 }
@@ -202,6 +206,6 @@ extension AdminGate {
     fileprivate func verdict(of request: Request) -> Verdict {
         verdict(
             isReading: request.method == .get || request.method == .head, path: request.uri.path,
-            authorization: request.headers[.authorization])
+            host: request.head.authority, authorization: request.headers[.authorization])
     }
 }
