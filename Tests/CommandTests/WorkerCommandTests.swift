@@ -47,7 +47,7 @@ struct WorkerCommandTests {
         #expect(first.wait(timeout: .seconds(50)) == .exited(0))
     }
 
-    @Test("A signal while the worker still reads its configuration ends it in good order", arguments: [SIGTERM, SIGINT])
+    @Test("A signal while the worker reads its configuration ends it in good order", arguments: [SIGTERM, SIGINT])
     func early(signal: Int32) throws {
         let pipe = directory.file("martlet.yaml")
         try #require(mkfifo(pipe, 0o600) == 0)
