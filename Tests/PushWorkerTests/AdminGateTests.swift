@@ -57,7 +57,8 @@ struct AdminGateTests {
         arguments: [
             (nil, true), ("localhost", true), ("LocalHost:9464", true), ("127.0.0.1", true), ("127.0.0.1:1", true),
             ("[::1]:9464", true), ("10.1.2.3", true), ("", false), ("evil.example", false),
-            ("evil.example:9464", false), ("localhost.evil.example", false), ("127.0.0.1.evil.example", false), ("localhost:", false),
+            ("evil.example:9464", false), ("localhost.evil.example", false), ("127.0.0.1.evil.example", false),
+            ("localhost:", false),
             ("127.1", false), ("[::1", false),
         ] as [(String?, Bool)])
     func hosts(_ host: String?, isAnswered: Bool) {
