@@ -68,7 +68,7 @@ package final class Worker: Sendable {
     package func reload(credentials: [CredentialConfiguration]? = nil) { watcher.reload(credentials) }
 
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
-    /// is asked for.
+    /// is asked for, or the task is cancelled.
     package func run() async throws {
         let journal = openJournal()
         for lane in lanes {
@@ -99,9 +99,10 @@ package final class Worker: Sendable {
             watcher.stop()
             watchdog.stop()
         }
-        await withGracefulShutdownHandler {
+        // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
+        await withTaskCancellationOrGracefulShutdownHandler {
             for lane in lanes { await lane.handle.waitUntilEnded() }
-        } onGracefulShutdown: {
+        } onCancelOrGracefulShutdown: {
             self.drain()
         }
     }

@@ -19,18 +19,20 @@ struct WorkerCommand: AsyncParsableCommand {
             MARTLET_LOG_LEVEL=debug martlet worker --config martlet.yaml
             """,
         discussion: """
-            Run as many as you like with the same configuration; they share the queues. A worker never ends because a \
+            Run as many as you like with the same configuration; they share the queues. Only admin.listen must differ \
+            on one machine (MARTLET_ADMIN_LISTEN=127.0.0.1:0 takes any free port). A worker never ends because a \
             broker or APNs cannot be reached: /readyz at admin.listen says what it waits for.
 
             SIGTERM (or control-C) takes no more jobs, finishes what is in flight within shutdown.grace, and hands the \
-            rest back to the broker. A second signal leaves at once; the broker then delivers again what was in flight.
+            rest back to the broker. Another one, a second later or more, leaves at once; the broker then delivers \
+            again what was in flight.
 
             The files of credentials are watched; SIGHUP reads them again at once, together with the credentials \
             section of the configuration. A new key or certificate is proved on a connection of its own before the \
             others follow. Everything else in the configuration needs a restart.
 
-            Exit codes: 0 stopped by a signal, 70 a fault of Martlet's own, 75 left before everything was finished, \
-            78 wrong configuration.
+            Exit codes: 0 stopped by a signal, 66 no configuration file, 70 a fault of Martlet's own, 75 left before \
+            everything was finished, 78 wrong configuration.
             """)
 
     @OptionGroup
@@ -38,8 +40,10 @@ struct WorkerCommand: AsyncParsableCommand {
 
     /// Runs until a signal ends it.
     func run() async throws {
+        // Before anything that takes time: a worker that is told to end while it starts ends in good order, too.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         try ProcessSetup.prepare()
-        let configuration = try loadConfiguration()
+        let configuration = try configurationOptions.load()
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
         defer { log.flush() }
         let logger = Logger(label: "martlet.worker")
@@ -56,7 +60,10 @@ struct WorkerCommand: AsyncParsableCommand {
                 "routes": "\(configuration.routes.count)",
             ])
         var services: [any Service] = []
+        var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {
+            let (listens, nowListens) = AsyncStream.makeStream(of: Void.self)
+            listening = listens
             let registry = MetricsRegistry()
             MetricsSystem.bootstrap(registry)
             let metrics = WorkerMetrics(
@@ -65,11 +72,15 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 AdminServer(
                     listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
-                    tokenFile: configuration.adminTokenFile, logger: Self.quiet(logger)))
-            logger.info("admin server", metadata: ["listen": "\(address)"])
+                    tokenFile: configuration.adminTokenFile, logger: Self.quiet(logger),
+                    started: { port in
+                        let place = ListenAddress(host: address.host, port: port)
+                        logger.info("admin server", metadata: ["listen": "\(place)"])
+                        nowListens.yield()
+                    }))
         }
         // Stopped last to first: the worker drains while the admin server still answers.
-        services.append(RunningWorker(worker: worker))
+        services.append(RunningWorker(worker: worker, listening: listening))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services.map {
@@ -77,27 +88,32 @@ struct WorkerCommand: AsyncParsableCommand {
                         service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 logger: Self.quiet(logger)))
-        let signals = Task { await obeySignals(worker, group, logger) }
-        defer { signals.cancel() }
-        try await group.run()
+        let obeying = Task { await obey(signals, worker, group, logger) }
+        defer { obeying.cancel() }
+        do {
+            try await group.run()
+        } catch let error as WorkerError {
+            throw CommandFailure(.configuration, error.message)
+        }
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }
     }
 
-    /// SIGHUP reads the credentials again, the first SIGTERM or SIGINT drains the worker, the second ends it.
-    private func obeySignals(_ worker: Worker, _ group: ServiceGroup, _ logger: Logger) async {
-        var count = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+    /// SIGHUP reads the credentials again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
+    private func obey(
+        _ signals: UnixSignalsSequence, _ worker: Worker, _ group: ServiceGroup, _ logger: Logger
+    ) async {
+        var requests = StopRequests()
+        for await signal in signals {
             if signal == .sighup {
                 reloadCredentials(of: worker, logger)
                 continue
             }
-            count += 1
-            if count == 1 {
-                await group.triggerGracefulShutdown()
-            } else {
-                // What is in flight is still at the broker, which delivers it again.
-                Glibc._exit(CommandStatus.gaveUp.rawValue)
+            switch requests.next(at: .now) {
+            case .drain: await group.triggerGracefulShutdown()
+            case .nothing: continue
+            // What is in flight is still at the broker, which delivers it again.
+            case .leave: Glibc._exit(CommandStatus.gaveUp.rawValue)
             }
         }
     }
@@ -121,20 +137,21 @@ struct WorkerCommand: AsyncParsableCommand {
         quiet.logLevel = .warning
         return quiet
     }
-
-    /// The configuration; whatever is wrong with it, a missing file too, is a matter of configuration here.
-    private func loadConfiguration() throws(CommandFailure) -> WorkerConfiguration {
-        do throws(CommandFailure) {
-            return try configurationOptions.load()
-        } catch {
-            throw CommandFailure(.configuration, error.message, remedy: error.remedy)
-        }
-    }
 }
 
 /// The worker as one of the process's services.
 private struct RunningWorker: Service {
     let worker: Worker
+    /// Brings an element once the admin server listens; nil without one.
+    let listening: AsyncStream<Void>?
 
-    func run() async throws { try await worker.run() }
+    /// Waits for the admin server first: a worker that nobody can ask whether it lives takes no job.
+    func run() async throws {
+        if let listening {
+            _ = await cancelWhenGracefulShutdown { await listening.first { true } }
+            // The server failed, and the group ends.
+            guard !Task.isCancelled else { return }
+        }
+        try await worker.run()
+    }
 }

@@ -75,6 +75,7 @@ struct ExitStatusTests {
             says: "collapse_id"),
         Run(arguments: ["dead", "show"], status: .usage, says: "<id>"),
         Run(arguments: ["topology", "render", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["worker", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
         Run(arguments: ["topology", "render"], status: .configuration, says: "routes"),
         Run(arguments: ["check", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
         Run(

@@ -116,10 +116,12 @@ extension FaultCatalogue {
         // Busy: there is time to finish, so nothing is done twice.
         try await terminate(ring, "busy", endings: [.exited(0)])
 
-        try await begin(ring)
+        // Slow enough to be busy still when the second signal may count.
+        try await begin(ring, taking: 4_000...6_000)
         let hasty = try ring.worker
         hasty.process.signal(SIGTERM)
         try await ring.awaitLog("draining", of: hasty)
+        try await ring.endure(StopRequests.patience + .milliseconds(100))
         try await terminate(ring, "twice", endings: [.exited(75)])
 
         try await begin(ring)
@@ -138,10 +140,10 @@ extension FaultCatalogue {
     }
 
     /// Starts a worker and gives it something to do.
-    private static func begin(_ ring: FaultRing) async throws {
+    private static func begin(_ ring: FaultRing, taking time: ClosedRange<Int> = 50...300) async throws {
         try ring.startWorker()
         let pushes = ring.pushes
-        try await ring.publish(3_000, taking: 50...300)
+        try await ring.publish(3_000, taking: time)
         try await ring.until("the worker is busy") { ring.pushes > pushes + 200 }
         try await ring.noteHeld()
     }

@@ -25,10 +25,11 @@ struct AdminGateTests {
         Row(path: "/anything", here: .open, elsewhere: .unauthorized),
         Row(path: "/readyz", authorization: "Bearer \(token)", here: .open, elsewhere: .open),
         Row(path: "/metrics", authorization: "bearer  \(token)", here: .open, elsewhere: .open),
-        Row(path: "/livez", authorization: "Bearer \(token)x", here: .unauthorized, elsewhere: .unauthorized),
-        Row(path: "/livez", authorization: "Bearer", here: .unauthorized, elsewhere: .unauthorized),
-        Row(path: "/livez", authorization: "Basic \(token)", here: .unauthorized, elsewhere: .unauthorized),
-        Row(path: "/livez", authorization: "", here: .unauthorized, elsewhere: .unauthorized),
+        Row(path: "/livez", authorization: "Bearer \(token)x", here: .open, elsewhere: .brief),
+        Row(path: "/metrics", authorization: "Bearer \(token)x", here: .open, elsewhere: .unauthorized),
+        Row(path: "/metrics", authorization: "Bearer", here: .open, elsewhere: .unauthorized),
+        Row(path: "/metrics", authorization: "Basic \(token)", here: .open, elsewhere: .unauthorized),
+        Row(path: "/metrics", authorization: "", here: .open, elsewhere: .unauthorized),
         Row(isReading: false, path: "/livez", here: .unauthorized, elsewhere: .unauthorized),
         Row(isReading: false, path: "/anything", here: .unauthorized, elsewhere: .unauthorized),
         Row(isReading: false, path: "/anything", authorization: "Bearer \(token)", here: .open, elsewhere: .open),
@@ -45,8 +46,28 @@ struct AdminGateTests {
         for (isLoopback, expected) in [(true, row.here), (false, row.elsewhere)] {
             let gate = AdminGate(isLoopback: isLoopback, tokenFile: file)
             #expect(
-                gate.verdict(isReading: row.isReading, path: row.path, authorization: row.authorization) == expected)
+                gate.verdict(
+                    isReading: row.isReading, path: row.path, host: "localhost", authorization: row.authorization)
+                    == expected)
         }
+    }
+
+    @Test(
+        "a server of this machine answers only to localhost and to addresses, so that no page of another name reads it",
+        arguments: [
+            (nil, true), ("localhost", true), ("LocalHost:9464", true), ("127.0.0.1", true), ("127.0.0.1:1", true),
+            ("[::1]:9464", true), ("10.1.2.3", true), ("", false), ("evil.example", false),
+            ("evil.example:9464", false), ("localhost.evil.example", false), ("127.0.0.1.evil.example", false),
+            ("localhost:", false),
+            ("127.1", false), ("[::1", false),
+        ] as [(String?, Bool)])
+    func hosts(_ host: String?, isAnswered: Bool) {
+        let here = AdminGate(isLoopback: true, tokenFile: nil)
+        let verdict = here.verdict(isReading: true, path: "/metrics", host: host, authorization: nil)
+        #expect(verdict == (isAnswered ? .open : .misdirected))
+        // Elsewhere names are as good as addresses, and the token decides.
+        let elsewhere = AdminGate(isLoopback: false, tokenFile: nil)
+        #expect(elsewhere.verdict(isReading: true, path: "/livez", host: host, authorization: nil) == .brief)
     }
 
     @Test("without a usable token file nothing can be changed and no token is right")
@@ -54,14 +75,15 @@ struct AdminGateTests {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
         let none = AdminGate(isLoopback: true, tokenFile: nil)
-        #expect(none.verdict(isReading: false, path: "/", authorization: nil) == .forbidden)
-        #expect(none.verdict(isReading: false, path: "/", authorization: "Bearer ") == .unauthorized)
+        #expect(none.verdict(isReading: false, path: "/", host: nil, authorization: nil) == .forbidden)
+        #expect(none.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer ") == .forbidden)
         for text in ["short", "\n", ""] {
             let gate = AdminGate(isLoopback: true, tokenFile: try fixture.write("token", text))
-            #expect(gate.verdict(isReading: false, path: "/", authorization: "Bearer \(text)") == .unauthorized)
+            let verdict = gate.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer \(text)")
+            #expect(verdict == .unauthorized)
         }
         let missing = AdminGate(isLoopback: true, tokenFile: "/nowhere/token")
-        #expect(missing.verdict(isReading: false, path: "/", authorization: "Bearer x") == .unauthorized)
+        #expect(missing.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
     }
 
     @Test("a changed token holds from the next request on")
@@ -70,9 +92,11 @@ struct AdminGateTests {
         defer { fixture.remove() }
         let gate = AdminGate(isLoopback: false, tokenFile: try fixture.write("token", Self.token))
         try fixture.write("token", "another-token-of-a-day")
-        #expect(gate.verdict(isReading: true, path: "/metrics", authorization: "Bearer \(Self.token)") == .unauthorized)
-        let fresh = "Bearer another-token-of-a-day"
-        #expect(gate.verdict(isReading: true, path: "/metrics", authorization: fresh) == .open)
+        for (token, expected) in [(Self.token, AdminGate.Verdict.unauthorized), ("another-token-of-a-day", .open)] {
+            let verdict = gate.verdict(
+                isReading: true, path: "/metrics", host: nil, authorization: "Bearer \(token)")
+            #expect(verdict == expected)
+        }
     }
 
     @Test("strangers at a reachable address learn whether the worker lives and is ready, and no reasons")
@@ -170,7 +194,7 @@ struct AdminLimitTests {
         try await tests.withServer(TestSource(), requestLimit: .milliseconds(200)) { address in
             let silent = try connect(address)
             let slow = try connect(address)
-            try send("GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ", on: slow)
+            try send("GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", on: slow)
             #expect(try readToEnd(slow) == "")
             #expect(try readToEnd(silent) == "")
             #expect(try await tests.curl("\(address)/livez").code == "200")
@@ -182,12 +206,12 @@ struct AdminLimitTests {
         let tests = AdminTests()
         try await tests.withServer(TestSource()) { address in
             let body = try connect(address)
-            try send("POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", on: body)
+            try send("POST /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", on: body)
             let chunk = "400\r\n\(String(repeating: "x", count: 1024))\r\n"
             for _ in 0..<5 { try send(chunk, on: body) }
             #expect(try !readToEnd(body).contains(" 200 "))
             let announced = try connect(address)
-            try send("POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", on: announced)
+            try send("POST /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", on: announced)
             try send(String(repeating: "x", count: AdminConnectionGuard.bodyLimit + 1), on: announced)
             #expect(try !readToEnd(announced).contains(" 200 "))
             let headers = try connect(address)
@@ -205,7 +229,7 @@ struct AdminLimitTests {
     func lateBodies() async throws {
         let tests = AdminTests()
         try await tests.withServer(TestSource()) { address in
-            let head = "GET /livez HTTP/1.1\r\nHost: x\r\n"
+            let head = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
             let crowd = try Crowd(of: AdminServer.connectionLimit - 1) {
                 let socket = try connect(address)
                 try send("\(head)Content-Length: 1\r\n\r\n", on: socket)

@@ -112,6 +112,26 @@ struct AdminTests {
         }
     }
 
+    @Test("HEAD is answered like GET, without the body", arguments: ["livez", "readyz", "metrics"])
+    func head(_ path: String) async throws {
+        try await withServer(TestSource()) { address in
+            let (head, whole) = (try await curl("-I", "\(address)/\(path)"), try await curl("\(address)/\(path)"))
+            #expect(head.code == whole.code)
+            let lines = head.body.lowercased().split(separator: "\r\n")
+            #expect(lines.allSatisfy { $0.hasPrefix("http/1.1 ") || $0.contains(": ") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("content-type: ") })
+        }
+    }
+
+    @Test("what asks for the name of somebody else is told so")
+    func misdirected() async throws {
+        try await withServer(TestSource()) { address in
+            let answer = try await curl("-H", "Host: evil.example", "\(address)/metrics")
+            #expect(answer.code == "421")
+            #expect(answer.body == "a server of this machine alone: ask for localhost or an IP address\n")
+        }
+    }
+
     @Test("anything else is refused: other paths, other methods, huge headers")
     func refusals() async throws {
         try await withServer(TestSource()) { address in
@@ -125,7 +145,7 @@ struct AdminTests {
         }
     }
 
-    @Test("an address that is taken ends the server with an error")
+    @Test("an address that is taken ends the server with an error that names the setting, the place and the remedy")
     func taken() async throws {
         let source = TestSource()
         try await withServer(source) { address in
@@ -134,7 +154,10 @@ struct AdminTests {
             let second = AdminServer(
                 listen: ListenAddress(host: "127.0.0.1", port: port), source: source, metrics: sampleMetrics(),
                 heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            await #expect(throws: (any Error).self) { try await second.run() }
+            let error = await #expect(throws: WorkerError.self) { try await second.run() }
+            let begin = "admin.listen: cannot listen on 127.0.0.1:\(port): Address already in use: "
+            #expect(error?.message.hasPrefix(begin) == true, "\(String(describing: error))")
+            #expect(error?.message.contains("127.0.0.1:0 for any free port") == true)
         }
     }
 }

@@ -151,7 +151,7 @@ struct ConfigurationBrokerTests {
         let error = #expect(throws: AMQPError.self) { try broker.endpoints() }
         #expect(error?.message.contains("it is no plain file") == true)
         let gate = AdminGate(isLoopback: true, tokenFile: pipe)
-        #expect(gate.verdict(isReading: true, path: "/", authorization: "Bearer x") == .unauthorized)
+        #expect(gate.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
     }
 
     @Test("the certificate of broker.tls is enough for EXTERNAL")

@@ -122,6 +122,27 @@ struct ConfigurationEnvironmentTests {
             (["MARTLET_LANES": "lots"], "MARTLET_LANES: lanes: \"lots\" is neither \"auto\" nor a whole number"),
             (["MARTLET_LANE": "2"], "MARTLET_LANE: unknown setting. Did you mean \"MARTLET_LANES\"?"),
             (["MARTLET_LOG_COLOUR": "red"], "MARTLET_LOG_COLOUR: unknown setting."),
+            (["MARTLET_NOPE": "x"], "MARTLET_NOPE: unknown setting."),
+            (["MARTLET_ADMIN_PORT": "9464"], "MARTLET_ADMIN_PORT: unknown setting."),
+            (
+                ["MARTLET_CONFIG": "martlet.yaml"],
+                "MARTLET_CONFIG: unknown setting. The path of the configuration file is given with --config."
+            ),
+            (
+                ["MARTLET_RETRY": "x"],
+                "MARTLET_RETRY: unknown setting. It is a section: each of its settings has a variable of its own, such "
+                    + "as MARTLET_RETRY_TIERS."
+            ),
+            (
+                ["MARTLET_ADMIN": #"{"listen":null}"#],
+                "MARTLET_ADMIN: unknown setting. It is a section: each of its settings has a variable of its own, such "
+                    + "as MARTLET_ADMIN_LISTEN."
+            ),
+            (
+                ["MARTLET_APNS_CHANNELS": "x"],
+                "MARTLET_APNS_CHANNELS: unknown setting. It is a section: each of its settings has a variable of its "
+                    + "own, such as MARTLET_APNS_CHANNELS_PRODUCTION."
+            ),
             (
                 ["MARTLET_RETRY_TIERS": "1s,soon"],
                 "MARTLET_RETRY_TIERS: retry.tiers[1]: \"soon\" is not a duration: write a whole number and a unit, "
@@ -158,8 +179,8 @@ struct ConfigurationEnvironmentTests {
     @Test(
         "variables of others with the same prefix are left alone",
         arguments: [
-            "MARTLET_CONFIG", "MARTLET_SERVICE_HOST", "MARTLET_SERVICE_PORT", "MARTLET_PORT_9464_TCP_ADDR",
-            "MARTLET_BROKER_SERVICE_HOST", "MARTLET_BROKER_PORT", "MARTLET_SOMETHING_ELSE", "PATH",
+            "MARTLET_FAILPOINT", "MARTLET_SERVICE_HOST", "MARTLET_SERVICE_PORT", "MARTLET_PORT_9464_TCP_ADDR",
+            "MARTLET_BROKER_SERVICE_HOST", "MARTLET_BROKER_PORT", "MARTLET_SERVICE_PORT_HTTP", "PATH",
         ])
     func foreign(_ name: String) throws {
         let fixture = try ConfigurationFixture()

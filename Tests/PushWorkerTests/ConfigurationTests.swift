@@ -1,6 +1,8 @@
 import Foundation
 import Logging
 import PushModel
+import TLS
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -132,7 +134,9 @@ struct ConfigurationTests {
     func everything() throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
-        for name in ["ca.pem", "cert.pem", "key.pem", "trust.pem"] { try fixture.write(name, name) }
+        for name in ["ca.pem", "cert.pem", "key.pem"] { try fixture.write(name, name) }
+        let authority = try ThrowawayCertificates(name: "Trust").authority
+        try fixture.write("trust.pem", String(decoding: authority.certificatePEM, as: UTF8.self))
         let configuration = try fixture.load(
             """
             instance: w-1
@@ -355,6 +359,44 @@ struct ConfigurationTests {
             return
         }
         #expect(bare.description == "configuration: routes: at least one route is needed (or MARTLET_ROUTES)")
+    }
+
+    @Test("a trust file without certificates is an error of apns.trust_file, where it stands")
+    func trustFile() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        try fixture.write("text.pem", "nothing here\n")
+        try fixture.write("empty.pem", "")
+        for (file, reason) in [("text.pem", "text.pem holds no PEM certificate"), ("empty.pem", "empty.pem is empty")] {
+            let errors = try fixture.errors("apns: { trust_file: \(file) }\n" + minimalConfiguration)
+            #expect(errors == ["martlet.yaml:1:21: apns.trust_file: \(reason)"])
+        }
+    }
+
+    @Test("a journal may be a directory, or one to be made in another; anything else is an error where it stands")
+    func journal() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let top = fixture.directory
+        try FileManager.default.createDirectory(atPath: "\(top)/there", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: "\(top)/nowhere", withDestinationPath: "\(top)/x/y")
+        for path in ["there", "there/", "new", "there/new/", "\(top)/new"] {
+            let expected = path.hasPrefix("/") ? path : "\(top)/\(path)"
+            #expect(try fixture.load("journal: \(path)\n" + minimalConfiguration).get().journal == expected)
+        }
+        #expect(access("\(top)/new", F_OK) != 0, "only a worker makes it")
+        for (path, problem) in [
+            ("key.p8", "key.p8 is no directory"), ("key.p8/journal", "cannot use key.p8/journal: Not a directory"),
+            ("x/y", "cannot make x/y, for x is missing: No such file or directory"),
+            ("nowhere", "cannot use nowhere: No such file or directory"),
+        ] {
+            let errors = try fixture.errors("journal: \(path)\n" + minimalConfiguration)
+            #expect(errors == ["martlet.yaml:1:10: journal: \(problem)"])
+        }
+        try #require(chmod("\(top)/there", 0o500) == 0)
+        let refusal = "martlet.yaml:1:10: journal: cannot write to there: Permission denied"
+        // Root may write everywhere.
+        #expect(try fixture.errors("journal: there\n" + minimalConfiguration) == (geteuid() == 0 ? [] : [refusal]))
     }
 
     @Test("no error and no description of the configuration shows a password")

@@ -57,6 +57,9 @@ struct LaneBrokerTests {
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
+        let counters = try #require(handle.metrics.latest.routes.last ?? nil, "jobs nobody claims are counted too")
+        #expect(counters.jobsReceived == 3)
+        #expect(counters.outcomes.entries.reduce(0) { $0 + $1.count } == 3)
     }
 
     @Test("while results are refused the lane stops consuming and drops nothing; once they are taken it goes on")

@@ -49,9 +49,12 @@ func sampleSnapshots() -> [LaneSnapshot] {
     shop.requestDuration.record(microseconds: 40_000)
     shop.isParked = true
     (shop.limitedBy, shop.cooled, shop.coolingTokens) = (.window, 3, 2)
+    var unrouted = RouteCounters(tiers: 2)
+    unrouted.outcomes.count(.invalid, .noRoute, 6)
+    unrouted.jobsReceived = 5
     return [
-        LaneSnapshot(lane: lane, routes: [shop, RouteCounters(tiers: 2)]),
-        LaneSnapshot(lane: LaneCounters(), routes: [shop, nil]),
+        LaneSnapshot(lane: lane, routes: [shop, RouteCounters(tiers: 2), unrouted]),
+        LaneSnapshot(lane: LaneCounters(), routes: [shop, nil, nil]),
     ]
 }
 
@@ -92,6 +95,8 @@ struct MetricsTests {
             #"martlet_notifications_total{route="beta",outcome="accepted",reason=""} 0"#,
             #"martlet_retries_total{route="shop",tier="1m"} 4"#,
             #"martlet_jobs_received_total{route="shop"} 84"#,
+            #"martlet_jobs_received_total{route="unrouted"} 5"#,
+            #"martlet_notifications_total{route="unrouted",outcome="invalid",reason="NoRoute"} 6"#,
             #"martlet_route_parked{route="shop"} 1"#,
             #"martlet_route_parked{route="beta"} 0"#,
             #"martlet_route_limited_by{route="shop",limit="window"} 1"#,

@@ -1,8 +1,11 @@
+internal import EventLoop
+
 /// Who may ask the admin server what.
 ///
 /// Reading is free where only this machine can ask. Elsewhere a stranger learns whether the worker lives and is ready,
 /// which probes need, and nothing more. Whatever changes something needs the token, wherever it comes from: a page in a
-/// browser of this machine reaches a loopback address too.
+/// browser of this machine reaches a loopback address too. Such a page may even read, where the name that it comes from
+/// is made to lead here (DNS rebinding); it cannot hide that name, so that one that is not ours is sent away.
 struct AdminGate: Sendable {
     /// What becomes of a request.
     enum Verdict: Equatable {
@@ -14,6 +17,8 @@ struct AdminGate: Sendable {
         case unauthorized
         /// It needs a token, and none is configured.
         case forbidden
+        /// It is for a name that is none of this machine's.
+        case misdirected
     }
 
     /// The fewest bytes of a token: 16 random letters and digits cannot be guessed over a network.
@@ -29,15 +34,21 @@ struct AdminGate: Sendable {
     /// - Parameters:
     ///   - isReading: Whether its method, GET or HEAD, promises to change nothing.
     ///   - path: Its path.
+    ///   - host: Its `Host` header; nil where there is none, as with HTTP/1.0, which no browser speaks.
     ///   - authorization: Its `Authorization` header.
-    func verdict(isReading: Bool, path: String, authorization: String?) -> Verdict {
-        if let authorization {
-            // A wrong token is said to be wrong, also where none was needed.
-            return isToken(authorization) ? .open : .unauthorized
-        }
+    func verdict(isReading: Bool, path: String, host: String?, authorization: String?) -> Verdict {
+        if isLoopback, let host, !Self.isOfThisMachine(host) { return .misdirected }
+        // A wrong token is no worse than none: probes and scrapers may send it wherever they ask.
+        if let authorization, isToken(authorization) { return .open }
         if !isReading { return tokenFile == nil ? .forbidden : .unauthorized }
         if isLoopback { return .open }
         return path == "/livez" || path == "/readyz" ? .brief : .unauthorized
+    }
+
+    /// Whether a `Host` header, with a port or without, is `localhost` or an IP address: names that nobody else can give.
+    private static func isOfThisMachine(_ text: String) -> Bool {
+        guard let host = try? AddressText.splitHost(text[...]).host else { return false }
+        return host.lowercased() == "localhost" || SocketAddress(host, port: 0) != nil
     }
 
     /// Whether a header carries the token (RFC 6750, 2.1).

@@ -1,10 +1,12 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import Hummingbird
 internal import HummingbirdCore
 package import Logging
 internal import NIOCore
 internal import PushModel
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.
 ///
@@ -15,6 +17,8 @@ package struct AdminServer: Service {
     static let connectionLimit = 64
     /// Bytes of one header field, of all of them, and their number.
     static let headerLimits = (field: 8192, list: 16384, count: 64)
+    /// How long the server waits before it listens again after it stopped by itself: the first time, and at most.
+    static let restartWaits = (first: Duration.seconds(1), longest: Duration.seconds(30))
 
     private let listen: ListenAddress
     private let source: any AdminSource
@@ -36,7 +40,7 @@ package struct AdminServer: Service {
     ///   - tokenFile: The file whose first line is the bearer token; nil for none.
     ///   - requestLimit: How long a request with its answer may take, waiting for it included.
     ///   - logger: For what the server itself has to say.
-    ///   - started: Called with the port once the server listens.
+    ///   - started: Called with the port once the server listens, and again where it had to listen anew.
     package init(
         listen: ListenAddress, source: any AdminSource, metrics: WorkerMetrics, heartbeat: Duration,
         tokenFile: String? = nil, requestLimit: Duration = .seconds(30), logger: Logger,
@@ -54,9 +58,46 @@ package struct AdminServer: Service {
 
     /// Serves until the service group shuts down.
     ///
-    /// - Throws: When the address cannot be listened on.
+    /// Once it has listened it never gives up: a server that stops because the process has no descriptor left listens
+    /// again, for pushes go on meanwhile.
+    ///
+    /// - Throws: `WorkerError` when the address cannot be listened on at the start.
     package func run() async throws {
-        let started = started
+        let hasListened = Atomic<Bool>(false)
+        var wait = Self.restartWaits.first
+        while true {
+            do {
+                try await serve { port in
+                    hasListened.store(true, ordering: .releasing)
+                    started(port)
+                }
+            } catch {
+                guard hasListened.load(ordering: .acquiring) else { throw cannotListen(error) }
+                logger.error("the admin server cannot listen", metadata: ["error": "\(Self.reason(error))"])
+            }
+            if Task.isShuttingDownGracefully || Task.isCancelled { return }
+            logger.error("the admin server has stopped, and listens again", metadata: ["due_in": "\(wait)"])
+            let pause = wait
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
+            if Task.isShuttingDownGracefully || Task.isCancelled { return }
+            wait = min(wait * 2, Self.restartWaits.longest)
+        }
+    }
+
+    private func cannotListen(_ error: any Error) -> WorkerError {
+        WorkerError(
+            message: "admin.listen: cannot listen on \(listen): \(Self.reason(error)): give each worker of a machine "
+                + "an address of its own, such as 127.0.0.1:0 for any free port, or null for no admin server")
+    }
+
+    /// An error in words: the operating system's, where it has some.
+    private static func reason(_ error: any Error) -> String {
+        guard let number = (error as? IOError)?.errnoCode, let text = strerror(number) else { return "\(error)" }
+        return String(cString: text)
+    }
+
+    /// Listens and answers until it is told to end, or cannot go on.
+    private func serve(_ started: @escaping @Sendable (Int) -> Void) async throws {
         let connections = AdminConnections(limit: Self.connectionLimit)
         let limit = TimeAmount.milliseconds(requestLimit.wholeMilliseconds)
         let application = Application(
@@ -75,7 +116,7 @@ package struct AdminServer: Service {
     }
 
     private func router() -> Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         let (source, metrics, patience, gate) = (source, metrics, patience, gate)
         router.add(middleware: AdminGuard(gate: gate))
         router.get("livez") { request, _ in
@@ -152,6 +193,10 @@ private struct AdminGuard: RouterMiddleware {
             return AdminServer.response(
                 .forbidden, "text/plain; charset=utf-8",
                 Array("needs a token, and admin.token_file is not set\n".utf8))
+        case .misdirected:
+            return AdminServer.response(
+                .misdirectedRequest, "text/plain; charset=utf-8",
+                Array("a server of this machine alone: ask for localhost or an IP address\n".utf8))
         }
     }
 }
@@ -161,6 +206,6 @@ extension AdminGate {
     fileprivate func verdict(of request: Request) -> Verdict {
         verdict(
             isReading: request.method == .get || request.method == .head, path: request.uri.path,
-            authorization: request.headers[.authorization])
+            host: request.head.authority, authorization: request.headers[.authorization])
     }
 }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import PushModel
+internal import TLS
 
 /// Turns the tree of settings into values, section by section.
 struct ConfigurationBuilder {
@@ -47,7 +48,7 @@ struct ConfigurationBuilder {
         let development = section.value("development", default: AppleHosts.development, SettingParsers.apnsAddress)
         return APNSConfiguration(
             production: production, development: development,
-            trustFile: file("trust_file", of: section),
+            trustFile: trustFile(section),
             requestTimeout: section.value(
                 "request_timeout", default: .seconds(30),
                 SettingParsers.duration(.milliseconds(100)...(.seconds(600)))),
@@ -59,6 +60,19 @@ struct ConfigurationBuilder {
             channels: addresses(
                 section.section("channels"),
                 defaults: AppleHosts.channels(production: production, development: development)))
+    }
+
+    /// The file with further authorities, which must hold some already.
+    private func trustFile(_ section: SettingReader) -> String? {
+        guard let path = file("trust_file", of: section) else { return nil }
+        do throws(TLSError) {
+            _ = try TLSContext.client(
+                trust: TrustRoots(systemRoots: false, files: [path]), identity: nil, applicationProtocols: ["h2"])
+            return path
+        } catch {
+            section.reject(section.origin(of: "trust_file"), "\(section.name(of: "trust_file")): \(error.message)")
+            return nil
+        }
     }
 
     /// The configured proxy, else that of the environment, with its exceptions (curl's manual, "Environment").
@@ -144,7 +158,7 @@ struct ConfigurationBuilder {
         return readablePath(setting, name: section.name(of: key), problems: problems)
     }
 
-    /// Reads the path of a directory, which need not be there yet.
+    /// Reads the path of a directory to write to; it need not be there yet, but what is above it must be.
     private func directory(_ key: String, of section: SettingReader) -> String? {
         guard let setting = section.optional(key, SettingParsers.text) else { return nil }
         guard setting.value.utf8.count < 4_000, !setting.value.utf8.contains(UInt8(ascii: "\n")) else {
@@ -152,7 +166,10 @@ struct ConfigurationBuilder {
             return nil
         }
         let base = if case .file = setting.origin { directory } else { "" }
-        return TextFile.resolve(setting.value, against: base)
+        let path = TextFile.resolve(setting.value, against: base)
+        guard let problem = TextFile.directoryProblem(at: path) else { return path }
+        problems.add(setting.origin, "\(section.name(of: key)): \(problem)")
+        return nil
     }
 
     /// Resolves a path against the file's directory (against the working directory when the environment gave it), and

@@ -35,8 +35,8 @@ enum ConfigurationSchema {
     /// What every variable begins with.
     static let environmentPrefix = "MARTLET_"
 
-    /// Variables with the prefix that are no settings: the configuration file's own path.
-    static let otherVariables: Set<String> = ["MARTLET_CONFIG"]
+    /// Variables with the prefix that are no settings: where a worker under test is to die, see ``FailPoint``.
+    static let otherVariables: Set<String> = ["MARTLET_FAILPOINT"]
 
     /// The variable that names a file with the brokers' URIs.
     static let brokerURIFile = "MARTLET_BROKER_URI_FILE"
@@ -116,10 +116,5 @@ enum ConfigurationSchema {
             if case .section(let children) = key.shape { return variables(of: children, path: path) }
             return [Variable(name: environmentPrefix + path.joined(separator: "_").uppercased(), path: path, key: key)]
         }
-    }
-
-    /// The names of the sections as variable prefixes, such as `MARTLET_BROKER_`.
-    static let sectionPrefixes: [String] = root.compactMap { key in
-        if case .section = key.shape { environmentPrefix + key.name.uppercased() + "_" } else { nil }
     }
 }

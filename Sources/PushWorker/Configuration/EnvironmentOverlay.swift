@@ -81,28 +81,42 @@ struct EnvironmentOverlay {
         return String(String(kept).reversed())
     }
 
-    /// Refuses variables that look like settings but are none; those that Kubernetes sets for a service of that name
-    /// are left alone.
+    /// Refuses variables with our prefix that set nothing; those that Kubernetes sets for a service of that name are left
+    /// alone.
     private func checkNames() {
         let known = ConfigurationSchema.variables.flatMap { [$0.name] + ($0.fileName.map { [$0] } ?? []) }
-        for name in environment.keys.sorted() where name.hasPrefix(ConfigurationSchema.environmentPrefix) {
-            if known.contains(name) || ConfigurationSchema.otherVariables.contains(name) || Self.isServiceLink(name) {
+        for (name, value) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix(ConfigurationSchema.environmentPrefix) {
+            if known.contains(name) || ConfigurationSchema.otherVariables.contains(name)
+                || Self.isServiceLink(name, value)
+            {
                 continue
             }
-            // Compared without the prefix, which would make any two names look alike.
-            let stripped = known.map { String($0.dropFirst(ConfigurationSchema.environmentPrefix.count)) }
-            let nearest = Suggestion.nearest(
-                to: String(name.dropFirst(ConfigurationSchema.environmentPrefix.count)), among: stripped)
-            let isInSection = ConfigurationSchema.sectionPrefixes.contains { name.hasPrefix($0) }
-            guard isInSection || nearest != nil else { continue }
-            let hint = nearest.map { " Did you mean \"\(ConfigurationSchema.environmentPrefix)\($0)\"?" } ?? ""
-            problems.add(.environment(name), "unknown setting.\(hint)")
+            problems.add(.environment(name), "unknown setting.\(Self.hint(for: name, among: known))")
         }
     }
 
+    /// What the writer of an unknown variable may have meant, as a sentence with a space before it.
+    private static func hint(for name: String, among known: [String]) -> String {
+        let prefix = ConfigurationSchema.environmentPrefix
+        if name == prefix + "CONFIG" { return " The path of the configuration file is given with --config." }
+        if let member = known.first(where: { $0.hasPrefix(name + "_") }) {
+            return " It is a section: each of its settings has a variable of its own, such as \(member)."
+        }
+        // Compared without the prefix, which would make any two names look alike.
+        let nearest = Suggestion.nearest(
+            to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) })
+        return nearest.map { " Did you mean \"\(prefix)\($0)\"?" } ?? ""
+    }
+
     /// Whether a variable is one of those that Kubernetes and container links make from a service's name.
-    private static func isServiceLink(_ name: String) -> Bool {
+    ///
+    /// [Kubernetes, environment variables of services](https://kubernetes.io/docs/concepts/services-networking/service/)
+    private static func isServiceLink(_ name: String, _ value: String) -> Bool {
         let words = name.split(separator: "_")
-        return words.contains("PORT") || (words.contains("SERVICE") && words.last == "HOST")
+        if words.last == "PORT", value.contains("://") { return true }
+        return zip(words, words.dropFirst()).contains { word, next in
+            word == "SERVICE" ? next == "HOST" || next == "PORT" : word == "PORT" && Int(next) != nil
+        }
     }
 }

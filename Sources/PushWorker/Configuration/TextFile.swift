@@ -65,6 +65,27 @@ package enum TextFile {
         }
     }
 
+    /// Why no files can be made in a directory, which may have to be made first; nil when they can.
+    static func directoryProblem(at path: String) -> String? {
+        var status = stat()
+        var place = path
+        while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+        if stat(place, &status) != 0 {
+            let number = errno
+            let reason = failure(number).reason
+            // Only what is not there at all can be made: no link that leads nowhere.
+            guard number == ENOENT, lstat(place, &status) != 0 else { return "cannot use \(place): \(reason)" }
+            place = directory(of: place)
+            if place.isEmpty { place = "." }
+            guard stat(place, &status) == 0 else { return "cannot make \(path), for \(place) is missing: \(reason)" }
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(place) is no directory" }
+        guard faccessat(AT_FDCWD, place, W_OK | X_OK, AT_EACCESS) == 0 else {
+            return "cannot write to \(place): \(failure(errno).reason)"
+        }
+        return nil
+    }
+
     /// `path` itself when absolute, else below `directory`.
     static func resolve(_ path: String, against directory: String) -> String {
         path.hasPrefix("/") || directory.isEmpty ? path : "\(directory)/\(path)"

@@ -93,7 +93,8 @@ extension Lane {
         return connection.isBlocked ? "blocked" : "up"
     }
 
-    /// Everything counted so far, by the routes' positions in the configuration.
+    /// Everything counted so far, by the routes' positions in the configuration; behind them the route that answers jobs
+    /// nobody claims.
     func snapshot() -> LaneSnapshot {
         defer { counters.longestTurnNanoseconds = 0 }
         counters.isConsumerUp = consumeLink.connection != nil
@@ -105,10 +106,9 @@ extension Lane {
         counters.confirms = publisher.counts.confirms
         counters.brokerConnects = consumeLink.opened + publishLink.opened
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
-        var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount)
+        var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount + 1)
         for route in routes {
-            guard let position = route.claim?.index else { continue }
-            byConfiguration[position] = route.gauged(limitedBy: limit(of: route))
+            byConfiguration[route.claim?.index ?? settings.routeCount] = route.gauged(limitedBy: limit(of: route))
         }
         return LaneSnapshot(lane: counters, routes: byConfiguration)
     }

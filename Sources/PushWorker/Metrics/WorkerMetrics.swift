@@ -11,12 +11,13 @@ package struct WorkerMetrics: Sendable {
     /// - Parameters:
     ///   - registry: What is counted through swift-metrics.
     ///   - build: Versions for `martlet_build_info`, as label and value.
-    ///   - routes: The routes' names, in the order of the configuration.
+    ///   - routes: The routes' names, in the order of the configuration; the one for jobs that nobody claims comes by
+    ///     itself.
     ///   - tiers: The retry tiers' names, in the order of the configuration.
     package init(registry: MetricsRegistry, build: [(String, String)], routes: [String], tiers: [String]) {
         self.registry = registry
         self.build = build
-        lanes = LaneMetricsWriter(routes: routes, tiers: tiers)
+        lanes = LaneMetricsWriter(routes: routes + [WorkerBuilder.unrouted], tiers: tiers)
     }
 
     /// Writes the text.

@@ -1,0 +1,79 @@
+import Glibc
+import LocalStack
+import TestSupport
+import Testing
+
+@testable import martlet
+
+/// Workers that never see a broker: how they start and end.
+@Suite("The worker as a process", .timeLimit(.minutes(2)))
+struct WorkerCommandTests {
+    private let directory: TemporaryDirectory
+    private let configuration: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let credentials = try DemoCredentials(in: directory)
+        configuration = """
+            broker: { uri: "amqp://127.0.0.1:1/" }
+            apns: { production: "https://localhost:1" }
+            credentials:
+              - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a], credential: key }
+
+            """
+    }
+
+    /// Starts a worker; its log goes to `log`.
+    private func start(_ command: [String], listen: String) throws -> ChildProcess {
+        try ChildProcess.start(
+            command[0], Array(command.dropFirst()), environment: ["MARTLET_ADMIN_LISTEN": listen],
+            output: .file(directory.file("log")), error: .file(directory.file("errors")))
+    }
+
+    @Test("An admin address that another process has ends the worker at its start, with the place and the remedy")
+    func addressTaken() throws {
+        let port = try FreePort.next()
+        let file = try directory.write(configuration, to: "martlet.yaml")
+        let first = try start([Executable.path, "worker", "-c", file], listen: "127.0.0.1:\(port)")
+        while first.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: port) {}
+        let second = try Executable.run(
+            ["worker", "-c", file], environment: ["MARTLET_ADMIN_LISTEN": "127.0.0.1:\(port)"])
+        #expect(second.status == CommandStatus.configuration.rawValue, "\(second.errorText)")
+        #expect(second.errorText.contains("admin.listen: cannot listen on 127.0.0.1:\(port): Address already in use"))
+        #expect(!second.text.contains("admin server"), "it never listened")
+        first.signal(SIGTERM)
+        #expect(first.wait(timeout: .seconds(50)) == .exited(0))
+    }
+
+    @Test("A signal while the worker reads its configuration ends it in good order", arguments: [SIGTERM, SIGINT])
+    func early(signal: Int32) throws {
+        let pipe = directory.file("martlet.yaml")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let worker = try start([Executable.path, "worker", "-c", pipe], listen: "127.0.0.1:0")
+        // Returns once the worker has the other end.
+        let descriptor = open(pipe, O_WRONLY)
+        try #require(descriptor >= 0)
+        worker.signal(signal)
+        let bytes = Array(configuration.utf8)
+        #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+        close(descriptor)
+        #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
+    }
+
+    @Test("Signals within a second are one wish to end; a later one means at once")
+    func stopRequests() {
+        let rows: [([Duration], [StopRequests.Step])] = [
+            ([.zero], [.drain]),
+            ([.zero, .zero, .milliseconds(999)], [.drain, .nothing, .nothing]),
+            ([.zero, .seconds(1)], [.drain, .leave]),
+            ([.zero, .milliseconds(10), .seconds(30)], [.drain, .nothing, .leave]),
+        ]
+        let begin = ContinuousClock.now
+        for (times, steps) in rows {
+            var requests = StopRequests()
+            #expect(times.map { requests.next(at: begin.advanced(by: $0)) } == steps)
+        }
+    }
+}
