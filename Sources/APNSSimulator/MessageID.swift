@@ -49,6 +49,14 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
             low: generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
+    /// Makes an identifier that nobody can foresee.
+    ///
+    /// - Returns: A new identifier.
+    package static func random() -> MessageID {
+        var system = SystemRandomNumberGenerator()
+        return random(using: &system)
+    }
+
     /// Appends the canonical lower-case text, 36 bytes.
     ///
     /// - Parameter output: Receives the bytes.

@@ -52,9 +52,8 @@ struct BroadcastEndpoint {
     @discardableResult
     mutating func answer(_ request: HTTP2Request, on session: HTTP2ServerSession, now: Int64) -> Bool {
         let call = BroadcastCall(request)
-        var system = SystemRandomNumberGenerator()
         let given = call["apns-request-id"].flatMap { MessageID(parsing: Array($0.utf8)) }
-        let id = given ?? .random(using: &system)
+        let id = given ?? .random()
         var headers = [("apns-request-id", given == nil ? id.description : call["apns-request-id"] ?? id.description)]
         let credential = service.isDraining ? .shutdown : credentialRefusal(call, now: now)
         var result = Result<Answer, BroadcastRefusal>.failure(BroadcastRefusal(credential ?? .internalServerError))
@@ -185,8 +184,7 @@ struct BroadcastEndpoint {
                         token: [], topic: app, type: .liveactivity, priority: message.priority,
                         expiration: message.expiration), now: now)
                 if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
-                var system = SystemRandomNumberGenerator()
-                let uniqueID = MessageID.random(using: &system)
+                let uniqueID = MessageID.random()
                 guard
                     devices.publish(
                         message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)

@@ -18,8 +18,8 @@ extension DeviceService {
     /// - Returns: The identifier; nil where the app has too many channels.
     /// - Throws: ``SimulatorError`` where it cannot be written: then there is no such channel.
     func createChannel(app: String, isStoring: Bool, now: Int64) throws(SimulatorError) -> String? {
-        var system = SystemRandomNumberGenerator()
         let identifier = state.withLock { state in
+            var system = SystemRandomNumberGenerator()
             let made = state.channels.create(app: app, isStoring: isStoring, random: &system, now: now)
             if made != nil { state.areChannelsUnsaved = true }
             return made

@@ -19,10 +19,7 @@ package struct DeviceID: Hashable, Sendable, CustomStringConvertible {
     /// Makes a new name.
     ///
     /// - Returns: A random one.
-    package static func random() -> DeviceID {
-        var system = SystemRandomNumberGenerator()
-        return DeviceID(.random(using: &system))
-    }
+    package static func random() -> DeviceID { DeviceID(.random()) }
 
     /// Reads the subject of a device's certificate.
     ///
