@@ -28,6 +28,13 @@ extension FaultRing {
             "[rabbit_binding:remove(B, <<\"bench\">>) || B <- rabbit_binding:list_for_source(\(name(exchange)))]")
     }
 
+    /// Binds a queue to an exchange for every key.
+    func bind(_ queue: String, to exchange: String) async throws {
+        let destination = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
+        try await evaluate(
+            "ok = rabbit_binding:add({binding, \(name(exchange)), <<\"#\">>, \(destination), []}, <<\"bench\">>)")
+    }
+
     /// Deletes an exchange with its bindings.
     func deleteExchange(_ exchange: String) async throws {
         try await evaluate("ok = rabbit_exchange:delete(\(name(exchange)), false, <<\"bench\">>)")

@@ -27,6 +27,8 @@ extension FaultCatalogue {
             try await ring.control("clear_policy", TopologyNames.results)
             try await ring.unbind(TopologyNames.results)
             try await ring.awaitStandstill("results_unroutable")
+            // Before the policy is there again, which leads what is not bound elsewhere.
+            try await ring.bind(TopologyNames.resultsQueue, to: TopologyNames.results)
             try await ring.restore(definitions)
             try await ring.awaitReady()
         },
