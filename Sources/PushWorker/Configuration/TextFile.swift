@@ -67,23 +67,26 @@ package enum TextFile {
 
     /// Why no files can be made in a directory, which may have to be made first; nil when they can.
     static func directoryProblem(at path: String) -> String? {
-        var status = stat()
         var place = path
         while place.count > 1, place.hasSuffix("/") { place.removeLast() }
-        if stat(place, &status) != 0 {
-            let number = errno
-            let reason = failure(number).reason
+        if trouble(with: place) == ENOENT {
+            var byte: CChar = 0
             // Only what is not there at all can be made: no link that leads nowhere.
-            guard number == ENOENT, lstat(place, &status) != 0 else { return "cannot use \(place): \(reason)" }
+            guard readlink(place, &byte, 1) < 0 else { return "cannot use \(place): \(failure(ENOENT).reason)" }
             place = directory(of: place)
             if place.isEmpty { place = "." }
-            guard stat(place, &status) == 0 else { return "cannot make \(path), for \(place) is missing: \(reason)" }
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(place) is no directory" }
-        guard faccessat(AT_FDCWD, place, W_OK | X_OK, AT_EACCESS) == 0 else {
-            return "cannot write to \(place): \(failure(errno).reason)"
+        return switch trouble(with: place) {
+        case nil: nil
+        case ENOENT: "cannot make \(path), for \(place) is missing: \(failure(ENOENT).reason)"
+        case ENOTDIR: "\(place) is no directory"
+        case let number?: "cannot write to \(place): \(failure(number).reason)"
         }
-        return nil
+    }
+
+    /// What keeps files from being made in a directory, as an error number; nil when nothing does.
+    private static func trouble(with directory: String) -> Int32? {
+        faccessat(AT_FDCWD, "\(directory)/.", W_OK | X_OK, AT_EACCESS) == 0 ? nil : errno
     }
 
     /// `path` itself when absolute, else below `directory`.
