@@ -106,7 +106,7 @@ extension FaultCatalogue {
     }
 
     private static let terminations = Fault(
-        43, name: "SIGTERM: busy, twice, while reconnecting, while blocked",
+        43, name: "SIGTERM: busy, while reconnecting, while blocked, twice",
         expects: "Ends within its grace; what it cannot finish goes back",
         setup: {
             $0.settings = "lanes: 1\nshutdown: { grace: 15s }"
@@ -115,14 +115,6 @@ extension FaultCatalogue {
     ) { ring in
         // Busy: there is time to finish, so nothing is done twice.
         try await terminate(ring, "busy", endings: [.exited(0)])
-
-        // Slow enough to be busy still when the second signal may count.
-        try await begin(ring, taking: 4_000...6_000)
-        let hasty = try ring.worker
-        hasty.process.signal(SIGTERM)
-        try await ring.awaitLog("draining", of: hasty)
-        try await ring.endure(StopRequests.patience + .milliseconds(100))
-        try await terminate(ring, "twice", endings: [.exited(75)])
 
         try await begin(ring)
         ring.broker.crash()
@@ -135,13 +127,27 @@ extension FaultCatalogue {
         try await terminate(ring, "blocked", endings: [.exited(0), .exited(75)])
         try await ring.control("set_vm_memory_high_watermark", "0.4")
 
+        // Slow enough to be busy still when the second signal may count, with nothing left that comes first.
+        let hasty = try ring.startWorker()
+        try await ring.awaitEmptyJobQueues()
+        try await occupy(ring, taking: 4_000...6_000)
+        hasty.process.signal(SIGTERM)
+        try await ring.awaitLog("draining", of: hasty)
+        try await ring.endure(StopRequests.patience + .milliseconds(100))
+        try await terminate(ring, "twice", endings: [.exited(75)])
+
         try ring.startWorker()
         try await ring.awaitReady()
     }
 
     /// Starts a worker and gives it something to do.
-    private static func begin(_ ring: FaultRing, taking time: ClosedRange<Int> = 50...300) async throws {
+    private static func begin(_ ring: FaultRing) async throws {
         try ring.startWorker()
+        try await occupy(ring, taking: 50...300)
+    }
+
+    /// Gives the worker something to do.
+    private static func occupy(_ ring: FaultRing, taking time: ClosedRange<Int>) async throws {
         let pushes = ring.pushes
         try await ring.publish(3_000, taking: time)
         try await ring.until("the worker is busy") { ring.pushes > pushes + 200 }
