@@ -44,6 +44,8 @@ final class APNSConnection: ReadinessHandler {
     private static let burstSize = 262_144
     /// Reads per event; what is left is reported again in the next turn, after the other sockets.
     private static let readLimit = 8
+    /// Reads from a server that is gone: more than the system keeps of what it had sent.
+    private static let leftoverLimit = 1_024
 
     /// Who is at the other end.
     let address: SocketAddress
@@ -259,7 +261,7 @@ final class APNSConnection: ReadinessHandler {
         table.now = now
         do {
             let isOpen = try read(now: now)
-            try write(now: now)
+            try send(now: now)
             if !isOpen { return end(lossError("\(address) closed the connection"), now: now) }
         } catch {
             return end(lossError(Self.text(of: error), Self.code(of: error)), now: now)
@@ -273,21 +275,32 @@ final class APNSConnection: ReadinessHandler {
         guard !isClosed, blockedSince == nil, http2.wantsToSend || tls.pendingCiphertext > 0 else { return }
         table.now = now
         do {
-            try write(now: now)
+            try send(now: now)
         } catch {
             return end(lossError(Self.text(of: error), Self.code(of: error)), now: now)
         }
         settle(now: now)
     }
 
+    /// Writes; where the server is gone, takes what it had sent before: those answers would count as never given.
+    private func send(now: MonotonicTime) throws {
+        do {
+            try write(now: now)
+        } catch {
+            _ = try? read(now: now, atMost: Self.leftoverLimit)
+            throw error
+        }
+    }
+
     /// Reads what is there.
     ///
+    /// - Parameter limit: How many buffers full of it, so that others get their turn.
     /// - Returns: false when the peer will send no more.
-    private func read(now: MonotonicTime) throws -> Bool {
+    private func read(now: MonotonicTime, atMost limit: Int = readLimit) throws -> Bool {
         var ciphertext: [UInt8] = []
         swap(&ciphertext, &buffers.ciphertext)
         defer { swap(&ciphertext, &buffers.ciphertext) }
-        for _ in 0..<Self.readLimit {
+        for _ in 0..<limit {
             switch try socket.read(into: &ciphertext) {
             case .wouldBlock: return true
             case .closed: return false

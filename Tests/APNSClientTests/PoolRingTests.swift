@@ -96,6 +96,27 @@ struct PoolRingTests {
         #expect(ring.answers.first?.answer.isUnprocessed == (answer.counts == nil))
     }
 
+    @Test("Answers that had arrived count, also where it is writing that finds the server gone")
+    func leftovers() throws {
+        let ring = try Ring()
+        try ring.connect()
+        ring.server.script = { _ in [] }
+        let job = try Jobs.make()
+        ring.submit(job, tags: 0..<1)
+        try ring.turn { ring.server.requests.count == 1 }
+        // Outside of a turn, so that nothing is read of it.
+        let stream = try #require(ring.server.requests.first?.streamID)
+        ring.server.connections.first?.perform([.respond(200), .raw([]), .drop], on: stream)
+        // The first write after the end is refused by the server's system, the next by our own.
+        for tag in 1...3 where ring.answers.isEmpty {
+            ring.submit(job, tags: tag...tag)
+            ring.pool.flush(now: .now(), hasBacklog: false)
+        }
+        #expect(ring.answers.first?.tag == 0 && ring.statuses.first == 200)
+        try ring.turn { ring.answers.count > 1 }
+        #expect(!ring.statuses.dropFirst().contains(200), "\(ring.statuses)")
+    }
+
     @Test("GOAWAY at a stream: those above are unprocessed, those below answered, and another connection follows")
     func goAway() throws {
         let ring = try Ring()
