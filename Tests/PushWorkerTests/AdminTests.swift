@@ -160,4 +160,37 @@ struct AdminTests {
             #expect(error?.message.contains("127.0.0.1:0 for any free port") == true)
         }
     }
+
+    @Test("a server whose listening socket fails listens again, and answers there")
+    func listensAgain() async throws {
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let server = AdminServer(
+            listen: ListenAddress(host: "127.0.0.1", port: 0), source: TestSource(), metrics: sampleMetrics(),
+            heartbeat: .seconds(15), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            started: { port.yield($0) })
+        let running = Task { try await server.run() }
+        var heard = ports.makeAsyncIterator()
+        let first = try #require(await heard.next())
+        // What accepting on it says from now on is an error, as it is without a descriptor left.
+        shutdown(try #require(Self.listener(on: first)), Int32(SHUT_RDWR))
+        let second = try #require(await heard.next())
+        #expect(try await curl("http://127.0.0.1:\(second)/livez").body == "ok\n")
+        running.cancel()
+        _ = await running.result
+    }
+
+    /// This process's descriptor that listens on a port.
+    static func listener(on port: Int) -> Int32? {
+        (0..<Int32(getdtablesize())).first { descriptor in
+            var (isListening, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
+                return false
+            }
+            var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+            let found = withUnsafeMutableBytes(of: &address) {
+                getsockname(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+            }
+            return found == 0 && Int(UInt16(bigEndian: address.sin_port)) == port
+        }
+    }
 }
