@@ -195,7 +195,7 @@ struct RouteIntakeTests {
         #expect(route.consumer.wantedPrefetch == 1)
     }
 
-    @Test("A request about channels that APNs does not take is sent again at once a hundred times, then waits in a tier")
+    @Test("A request about channels that APNs does not take is sent again at once, a hundred times")
     func channelRefusals() throws {
         let connector = APNSConnector(
             endpoint: APNSEndpoint(host: "127.0.0.1", port: 1), trust: try ThrowawayCertificates().clientContext(),
