@@ -417,9 +417,22 @@ class Books:
         self.counts, self.explained, self.again, self.outcomes = {}, set(), set(), collections.Counter()
         # All that are not here were accepted: the statuses that the others were told, and those accepted unseen.
         self.refused, self.unseen, self.dead, self.misnamed, self.forbidden = {}, set(), {}, 0, collections.Counter()
+        self.recent, self.pairs, self.same = collections.OrderedDict(), {}, 0
+
+    # How many results are kept to be compared with a second one.
+    RECENT = 100_000
 
     def note(self, result, *, seen=True):
         number, outcome = number_of(result["job_id"]), result["outcome"]
+        if result == self.recent.get(number):
+            # The very same message: its confirm was lost, so it was published again. Whoever dedupes never sees it.
+            self.same += 1
+            return
+        if number in self.recent:
+            self.pairs[number] = (self.recent[number], result)
+        self.recent[number] = result
+        if len(self.recent) > self.RECENT:
+            self.recent.popitem(last=False)
         self.counts[number] = self.counts.get(number, 0) + 1
         name = " ".join(filter(None, (outcome, result["reason"])))
         self.outcomes[name] += 1
@@ -442,7 +455,7 @@ class Books:
         """For people and for checks: what a balance needs."""
         confirmed = set(confirmed)
         twice = [number for number, count in self.counts.items() if count > 1]
-        return {"confirmed": len(confirmed), "results": sum(self.counts.values()),
+        return {"confirmed": len(confirmed), "results": sum(self.counts.values()), "published again": self.same,
                 "lost": len(confirmed - self.counts.keys()), "unexpected": len(self.counts.keys() - confirmed),
                 "twice": len(twice), "twice, unexplained": sum(number not in self.explained for number in twice),
                 "message_id wrong": self.misnamed, "outcome not the token's": sum(self.forbidden.values())}
@@ -477,4 +490,6 @@ class Books:
     def text(self, verdict):
         return (", ".join(f"{name} {count}" for name, count in verdict.items()) + "\n"
                 + ", ".join(f"{outcome} {count}" for outcome, count in self.outcomes.most_common())
-                + "".join(f"\nnot as the token says: {outcome} {count}" for outcome, count in self.forbidden.most_common(20)))
+                + "".join(f"\nnot as the token says: {outcome} {count}" for outcome, count in self.forbidden.most_common(20))
+                + "".join(f"\ntwice, unexplained: {first}\n               and: {second}" for first, second in
+                          [pair for number, pair in self.pairs.items() if number not in self.explained][:20]))
