@@ -4,7 +4,8 @@
 /// result of that notification says `redelivered`, because the broker then delivered the job again after a crash, or
 /// when it took more than one attempt, because a request whose answer never came was made again; results of one attempt
 /// may come twice only as the same message, with an id that no other result has; and only a redelivery explains two
-/// final outcomes.
+/// final outcomes. What APNs received is what was promised, for whom it was promised; whatever is reported otherwise than
+/// accepted has a dead letter, and nothing else has one.
 package struct RunLedger: Sendable {
     /// One notification.
     package struct Key: Hashable, Sendable {
@@ -17,6 +18,30 @@ package struct RunLedger: Sendable {
         package init(job: String, index: Int) {
             self.job = job
             self.index = index
+        }
+    }
+
+    /// How a result says that a notification ended.
+    package enum Ending: Sendable {
+        /// APNs accepted it.
+        case accepted
+        /// It was sent and never answered.
+        case unknown
+        /// Anything else.
+        case failed
+    }
+
+    /// What a notification consists of.
+    package struct Content: Equatable, Sendable {
+        /// The device token's digits.
+        package var token: String
+        /// The hash of the payload.
+        package var payloadHash: UInt64
+
+        /// Makes it of its parts.
+        package init(token: String, payloadHash: UInt64) {
+            self.token = token
+            self.payloadHash = payloadHash
         }
     }
 
@@ -40,11 +65,25 @@ package struct RunLedger: Sendable {
         package var unreceived: [Key] = []
         /// The `apns-id` of every push that APNs accepted and no result speaks of.
         package var unreported: [String] = []
+        /// Notifications that APNs accepted and that are reported as something else, without a second try or delivery.
+        package var misreported: [Key] = []
+        /// Notifications that APNs got for another device, or with another payload, than promised.
+        package var mixedUp: [Key] = []
+        /// Notifications reported as something else than accepted that have no dead letter.
+        package var withoutDeadLetter: [Key] = []
+        /// Notifications with a dead letter of a worker that only ever were reported accepted.
+        package var strayDeadLetters: [Key] = []
+        /// Results and dead letters beyond the first of their kind that no redelivery explains: somebody wrote them twice
+        /// because a confirm was lost.
+        package var repeatedReports = 0
+        /// Dead letters that the broker wrote.
+        package var brokerDeadLetters = 0
 
         /// Whether everything is accounted for.
         package var isClean: Bool {
             lost.isEmpty && unexplainedDuplicates.isEmpty && unexpected.isEmpty && ambiguous.isEmpty
-                && contradicted.isEmpty && unreceived.isEmpty && unreported.isEmpty
+                && contradicted.isEmpty && unreceived.isEmpty && unreported.isEmpty && misreported.isEmpty
+                && mixedUp.isEmpty && withoutDeadLetter.isEmpty && strayDeadLetters.isEmpty
         }
     }
 
@@ -53,17 +92,23 @@ package struct RunLedger: Sendable {
         var isPromised = false
         var isFinal = false
         var isReportedAccepted = false
-        var isReportedRefused = false
+        var isReportedFailed = false
+        var isReportedUnknown = false
         var isRedelivered = false
         var messageIDs: [Int: String] = [:]
         var isAmbiguous = false
         var apnsID: String?
+        var content: Content?
+        var reports = 0
+        var deadLetters = 0
 
+        /// Whether a result says that it ended otherwise than accepted.
+        var hasFailed: Bool { isReportedFailed || isReportedUnknown }
         /// Whether a final outcome came after more than one attempt.
         var isRepeated: Bool { messageIDs.keys.contains { $0 > 1 } }
         /// Whether it has several final outcomes, and no second delivery that would explain them.
         var contradictsItself: Bool {
-            !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && isReportedRefused))
+            !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && hasFailed))
         }
     }
 
@@ -76,6 +121,11 @@ package struct RunLedger: Sendable {
     private var accounts: [Key: Account] = [:]
     private var reports: [String: Report] = [:]
     private var acceptances: [String: Int] = [:]
+    private var receipts: [String: Content] = [:]
+    private var mixedUp: Set<String> = []
+    private var sizes: [String: Int] = [:]
+    private var letters: [String: (workers: Int, brokers: Int)] = [:]
+    private var brokerDeadLetters = 0
 
     /// An empty ledger.
     package init() {}
@@ -87,20 +137,31 @@ package struct RunLedger: Sendable {
     /// How many notifications were promised and have no final outcome yet.
     package private(set) var open = 0
 
+    /// The ids of all jobs that were published.
+    package var jobs: some Sequence<String> { sizes.keys }
+
     /// A producer published a job and never heard of it again: it may be done, and need not.
     package mutating func offered(job: String, notifications: Int = 1) {
+        sizes[job] = notifications
         for index in 0..<notifications { accounts[Key(job: job, index: index), default: Account()].isOffered = true }
     }
 
-    /// The broker confirmed a job with this many notifications to its producer.
-    package mutating func promised(job: String, notifications: Int = 1) {
+    /// The broker confirmed a job to its producer.
+    /// - Parameters:
+    ///   - job: Its id.
+    ///   - notifications: How many it asks for.
+    ///   - contents: What each of them consists of, by its index; empty where nobody will compare.
+    package mutating func promised(job: String, notifications: Int = 1, contents: [Content] = []) {
+        sizes[job] = notifications
         for index in 0..<notifications {
             var account = accounts[Key(job: job, index: index)] ?? Account()
             guard !account.isPromised else { continue }
             account.isPromised = true
+            if contents.indices.contains(index) { account.content = contents[index] }
             accounts[Key(job: job, index: index)] = account
             promises += 1
             if !account.isFinal { open += 1 }
+            if letters[job]?.brokers ?? 0 > 0 { _ = finished(Key(job: job, index: index)) }
         }
     }
 
@@ -108,11 +169,16 @@ package struct RunLedger: Sendable {
     /// - Returns: Whether it is the first final word about its notification.
     @discardableResult
     package mutating func reported(
-        _ key: Key, attempt: Int, messageID: String, isAccepted: Bool, isRedelivered: Bool, apnsID: String?
+        _ key: Key, attempt: Int, messageID: String, ending: Ending, isRedelivered: Bool, apnsID: String?
     ) -> Bool {
         let isFirst = finished(key)
         var account = accounts[key] ?? Account()
-        if isAccepted { account.isReportedAccepted = true } else { account.isReportedRefused = true }
+        switch ending {
+        case .accepted: account.isReportedAccepted = true
+        case .unknown: account.isReportedUnknown = true
+        case .failed: account.isReportedFailed = true
+        }
+        account.reports += 1
         if isRedelivered { account.isRedelivered = true }
         if let known = account.messageIDs[attempt], known != messageID { account.isAmbiguous = true }
         account.messageIDs[attempt] = messageID
@@ -124,11 +190,39 @@ package struct RunLedger: Sendable {
         return isFirst
     }
 
-    /// A dead letter that the broker wrote was read: it has no result.
-    package mutating func deadLettered(_ key: Key) { _ = finished(key) }
+    /// A dead letter was read. One that the broker wrote is final and needs no result.
+    /// - Parameters:
+    ///   - job: The job's id.
+    ///   - indexes: The notifications it is about; nil for all of the job's.
+    ///   - isBrokers: Whether the broker wrote it, and no worker.
+    package mutating func deadLettered(job: String, indexes: [Int]? = nil, isBrokers: Bool) {
+        if isBrokers { brokerDeadLetters += 1 }
+        guard let indexes = indexes ?? (isBrokers ? nil : sizes[job].map { Array(0..<$0) }) else {
+            // How many notifications the job has may only be learnt later.
+            var count = letters[job] ?? (0, 0)
+            if isBrokers { count.brokers += 1 } else { count.workers += 1 }
+            letters[job] = count
+            if isBrokers { for index in 0..<(sizes[job] ?? 0) { _ = finished(Key(job: job, index: index)) } }
+            return
+        }
+        for index in indexes {
+            let key = Key(job: job, index: index)
+            if isBrokers { _ = finished(key) }
+            accounts[key, default: Account()].deadLetters += 1
+        }
+    }
 
     /// APNs accepted a push with this `apns-id`.
-    package mutating func accepted(apnsID: String) { acceptances[apnsID.lowercased(), default: 0] += 1 }
+    /// - Parameters:
+    ///   - apnsID: The identifier.
+    ///   - content: What it received; nil where nobody will compare.
+    package mutating func accepted(apnsID: String, content: Content? = nil) {
+        let id = apnsID.lowercased()
+        acceptances[id, default: 0] += 1
+        guard let content else { return }
+        if let known = receipts[id], known != content { mixedUp.insert(id) }
+        receipts[id] = content
+    }
 
     private mutating func finished(_ key: Key) -> Bool {
         var account = accounts[key] ?? Account()
@@ -150,17 +244,36 @@ package struct RunLedger: Sendable {
             if account.isAmbiguous { verdict.ambiguous.append(key) }
             if account.contradictsItself { verdict.contradicted.append(key) }
             let count = account.apnsID.flatMap { acceptances[$0] } ?? 0
-            if let id = account.apnsID { unreported.remove(id) }
+            if let id = account.apnsID {
+                unreported.remove(id)
+                let isAnother = account.content.flatMap { wanted in receipts[id].map { $0 != wanted } } ?? false
+                if isAnother || mixedUp.contains(id) { verdict.mixedUp.append(key) }
+            }
             if account.isReportedAccepted, count == 0 { verdict.unreceived.append(key) }
+            let isExplained = account.isRedelivered || account.isRepeated
+            if count > 0, account.isReportedFailed, !account.isReportedAccepted, !isExplained {
+                verdict.misreported.append(key)
+            }
+            judgeDeadLetters(account, of: key, &verdict)
             guard count > 1 else { continue }
-            if account.isRedelivered || account.isRepeated {
+            if isExplained {
                 verdict.explainedDuplicates += count - 1
                 if !account.isRedelivered { verdict.repeatedUnanswered += count - 1 }
             } else {
                 verdict.unexplainedDuplicates.append(key)
             }
         }
+        verdict.unexpected += letters.keys.filter { sizes[$0] == nil }.map { Key(job: $0, index: 0) }
+        verdict.brokerDeadLetters = brokerDeadLetters
         verdict.unreported = unreported.sorted()
         return verdict
+    }
+    private func judgeDeadLetters(_ account: Account, of key: Key, _ verdict: inout Verdict) {
+        let whole = letters[key.job] ?? (0, 0)
+        let count = account.deadLetters + whole.workers
+        if account.hasFailed, count + whole.brokers == 0 { verdict.withoutDeadLetter.append(key) }
+        guard !account.isRedelivered else { return }
+        if account.isReportedAccepted, !account.hasFailed, count > 0 { verdict.strayDeadLetters.append(key) }
+        verdict.repeatedReports += max(0, account.reports - 1) + max(0, count - 1)
     }
 }

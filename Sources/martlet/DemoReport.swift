@@ -109,7 +109,9 @@ struct DemoReport {
             ("explained_duplicates", .integer(Int64(verdict.explainedDuplicates))),
             ("unexplained_duplicates", count(verdict.unexplainedDuplicates)), ("ambiguous", count(verdict.ambiguous)),
             ("unexpected", count(verdict.unexpected)), ("unreceived", count(verdict.unreceived)),
-            ("unreported", .integer(Int64(verdict.unreported.count))), ("lost", count(verdict.lost)),
+            ("unreported", .integer(Int64(verdict.unreported.count))), ("misreported", count(verdict.misreported)),
+            ("mixed_up", count(verdict.mixedUp)), ("without_dead_letter", count(verdict.withoutDeadLetter)),
+            ("stray_dead_letters", count(verdict.strayDeadLetters)), ("lost", count(verdict.lost)),
             ("clean", .boolean(isClean)),
         ])
     }
@@ -159,6 +161,10 @@ struct DemoReport {
             ("reported twice under different message ids", names(verdict.ambiguous)),
             ("reported accepted, but APNs never saw them", names(verdict.unreceived)),
             ("accepted by APNs (by apns-id), but never reported", verdict.unreported),
+            ("accepted by APNs, but reported as something else", names(verdict.misreported)),
+            ("received by APNs for another device or with another payload", names(verdict.mixedUp)),
+            ("failed without a dead letter", names(verdict.withoutDeadLetter)),
+            ("accepted, and in the dead letters all the same", names(verdict.strayDeadLetters)),
         ]
         return (lists + DemoDeviceAccount.complaints(devices)).filter { !$0.1.isEmpty }.flatMap { title, names in
             let shown = names.sorted().prefix(Self.listLimit)

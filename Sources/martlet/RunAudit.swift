@@ -164,8 +164,7 @@ final class RunAudit: Sendable {
         state.withLock { state in
             let isFirst = state.ledger.reported(
                 RunLedger.Key(job: job, index: result.index), attempt: result.attempt ?? 1, messageID: messageID,
-                isAccepted: result.outcome == Outcome.accepted.rawValue, isRedelivered: result.redelivered == true,
-                apnsID: result.apnsID)
+                ending: Self.ending(result.outcome), isRedelivered: result.redelivered == true, apnsID: result.apnsID)
             if result.redelivered == true { state.redelivered += 1 }
             if isFirst { state.count(result) }
         }
@@ -178,8 +177,25 @@ final class RunAudit: Sendable {
         state.withLock { state in
             state.deadLetters[queue, default: 0] += 1
             // One without our outcome was written by the broker: it is final, and has no result.
-            guard message.header("\(HeaderName.outcome)") == nil else { return }
-            state.ledger.deadLettered(RunLedger.Key(job: message.messageID, index: 0))
+            state.ledger.deadLettered(
+                job: message.messageID, indexes: Self.indexes(message.header("\(HeaderName.indexes)")),
+                isBrokers: message.header("\(HeaderName.outcome)") == nil)
+        }
+    }
+
+    private static func ending(_ outcome: String) -> RunLedger.Ending {
+        switch outcome {
+        case Outcome.accepted.rawValue: .accepted
+        case Outcome.unknown.rawValue: .unknown
+        default: .failed
+        }
+    }
+
+    /// The positions that a header lists; nil for all.
+    private static func indexes(_ header: String?) -> [Int]? {
+        let limit = 1_000
+        return header.flatMap { IndexRanges.parse(Array($0.utf8).span, limit: limit) }.map { ranges in
+            (0..<limit).filter(ranges.contains)
         }
     }
 }

@@ -27,10 +27,11 @@ struct RunComparison: Sendable {
     ///   - mostExtra: How many pushes may have been made more than once.
     ///   - deaths: How often workers died: a job may be pushed once more for each, and have one result all the same.
     ///   - allowed: The outcomes that jobs may have.
+    ///   - letters: How many dead letters the broker has to have written.
     ///   - queues: The queues that may hold something.
     func problems(
         mostExtra: Int, deaths: Int = 1, outcomes allowed: Set<String> = [Outcome.accepted.rawValue],
-        leftovers queues: Set<String> = []
+        brokerDeadLetters letters: Int = 0, leftovers queues: Set<String> = []
     ) -> [String] {
         var problems: [String] = []
         func count(_ count: Int, _ what: String) {
@@ -44,9 +45,19 @@ struct RunComparison: Sendable {
         count(verdict.contradicted.count, "with several final outcomes")
         count(verdict.unreceived.count, "reported accepted that APNs never received")
         count(verdict.unreported.count, "accepted by APNs and not reported")
+        count(verdict.misreported.count, "accepted by APNs and reported as something else")
+        count(verdict.mixedUp.count, "that APNs got for another device or with another payload")
+        count(verdict.withoutDeadLetter.count, "that failed and have no dead letter")
+        count(verdict.strayDeadLetters.count, "accepted, and in the dead letters all the same")
         count(unlisted, "pushes that the ledger of APNs has no room for")
         if verdict.explainedDuplicates > mostExtra {
             problems.append("\(verdict.explainedDuplicates) pushed twice, at most \(mostExtra) were unacknowledged")
+        }
+        if verdict.repeatedReports > mostExtra {
+            problems.append("\(verdict.repeatedReports) reported twice, at most \(mostExtra) were unacknowledged")
+        }
+        if verdict.brokerDeadLetters != letters {
+            problems.append("\(verdict.brokerDeadLetters) dead letters of the broker, not \(letters)")
         }
         let byDelivery = verdict.explainedDuplicates - verdict.repeatedUnanswered
         if byDelivery > redelivered * max(1, deaths) {
@@ -108,7 +119,11 @@ extension LocalRun {
             audit.stop()
             let accepted = simulator.ledger.records().filter { $0.status == 200 }
             audit.record { ledger in
-                for record in accepted { ledger.accepted(apnsID: record.id.description) }
+                for record in accepted {
+                    ledger.accepted(
+                        apnsID: record.id.description,
+                        content: RunLedger.Content(token: record.token, payloadHash: record.payloadHash))
+                }
             }
             return audit.current
         }

@@ -1,29 +1,43 @@
-/// A job of a run: one notification to a device of its own.
+import APNSSimulator
+import LocalStack
+
+/// A job of a run: one notification to a device of its own, or one to each of several.
 struct RunJob: Sendable {
     /// Its id.
     let id = JobIdentifier.new()
     /// The app it is for.
     var topic = "com.example.shop"
-    /// Whether the body is the payload alone, or an envelope.
+    /// Whether the body is the payload alone, or an envelope; several devices need an envelope.
     var isRaw: Bool
-    /// The first digits of its device token, by which the simulator chooses its verdict.
-    var tokenPrefix = "1"
+    /// The first digits of its device tokens, by which the simulator chooses its verdict: one for each device.
+    var tokenPrefixes = ["1"]
     /// Until when it may be sent, in milliseconds since 1970; nil for any time.
     var deadline: Int64?
 
-    /// Its device token.
-    var token: String {
-        let digits = id.filter { $0 != "-" }
-        return String((tokenPrefix + digits + digits).prefix(64))
+    private var digits: String { id.filter { $0 != "-" } }
+
+    /// Its device tokens.
+    var tokens: [String] {
+        tokenPrefixes.enumerated().map { index, prefix in
+            String(("\(prefix)\(digits)\(String(index, radix: 16))\(digits)").prefix(64))
+        }
     }
+
+    /// The first of them.
+    var token: String { tokens[0] }
 
     /// The job as a producer publishes it.
     var publication: RunProducer.Job {
-        let digits = id.filter { $0 != "-" }
         let payload = #"{"aps":{"alert":{"title":"Shop","body":"Your order \#(digits) is on its way"}}}"#
-        let envelope = #"{"id":"\#(id)","device_token":"\#(token)","payload":\#(payload)}"#
+        let tokens = tokens
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let recipients = tokens.count == 1 ? #""device_token":\#(list)"# : #""device_tokens":[\#(list)]"#
+        let envelope = #"{"id":"\#(id)",\#(recipients),"payload":\#(payload)}"#
+        let hash = Fingerprint.of(Array(payload.utf8))
         return RunProducer.Job(
-            id: id, topic: topic, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil, deadline: deadline)
+            id: id, topic: topic, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
+            notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },
+            deadline: deadline)
     }
 
     /// New jobs, raw and enveloped in turn.
@@ -31,7 +45,7 @@ struct RunJob: Sendable {
     ///   - count: How many.
     ///   - tokenPrefix: The first digits of their device tokens.
     static func several(_ count: Int, tokenPrefix: String = "1") -> [RunJob] {
-        (0..<count).map { RunJob(isRaw: $0.isMultiple(of: 2), tokenPrefix: tokenPrefix) }
+        (0..<count).map { RunJob(isRaw: $0.isMultiple(of: 2), tokenPrefixes: [tokenPrefix]) }
     }
 
     /// New jobs, raw and enveloped in turn, whose pushes take their time.
@@ -43,7 +57,7 @@ struct RunJob: Sendable {
         return (0..<count).map { number in
             let delay = milliseconds.lowerBound + number * 7919 % (span + 1)
             let digits = String(10_000 + min(delay, 9_999)).dropFirst()
-            return RunJob(isRaw: number.isMultiple(of: 2), tokenPrefix: "de1a00\(digits)")
+            return RunJob(isRaw: number.isMultiple(of: 2), tokenPrefixes: ["de1a00\(digits)"])
         }
     }
 }

@@ -16,6 +16,8 @@ struct RunProducer {
         var rawToken: String?
         /// How many notifications it asks for.
         var notifications = 1
+        /// What each of them consists of, by its index; empty where nobody will compare.
+        var contents: [RunLedger.Content] = []
         /// Until when it may be sent, in milliseconds since 1970; nil for any time.
         var deadline: Int64?
     }
@@ -66,7 +68,7 @@ struct RunProducer {
         for outcome in outcomes {
             guard let job = pending.removeValue(forKey: outcome.number) else { continue }
             if case .confirmed = outcome.result {
-                audit.record { $0.promised(job: job.id, notifications: job.notifications) }
+                audit.record { $0.promised(job: job.id, notifications: job.notifications, contents: job.contents) }
             } else {
                 refused += 1
             }

@@ -22,7 +22,7 @@ struct DemoReportTests {
     private func accept(_ state: inout RunAudit.State, times: Int = 1, redelivered: Bool = false) {
         for _ in 0..<times {
             state.ledger.reported(
-                RunLedger.Key(job: "j", index: 0), attempt: 1, messageID: "m", isAccepted: true,
+                RunLedger.Key(job: "j", index: 0), attempt: 1, messageID: "m", ending: .accepted,
                 isRedelivered: redelivered, apnsID: "a")
             state.ledger.accepted(apnsID: "a")
         }

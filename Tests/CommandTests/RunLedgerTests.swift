@@ -6,14 +6,15 @@ import Testing
 struct RunLedgerTests {
     private typealias Key = RunLedger.Key
 
-    /// Records a result.
+    /// Records a result, and the dead letter of one that is not accepted.
     private func report(
         _ ledger: inout RunLedger, _ job: String = "j", _ index: Int = 0, attempt: Int = 1, messageID: String? = nil,
         accepted: Bool = true, redelivered: Bool = false, apnsID: String? = "A"
     ) {
         ledger.reported(
             Key(job: job, index: index), attempt: attempt, messageID: messageID ?? "\(job)/\(attempt)/\(index)",
-            isAccepted: accepted, isRedelivered: redelivered, apnsID: apnsID)
+            ending: accepted ? .accepted : .failed, isRedelivered: redelivered, apnsID: apnsID)
+        if !accepted { ledger.deadLettered(job: job, indexes: [index], isBrokers: false) }
     }
 
     @Test("A promised, accepted and reported notification is clean, in whichever order that was learnt")
@@ -47,9 +48,88 @@ struct RunLedgerTests {
     func deadLetter() {
         var ledger = RunLedger()
         ledger.promised(job: "j")
-        ledger.deadLettered(Key(job: "j", index: 0))
+        ledger.deadLettered(job: "j", isBrokers: true)
         #expect(ledger.verdict().isClean)
+        #expect(ledger.verdict().brokerDeadLetters == 1)
         #expect(ledger.open == 0)
+    }
+
+    @Test("A dead letter of the broker is about all of a job's notifications, whenever it is known how many there are")
+    func earlyDeadLetter() {
+        var ledger = RunLedger()
+        ledger.deadLettered(job: "j", isBrokers: true)
+        ledger.promised(job: "j", notifications: 3)
+        #expect((ledger.open, ledger.finals) == (0, 3))
+        #expect(ledger.verdict().isClean)
+    }
+
+    @Test("Whatever did not end well has a dead letter, by its indexes or of the whole job; nothing else has one")
+    func deadLetters() {
+        var ledger = RunLedger()
+        ledger.promised(job: "j", notifications: 3)
+        func result(_ index: Int, _ ending: RunLedger.Ending) {
+            ledger.reported(
+                Key(job: "j", index: index), attempt: 1, messageID: "\(index)", ending: ending, isRedelivered: false,
+                apnsID: nil)
+        }
+        result(0, .failed)
+        result(1, .unknown)
+        ledger.deadLettered(job: "j", indexes: [1, 2], isBrokers: false)
+        #expect(ledger.verdict().withoutDeadLetter == [Key(job: "j", index: 0)])
+        result(2, .accepted)
+        #expect(ledger.verdict().strayDeadLetters == [Key(job: "j", index: 2)])
+        var whole = RunLedger()
+        whole.deadLettered(job: "k", isBrokers: false)
+        #expect(whole.verdict().unexpected == [Key(job: "k", index: 0)])
+        whole.promised(job: "k")
+        report(&whole, "k", accepted: false)
+        #expect(whole.verdict().isClean)
+        #expect(whole.verdict().repeatedReports == 1)
+    }
+
+    @Test("A second result of the same attempt counts as repeated unless the job was delivered again")
+    func repeatedReports() {
+        var ledger = RunLedger()
+        for job in ["j", "k"] {
+            ledger.promised(job: job)
+            report(&ledger, job, apnsID: job)
+            report(&ledger, job, redelivered: job == "k", apnsID: job)
+            ledger.accepted(apnsID: job)
+        }
+        #expect(ledger.verdict().isClean)
+        #expect(ledger.verdict().repeatedReports == 1)
+    }
+
+    @Test("What APNs accepted is not reported as failed, unless it was tried or delivered again, or nobody answered")
+    func misreported() {
+        for (attempt, ending, redelivered) in [
+            (1, RunLedger.Ending.failed, false), (2, .failed, false), (1, .failed, true), (1, .unknown, false),
+        ] {
+            var ledger = RunLedger()
+            ledger.promised(job: "j")
+            ledger.deadLettered(job: "j", isBrokers: false)
+            ledger.accepted(apnsID: "a")
+            ledger.reported(
+                Key(job: "j", index: 0), attempt: attempt, messageID: "m", ending: ending, isRedelivered: redelivered,
+                apnsID: "a")
+            let isWrong = attempt == 1 && ending == .failed && !redelivered
+            #expect(ledger.verdict().misreported == (isWrong ? [Key(job: "j", index: 0)] : []))
+            #expect(ledger.verdict().isClean == !isWrong)
+        }
+    }
+
+    @Test("What APNs received is what was promised: the payload, for the device, each time")
+    func contents() {
+        let right = RunLedger.Content(token: "a1", payloadHash: 7)
+        for other in [RunLedger.Content(token: "b2", payloadHash: 7), RunLedger.Content(token: "a1", payloadHash: 8)] {
+            for received in [[right], [other], [right, other], [other, right]] {
+                var ledger = RunLedger()
+                ledger.promised(job: "j", contents: [right])
+                report(&ledger, redelivered: true)
+                for content in received { ledger.accepted(apnsID: "a", content: content) }
+                #expect(ledger.verdict().mixedUp == (received == [right] ? [] : [Key(job: "j", index: 0)]))
+            }
+        }
     }
 
     @Test("A job that was published and never confirmed may be done or not; it is neither lost nor unexpected")
@@ -111,7 +191,7 @@ struct RunLedgerTests {
         let key = Key(job: "j", index: 0)
         func report(_ attempt: Int) -> Bool {
             ledger.reported(
-                key, attempt: attempt, messageID: "m", isAccepted: false, isRedelivered: false, apnsID: nil)
+                key, attempt: attempt, messageID: "m", ending: .failed, isRedelivered: false, apnsID: nil)
         }
         #expect(report(1))
         #expect(!report(1))

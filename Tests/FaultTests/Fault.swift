@@ -54,6 +54,8 @@ struct FaultSetup: Sendable {
     var jobs = 3_000
     /// Milliseconds after which APNs answers these.
     var milliseconds = 500...4_000
+    /// Whether some jobs ask for several notifications, some of these are refused, and some need a second attempt.
+    var isMixed = false
     /// Workers started before the fault.
     var workers = 1
     /// The apps pushed for, each with a route and a queue.
@@ -82,12 +84,54 @@ struct FaultSetup: Sendable {
     var requestTimeout = Duration.seconds(30)
     /// The outcomes that jobs may have.
     var outcomes: Set<String> = ["accepted"]
+    /// How many dead letters the broker writes itself.
+    var brokerDeadLetters = 0
     /// Queues that may hold something in the end.
     var leftovers: Set<String> = []
     /// The most memory a worker may ever have had, in MiB; a debug build needs more than a release build.
-    var memoryCeiling = 128
+    var memoryCeiling = FaultSelection.memoryCeiling
     /// How long may pass until everything is final once the fault is over.
     var patience = Duration.seconds(90)
+
+    /// Makes its jobs mixed, with retries soon.
+    mutating func mix() {
+        isMixed = true
+        outcomes.formUnion(["dead_token", "rejected"])
+        settings += "\nretry: { tiers: [2s, 15s, 1m, 5m, 30m] }"
+    }
+
+    /// New jobs for its apps.
+    /// - Parameters:
+    ///   - count: How many, spread over the apps.
+    ///   - milliseconds: After how long APNs answers.
+    ///   - first: How many there were before.
+    func load(_ count: Int, taking milliseconds: ClosedRange<Int>, after first: Int = 0) -> [RunJob] {
+        var jobs = RunJob.several(count, taking: milliseconds)
+        for index in jobs.indices {
+            jobs[index].topic = apps[(first + index) % apps.count].topic
+            if isMixed { jobs[index].mix(first + index) }
+        }
+        return jobs
+    }
+}
+
+extension RunJob {
+    /// The most notifications that a mixed job asks for.
+    static let mostOfMixed = 3
+
+    /// Makes it a job of another kind: each twentieth asks for three notifications, of which one is accepted, one is for
+    /// a dead token and one needs a second attempt; others are one of these, or refused.
+    fileprivate mutating func mix(_ number: Int) {
+        switch number % 20 {
+        case 3:
+            isRaw = false
+            tokenPrefixes += ["dead0410", "fa111503"]
+        case 8: tokenPrefixes = ["fa111503"]
+        case 13: tokenPrefixes = ["dead0410"]
+        case 18: tokenPrefixes = ["bad00413"]
+        default: break
+        }
+    }
 }
 
 /// All faults.

@@ -49,8 +49,7 @@ extension FaultRing {
         var sent = 0
         do {
             while !stop.isRaised {
-                for var job in RunJob.several(max(1, rate / 10), taking: milliseconds) {
-                    job.topic = setup.apps[sent % setup.apps.count].topic
+                for job in setup.load(max(1, rate / 10), taking: milliseconds, after: sent) {
                     sent += 1
                     try producer.publish(job.publication, enqueuedAt: WallClock.milliseconds(), audit: audit)
                 }

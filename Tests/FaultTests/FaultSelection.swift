@@ -17,6 +17,9 @@ enum FaultSelection {
     /// How long runs of a chosen length take; nil for their own.
     static let duration = variable("FAULT_SECONDS").flatMap { Int($0) }.map { Duration.seconds($0) }
 
+    /// How many MiB a worker may have: a debug build's, unless a sanitizer needs more.
+    static let memoryCeiling = variable("FAULT_MEMORY").flatMap { Int($0) } ?? 128
+
     /// How many workers are many.
     static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 500
 

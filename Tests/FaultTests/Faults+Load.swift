@@ -23,6 +23,7 @@ extension FaultCatalogue {
             setup: {
                 $0.jobs = 500
                 $0.workers = 2
+                $0.mix()
             }
         ) { ring in
             let duration = FaultSelection.duration ?? .seconds(60)

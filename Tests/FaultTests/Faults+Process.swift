@@ -29,10 +29,11 @@ extension FaultCatalogue {
             let jobs = RunJob.several(500)
             let culprit = jobs[250].id
             try await ring.publish(jobs)
-            for _ in 0..<crashes {
+            for crash in 0..<crashes {
                 let worker = try ring.startWorker(["MARTLET_FAILPOINT": "crash-on-job:\(culprit)"])
-                // One more than the prefetch: that of the consumer that looked at what comes first.
-                try await ring.awaitDeath(of: worker, holding: 501)
+                // One more than the prefetch: that of the consumer that looked at what comes first. What came back three
+                // times is taken up alone.
+                try await ring.awaitDeath(of: worker, holding: crash < 3 ? 501 : 2)
             }
         }
         try ring.startWorker()
@@ -50,6 +51,7 @@ extension FaultCatalogue {
             $0.milliseconds = 10...100
             $0.workers = 2
             $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+            $0.mix()
         }
     ) { ring in
         var random = SplitMix64(seed: FaultSelection.seed)
@@ -75,6 +77,7 @@ extension FaultCatalogue {
             $0.jobs = 0
             $0.workers = 0
             $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+            $0.mix()
             $0.patience = .seconds(1_200)
         }
     ) { ring in

@@ -124,6 +124,7 @@ extension FaultCatalogue {
             $0.brokerProxy = true
             $0.patience = .seconds(240)
             $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
+            $0.mix()
         }
     ) { ring in
         let duration = FaultSelection.duration ?? .seconds(120)

@@ -218,6 +218,33 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .none)
     }
 
+    @Test("a route that stopped hands back what it holds after a while, probes notwithstanding, and not once it works")
+    func handsBack() {
+        var breaker = RouteBreaker()
+        breaker.tick(now: 1_000_000_000)
+        #expect(!breaker.mayHandBack && breaker.nextTick == nil)
+        let start: UInt64 = 2_000_000_000
+        breaker.credentialRefused(now: start)
+        breaker.tick(now: start)
+        let probe = start + RouteBreaker.firstProbeDelay
+        #expect(!breaker.mayHandBack && breaker.nextTick == probe)
+        breaker.tick(now: probe)
+        let due = start + RouteBreaker.handBackDelay
+        #expect(breaker.intake == .one && breaker.nextTick == due)
+        breaker.credentialRefused(now: probe)
+        breaker.tick(now: due - 1)
+        #expect(!breaker.mayHandBack)
+        breaker.tick(now: due)
+        #expect(breaker.intake == .none && breaker.mayHandBack)
+        // It is looked at again only when the next probe is due.
+        #expect(breaker.nextTick == probe + 2 * RouteBreaker.firstProbeDelay)
+        breaker.tick(now: probe + 2 * RouteBreaker.firstProbeDelay)
+        #expect(breaker.mayHandBack && breaker.nextTick == nil)
+        breaker.credentialAccepted()
+        breaker.tick(now: due + 60_000_000_000)
+        #expect(!breaker.mayHandBack && breaker.nextTick == nil)
+    }
+
     @Test("errors of APNs park the route only when there is no other answer between many of them, for long enough")
     func troubles() {
         var breaker = RouteBreaker()
@@ -255,7 +282,7 @@ struct RouteBreakerTests {
         breaker.answered(isTrouble: true, now: now, random: &random)
         var waits: [UInt64] = []
         for _ in 0..<40 {
-            let due = breaker.nextTick ?? 0
+            guard case .parked(let due) = breaker.state else { break }
             waits.append(due - now)
             now = due
             breaker.tick(now: now)
@@ -265,7 +292,7 @@ struct RouteBreakerTests {
             breaker.credentialAccepted()
             #expect(breaker.intake == .none)
         }
-        #expect(waits[0] <= 2_000_000_000)
+        #expect(waits.count == 40 && waits[0] <= 2_000_000_000)
         #expect(waits.allSatisfy { $0 > 0 && $0 <= 30_000_000_000 } && waits.contains { $0 > 15_000_000_000 })
         breaker.tick(now: now + 30_000_000_000)
         breaker.answered(isTrouble: false, now: now, random: &random)
@@ -290,8 +317,9 @@ struct RouteBreakerTests {
         breaker.connectivityChanged(isConnected: false, now: 200)
         breaker.tick(now: 99 + RouteBreaker.disconnectGrace)
         #expect(breaker.intake == .full)
-        breaker.tick(now: 100 + RouteBreaker.disconnectGrace)
-        #expect(breaker.intake == .none && breaker.nextTick == nil)
+        let outage = 100 + RouteBreaker.disconnectGrace
+        breaker.tick(now: outage)
+        #expect(breaker.intake == .none && breaker.nextTick == outage + RouteBreaker.handBackDelay)
         breaker.connectivityChanged(isConnected: true, now: 0)
         #expect(breaker.intake == .full)
     }

@@ -1,6 +1,8 @@
+import APNSClient
 import EventLoop
 import LocalStack
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -16,17 +18,20 @@ struct RouteIntakeTests {
     init() throws { directory = try TemporaryDirectory(prefix: "martlet-intake") }
 
     /// A route without connections, for all jobs in development.
-    private func route(earlier: Journal? = nil) throws -> Route {
+    private func route(
+        queues: [String] = ["q"], earlier: Journal? = nil, channelHosts: [ChannelHost] = []
+    ) throws -> Route {
         let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
         let table = RoutesTable(routes: [
             TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
         ])
         return Route(
-            name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
+            name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
             credit: RouteCredit(fixed: 1, rate: nil), rate: nil,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"), earlier: earlier
-            ))
+            ),
+            channelHosts: channelHosts)
     }
 
     /// A delivery in wire form, the first of its channel.
@@ -138,6 +143,82 @@ struct RouteIntakeTests {
                 returns: 0, id: "job-2", headers: copies,
                 body: #"{"device_token":"aa11","payload":{"aps":{}}}"#), route, at: 4)
         #expect(route.waiting.first?.job.redelivered == true)
+    }
+
+    @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")
+    func copyOfRedelivered() throws {
+        let route = try route()
+        take(delivery(returns: 1), route)
+        let copy = Publication(
+            job: try #require(route.waiting.first), route: route,
+            content: .retry(tier: 0, attempt: 2, indexes: nil))
+        var message = OutgoingMessage()
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == "possible")
+    }
+
+    @Test("A stopped route hands back a window, and keeps what was delivered for its probes, one of each queue")
+    func keepsProbes() throws {
+        let route = try route(queues: ["q", "q.high"])
+        route.breaker.credentialRefused(now: 0)
+        route.breaker.tick(now: 0)
+        for tag in 1...3 {
+            var next = delivery(
+                returns: 0, id: "job-\(tag)", body: #"{"device_token":"aa11","payload":{"aps":{}}}"#)
+            next.deliveryTag = UInt64(tag)
+            take(next, route)
+        }
+        #expect(!route.shouldHandBack)
+        route.breaker.tick(now: RouteBreaker.handBackDelay)
+        #expect(route.shouldHandBack)
+        route.waiting.removeLast()
+        #expect(!route.shouldHandBack)
+    }
+
+    @Test("A route that probes asks for a job only where it has none")
+    func oneProbe() throws {
+        let route = try route(queues: ["q", "q.high"])
+        route.breaker.credentialRefused(now: 0)
+        route.breaker.tick(now: RouteBreaker.firstProbeDelay)
+        route.updateIntake(isDraining: false)
+        #expect(route.consumer.wantedPrefetch == 1)
+        take(delivery(returns: 0), route)
+        route.updateIntake(isDraining: false)
+        #expect(route.consumer.wantedPrefetch == 0)
+        let job = try #require(route.waiting.first)
+        route.waiting.removeAll()
+        let tag = route.requests.insert(Notification(job: job, index: 0))
+        route.updateIntake(isDraining: false)
+        #expect(route.consumer.wantedPrefetch == 0)
+        _ = route.requests.remove(tag)
+        route.updateIntake(isDraining: false)
+        #expect(route.consumer.wantedPrefetch == 1)
+    }
+
+    @Test("A request about channels that APNs does not take is sent again at once, a hundred times")
+    func channelRefusals() throws {
+        let connector = APNSConnector(
+            endpoint: APNSEndpoint(host: "127.0.0.1", port: 1), trust: try ThrowawayCertificates().clientContext(),
+            limiter: ConnectRateLimiter())
+        let host = ChannelHost(kind: .broadcast, connector: connector)
+        let route = try route(channelHosts: [host])
+        route.consumer.wantedPrefetch = 1
+        route.consumer.connected()
+        #expect(route.consumer.nextAction(now: 0) == .openChannel)
+        route.consumer.channelOpened()
+        take(
+            delivery(
+                returns: 0,
+                body: #"{"operation":"broadcast","channel_id":"dHN0LXNyY2gtY2hubA==","payload":{"aps":{}}}"#), route)
+        var requests = 0
+        while let notification = host.next() {
+            requests += 1
+            route.channelAnswered(
+                tag: host.requests.insert(notification), .unprocessed, on: host, now: MonotonicTime(nanoseconds: 1),
+                wallClock: Self.wallClock)
+        }
+        #expect(requests == RetryPolicy.maximumRefusals + 1)
+        #expect(route.counters.retries.reduce(0, +) == 1)
     }
 
     @Test("A job that the journal knows is read, and reported as pushed where it was; others are refused")

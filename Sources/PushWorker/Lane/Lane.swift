@@ -153,11 +153,10 @@ final class Lane {
         let isHeldUp = publisher.isHeldUp(now: now)
         route.updateIntake(isDraining: drain != nil || isHeldUp)
         perform(route)
-        // A route that cannot work gives its jobs back, for another worker may be able to.
         if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
-        if isHeldUp || route.breaker.intake == .none || drain.map({ now >= $0.handBackAt }) == true {
-            handBack(route)
-        }
+        // A route that cannot work gives its jobs back in the end, for another worker may be able to.
+        let isGivingUp = route.breaker.intake == .none && (drain != nil || route.shouldHandBack)
+        if isHeldUp || isGivingUp || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
         let maySend = !publisher.isCongested
         route.rateDue = nil
         if maySend { route.takeSuspect(now: now, wallClock: wallClock) }

@@ -162,7 +162,7 @@ extension Route {
         wallClock: Int64, now: MonotonicTime
     ) {
         let facts = AttemptFacts(
-            notification.job.job, resends: notification.resends,
+            notification.job.job, resends: notification.resends, refusals: notification.refusals,
             probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
         let settlement = surroundings.policy.settle(attempted, job: facts, now: wallClock)
         learnCredential(from: response, settlement, host, now: now)
@@ -210,7 +210,7 @@ extension Route {
 
     private func resendToChannels(_ notification: Notification, counted: Bool, _ host: ChannelHost) {
         var again = notification
-        if counted { again.resends += 1 }
+        if counted { again.resends += 1 } else { again.refusals += 1 }
         guard isCurrent(notification.job) else {
             notification.job.postpone(again)
             return

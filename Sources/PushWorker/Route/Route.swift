@@ -206,6 +206,12 @@ final class Route {
         return unsent
     }
 
+    /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. One of each queue may stay,
+    /// delivered for a probe: given back time and again, it would look like poison.
+    var shouldHandBack: Bool {
+        breaker.mayHandBack && waiting.count + resends.count + poison.heldCount > queues.count
+    }
+
     /// Sets the prefetch that breaker, credit and connections want, or none while the lane drains.
     func updateIntake(isDraining: Bool) {
         guard !isDraining else {
@@ -214,7 +220,8 @@ final class Route {
         }
         switch breaker.intake {
         case .none: consumer.wantedPrefetch = 0
-        case .one: consumer.wantedPrefetch = 1
+        // What is here already is the next probe: more would wait for its turn, or come back too often to look harmless.
+        case .one: consumer.wantedPrefetch = requests.count > 0 || hasBacklog || poison.hasSuspects ? 0 : 1
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where poison.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
         case .full where poison.isNarrow: consumer.wantedPrefetch = 1

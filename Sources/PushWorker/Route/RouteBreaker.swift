@@ -28,6 +28,10 @@ package struct RouteBreaker {
     /// given back count as delivered once more.
     package static let disconnectGrace: UInt64 = 5_000_000_000
 
+    /// How long a route that stopped keeps its unsent jobs, in nanoseconds: what stops one worker often stops them all, and
+    /// jobs that go round from one to the next count as delivered so often that they look like poison.
+    package static let handBackDelay: UInt64 = 10_000_000_000
+
     /// After how many errors of APNs in a row, without any other answer between them, the route may park.
     package static let troubleLimit = 128
     /// For how many nanoseconds there must have been nothing but errors: an APNs that still takes every tenth push
@@ -48,6 +52,11 @@ package struct RouteBreaker {
     /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
     package private(set) var isReachable: Bool
     private var lostAt: UInt64?
+
+    /// When unsent jobs may be handed back, once not everything may be taken.
+    private var handBackDue: UInt64?
+    /// Whether the route has been stopped for so long that other workers should have its unsent jobs.
+    package private(set) var mayHandBack = false
 
     /// Creates a breaker with a good credential.
     ///
@@ -145,12 +154,16 @@ package struct RouteBreaker {
             isReachable = false
             self.lostAt = nil
         }
+        let due = min(now, .max - Self.handBackDelay) + Self.handBackDelay
+        handBackDue = intake == .full ? nil : handBackDue ?? due
+        mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 
     /// When `tick` has something to do.
     package var nextTick: UInt64? {
         let outage = lostAt.map { $0 + Self.disconnectGrace }
-        guard case .parked(let until) = state else { return outage }
-        return min(until, outage ?? until)
+        let probe: UInt64? = if case .parked(let until) = state { until } else { nil }
+        let handBack = mayHandBack ? nil : handBackDue
+        return [outage, probe, handBack].compactMap(\.self).min()
     }
 }

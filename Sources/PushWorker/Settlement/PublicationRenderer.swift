@@ -44,7 +44,10 @@ struct PublicationRenderer {
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
             copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
-            if publication.isRepublished { message.addHeader(HeaderName.duplicate, text: MessageName.possible) }
+            // The broker may have this copy twice, or the job it is made from may have been handed on before.
+            if publication.isRepublished || job.job.redelivered {
+                message.addHeader(HeaderName.duplicate, text: MessageName.possible)
+            }
             addIndexes(indexes, of: job.job, to: &message)
         case .deadLetter(let final, let indexes):
             message.setExchange("apns.dead")
