@@ -1,5 +1,5 @@
 """What the benchmarks share: processes and what they cost, a private RabbitMQ, local APNs, workers, jobs and results."""
-import collections, json, os, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import collections, json, os, random, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, uuid
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -45,6 +45,12 @@ def footprint(pid):
     return {**memory(pid), "descriptors": len(os.listdir(f"/proc/{pid}/fd")), "threads": len(os.listdir(f"/proc/{pid}/task"))}
 
 
+def highest_memory(pid):
+    """The most that a process ever had resident, MiB: the kernel's own mark, which no look in between can miss."""
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(r"VmHWM:\s+(\d+)", f.read()).group(1)) / 1024
+
+
 def percentile(values, share):
     """The smallest value that this share of all is not above; NaN of none."""
     ordered = sorted(values)
@@ -62,6 +68,11 @@ def slope(points):
     rise = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
     rest = sum((y - mean_y - rise * (x - mean_x)) ** 2 for x, y in points)
     return rise * 3600, (rest / (n - 2) / spread) ** 0.5 * 3600
+
+
+def grows(rise, error, limit):
+    """Whether a slope passes a limit even where chance has twice its standard error of it; what has no slope does."""
+    return not rise - 2 * error <= limit
 
 
 class Stack:
@@ -139,6 +150,13 @@ class Stack:
         rows = self.control("list_queues", "--no-table-headers", "name", "messages").split("\n")
         return {name: int(count) for name, count in (row.split() for row in rows if row.strip())}
 
+    def depths_when(self, holds, seconds=30, meanwhile=lambda: time.sleep(1)):
+        """How many messages each queue holds as soon as that is as it should be, or in the end; it counts late."""
+        until = time.monotonic() + seconds
+        while not holds(depths := self.depths()) and time.monotonic() < until:
+            meanwhile()
+        return depths
+
     def uri(self, user="guest"):
         return f"amqp://{user}:{user}@127.0.0.1:{self.amqp}/"
 
@@ -162,6 +180,16 @@ class Stack:
         """The numbers of the jobs that the broker confirmed to this push."""
         with open(self.path(name + ".jsonl")) as f:
             return [number_of(record["id"]) for record in map(json.loads, f) if record["state"] == "confirmed"]
+
+
+def message_id(header):
+    """What a content header frame says about its message's name; nothing where it has none."""
+    flags, at = struct.unpack(">H", header[12:14])[0], 14
+    # Content type and encoding, headers, delivery mode, priority, correlation id, reply-to and expiration come before.
+    for bit, kind in zip(range(15, 7, -1), "sst11sss"):
+        if flags >> bit & 1:
+            at += 1 if kind == "1" else 1 + header[at] if kind == "s" else 4 + struct.unpack(">I", header[at:at + 4])[0]
+    return header[at + 1:at + 1 + header[at]].decode() if flags >> 7 & 1 else None
 
 
 class Results(threading.Thread):
@@ -200,10 +228,10 @@ class Results(threading.Thread):
             while True:
                 kind, payload = self.frame()
                 if kind == 2:
-                    missing, body = struct.unpack(">Q", payload[4:12])[0], b""
+                    header, missing, body = payload, struct.unpack(">Q", payload[4:12])[0], b""
                     while len(body) < missing:
                         body += self.frame()[1]
-                    self.arrived.append((time.time_ns() // 1000, body))
+                    self.arrived.append((time.time_ns() // 1000, header, body))
         except (OSError, struct.error):
             pass  # the broker is gone, as at the end
 
@@ -212,10 +240,37 @@ class Results(threading.Thread):
         if not self.is_alive():
             sys.exit("bench: the broker has ended the connection that takes results")
         while self.arrived:
-            moment, body = self.arrived.popleft()
-            result = json.loads(body)
+            moment, header, body = self.arrived.popleft()
+            result = {**json.loads(body), "message_id": message_id(header)}
             # A job whose body no worker has read has no reference in its result.
             yield result, (moment - int(result["reference"] or moment)) / 1000
+
+
+class Answers:
+    """Which statuses APNs answered each job with, in a byte for each; the highest bit says 200 more than once."""
+
+    BITS = {200: 1, 400: 2, 410: 4, 413: 8, 429: 16, 500: 32, 503: 64}
+    TWICE = 128
+
+    def __init__(self):
+        self.bits, self.accepted, self.misnamed = bytearray(), 0, 0
+
+    def note(self, line):
+        """A line `apns-id token status` of the local APNs' ledger; the id is the job's."""
+        id, _, status = line.decode().split(" ")
+        number, bit = number_of(id), self.BITS.get(int(status), 0)
+        if number >= 1 << 28 or id[8:].lower() != ID:
+            self.misnamed += 1
+            return
+        if number >= len(self.bits):
+            self.bits.extend(bytes(number + 1 - len(self.bits) + 4096))
+        if bit == 1:
+            self.accepted += 1
+            bit |= self.TWICE if self.bits[number] & 1 else 0
+        self.bits[number] |= bit
+
+    def has(self, number, status):
+        return bool(self.bits[number] & self.BITS.get(status, 0)) if number < len(self.bits) else False
 
 
 class LocalAPNs:
@@ -225,7 +280,7 @@ class LocalAPNs:
         self.stack, self.name, self.options = stack, name, options
         self.port, self.admin = free_port(), free_port()
         self.key_id, self.key = name.upper().ljust(10, "0")[:10], stack.new_key(name + ".p8")
-        self.process = None
+        self.process, self.seen, self.unseen = None, Answers(), []
 
     @property
     def url(self):
@@ -246,7 +301,32 @@ class LocalAPNs:
             self.stack.martlet, "simulator", "--port", str(self.port), "--admin-port", str(self.admin), "--state-directory",
             self.stack.path(self.name), "--key", f"{self.key_id}:DEF7654321:{self.key}", *self.options])
         wait_for_port(self.admin, self.process)
+        if self.unseen:
+            self.unseen[-1][1] = time.time() * 1000
         return self
+
+    def kill(self):
+        """Kills it. What it answered is read first; what it answered after that, until it is back, nobody knows."""
+        self.unseen.append([time.time() * 1000, float("inf")])
+        self.read()
+        self.process.kill()
+        self.process.wait()
+
+    def read(self):
+        """Adds what this life answered to what is seen; once in each life."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin}/ledger?format=compact")
+        with urllib.request.urlopen(request, timeout=60) as lines:
+            for line in lines:
+                self.seen.note(line)
+        if self.counts()["unlisted"]:
+            sys.exit("bench: the local APNs has answered more than it lists: raise --ledger-limit")
+
+    def saw(self, moment):
+        """Whether what was answered at this moment, in milliseconds, was seen."""
+        return not any(begin <= moment <= end for begin, end in self.unseen)
+
+    def counts(self):
+        return json.loads(self.ask("GET", "/counts"))
 
     def stop(self):
         self.stack.end(self.process)
@@ -257,7 +337,8 @@ class LocalAPNs:
             return answer.read()
 
     # How APNs can be dead for a route.
-    KINDS = ("unreachable", "refused", "unavailable")
+    KINDS = ("unreachable", "refused", "unavailable", "throttled")
+    REASONS = {"unavailable": "ServiceUnavailable", "throttled": "TooManyRequests"}
 
     def die(self, kind):
         if kind == "unreachable":
@@ -265,7 +346,7 @@ class LocalAPNs:
         elif kind == "refused":
             self.ask("POST", f"/keys/{self.key_id}/revoke")
         else:
-            self.ask("POST", "/scenario", "rules: [{ match: { ratio: 1 }, verdict: { reason: ServiceUnavailable } }]\n")
+            self.ask("POST", "/scenario", f"rules: [{{ match: {{ ratio: 1 }}, verdict: {{ reason: {self.REASONS[kind]} }} }}]\n")
 
     def revive(self, kind):
         if kind == "unreachable":
@@ -276,6 +357,9 @@ class LocalAPNs:
             self.ask("POST", "/scenario", "rules: []\n")
 
 
+ID = "-14a8-41e5-b60b-1697f925ec7b"
+
+
 def number_of(job_id):
     return int(job_id[:8], 16)
 
@@ -283,7 +367,7 @@ def number_of(job_id):
 def job(number, topic, environment="development", prefix="7"):
     """A line for `martlet push`; its reference is the moment of writing, in microseconds."""
     token = prefix + f"{random.getrandbits(256):064x}"[len(prefix):]
-    return (f'{{"id":"{number:08x}-14a8-41e5-b60b-1697f925ec7b","device_token":"{token}","topic":"{topic}",'
+    return (f'{{"id":"{number:08x}{ID}","device_token":"{token}","topic":"{topic}",'
             f'"environment":"{environment}","reference":"{time.time_ns() // 1000}",'
             f'"payload":{{"aps":{{"alert":{{"title":"Order shipped","body":"{"x" * 200}"}}}}}}}}\n').encode()
 
@@ -322,27 +406,90 @@ class SteadyLoad(threading.Thread):
 
 
 class Books:
-    """Which jobs the broker has confirmed, and how many results each has got."""
+    """Which jobs the broker has confirmed, how many results each has got, and whether those can be true."""
 
-    def __init__(self):
-        self.counts, self.explained, self.outcomes = {}, set(), collections.Counter()
+    # Results are named after what they are about, so that who gets one twice knows.
+    NAMES = uuid.UUID("268fde28-cb90-48d3-9071-c4bed60c6d28")
+    QUEUES = {"dead_token": "apns.q.dead.tokens"}
 
-    def note(self, result):
-        number = number_of(result["job_id"])
+    def __init__(self, allows=lambda number, result: True):
+        self.allows = allows
+        self.counts, self.explained, self.again, self.outcomes = {}, set(), set(), collections.Counter()
+        # All that are not here were accepted: the statuses that the others were told, and those accepted unseen.
+        self.refused, self.unseen, self.dead, self.misnamed, self.forbidden = {}, set(), {}, 0, collections.Counter()
+        self.recent, self.pairs, self.same = collections.OrderedDict(), {}, 0
+
+    # How many results are kept to be compared with a second one.
+    RECENT = 100_000
+
+    def note(self, result, *, seen=True):
+        number, outcome = number_of(result["job_id"]), result["outcome"]
+        if result == self.recent.get(number):
+            # The very same message: its confirm was lost, so it was published again. Whoever dedupes never sees it.
+            self.same += 1
+            return
+        if number in self.recent:
+            self.pairs[number] = (self.recent[number], result)
+        self.recent[number] = result
+        if len(self.recent) > self.RECENT:
+            self.recent.popitem(last=False)
         self.counts[number] = self.counts.get(number, 0) + 1
-        self.outcomes[" ".join(filter(None, (result["outcome"], result["reason"])))] += 1
+        name = " ".join(filter(None, (outcome, result["reason"])))
+        self.outcomes[name] += 1
         # A push that came again says so; a retry's copy can outlive the job that it was made from.
-        if result["redelivered"] or result.get("duplicate") or result["attempt"] > 1:
+        if result["redelivered"] or result.get("duplicate"):
+            self.again.add(number)
+        if number in self.again or result["attempt"] > 1:
             self.explained.add(number)
+        if outcome != "accepted":
+            self.refused[number] = result["status"] or 0
+            self.dead.setdefault(self.QUEUES.get(outcome, "apns.q.dead"), set()).add(number)
+        if not seen:
+            self.unseen.add(number)
+        expected = uuid.uuid5(self.NAMES, f"{result['job_id']}/{result['attempt']}/{result['index']}")
+        self.misnamed += result["message_id"] != str(expected)
+        if not self.allows(number, result):
+            self.forbidden[f"{name}, attempt {result['attempt']}"] += 1
 
     def verdict(self, confirmed):
         """For people and for checks: what a balance needs."""
         confirmed = set(confirmed)
         twice = [number for number, count in self.counts.items() if count > 1]
-        return {"confirmed": len(confirmed), "results": sum(self.counts.values()),
+        return {"confirmed": len(confirmed), "results": sum(self.counts.values()), "published again": self.same,
                 "lost": len(confirmed - self.counts.keys()), "unexpected": len(self.counts.keys() - confirmed),
-                "twice": len(twice), "twice, unexplained": sum(number not in self.explained for number in twice)}
+                "twice": len(twice), "twice, unexplained": sum(number not in self.explained for number in twice),
+                "message_id wrong": self.misnamed, "outcome not the token's": sum(self.forbidden.values())}
+
+    def compare(self, answers, depths):
+        """The same against what APNs answered, and what the broker still holds."""
+        accepted = len(self.counts) - len(self.refused)
+        verdict = {"accepted by APNs": answers.accepted, "accepted": accepted, "apns-id wrong": answers.misnamed,
+                   "pushed again, unexplained": 0, "made up": 0,
+                   "left in queues": sum(count for queue, count in depths.items() if not queue.startswith("apns.q.dead"))}
+        for number in range(len(answers.bits)):
+            # Accepted twice, or accepted and nobody was told.
+            if number not in self.explained and answers.has(number, 200):
+                verdict["pushed again, unexplained"] += bool(answers.bits[number] & answers.TWICE) or number in self.refused
+        for number in self.counts:
+            status = self.refused.get(number, 200)
+            verdict["made up"] += bool(status) and number not in self.unseen and not answers.has(number, status)
+        for queue in ("apns.q.dead", "apns.q.dead.tokens"):
+            numbers = self.dead.get(queue, set())
+            verdict[queue], verdict[f"{queue}, missing"] = depths[queue], max(0, len(numbers) - depths[queue])
+            # A worker that died between dead letter and result leaves one more.
+            verdict[f"{queue}, too many"] = max(0, depths[queue] - len(numbers) - len(numbers & self.again))
+        return verdict
+
+    BREACHES = ("lost", "unexpected", "unexplained", "wrong", "not the token's", "made up", "left in queues", "missing", "too many")
+
+    @classmethod
+    def breaches(cls, verdict):
+        """What of a verdict must be nothing and is not, as text."""
+        return ", ".join(f"{name} {count}" for name, count in verdict.items() if count and name.endswith(cls.BREACHES))
 
     def text(self, verdict):
         return (", ".join(f"{name} {count}" for name, count in verdict.items()) + "\n"
-                + ", ".join(f"{outcome} {count}" for outcome, count in self.outcomes.most_common()))
+                + ", ".join(f"{outcome} {count}" for outcome, count in self.outcomes.most_common())
+                + "".join(f"\nnot as the token says: {outcome} {count}" for outcome, count in self.forbidden.most_common(20))
+                + "".join(f"\ntwice, unexplained: {first}\n               and: {second}" for first, second in
+                          [pair for number, pair in self.pairs.items() if number not in self.explained][:20]))
