@@ -12,8 +12,16 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case job
     /// The properties and headers of any message.
     case properties
+    /// A broker's half of an AMQP connection on which a worker consumes or publishes, with its login or after it.
+    case brokerConnection = "broker-connection"
     /// The address of a broker.
     case uri
+    /// The management API's answers about what a virtual host holds.
+    case management
+    /// A worker's configuration file and environment.
+    case configuration
+    /// The records of a worker's journal.
+    case journal
     /// A proxy's answer to CONNECT.
     case proxy
     /// Keys and certificates in PEM.
@@ -42,7 +50,11 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .apnsAnswer: ClientFuzzing.answer(bytes)
         case .job: BrokerFuzzing.job(bytes)
         case .properties: BrokerFuzzing.properties(bytes)
+        case .brokerConnection: BrokerConnectionFuzzing.connection(bytes)
         case .uri: BrokerFuzzing.uri(bytes)
+        case .management: WorkerFuzzing.management(bytes)
+        case .configuration: WorkerFuzzing.configuration(bytes)
+        case .journal: WorkerFuzzing.journal(bytes)
         case .proxy: ClientFuzzing.proxy(bytes)
         case .pem: CredentialFuzzing.pem(bytes)
         case .pkcs12: CredentialFuzzing.pkcs12(bytes)
