@@ -228,13 +228,27 @@ final class FaultRing: Sendable {
     func noteHeld() async throws -> Int {
         let held = try await local.jobCounts().unacknowledged
         let connects = try await BlockingWork.run("connects") { [self] in
-            workers.map { ($0.name, (try? $0.metric("martlet_broker_connects_total")) ?? 0) }
+            try workers.compactMap { worker in try connectCount(of: worker).map { (worker.name, $0) } }
         }
         state.withLock { state in
             state.held += held
             state.connects.merge(connects) { _, new in new }
         }
         return held
+    }
+
+    /// How often a worker has connected to the broker; nil where it cannot say, and what was known before holds.
+    /// - Throws: The reason where nothing is known, and the worker runs.
+    private func connectCount(of worker: FaultWorker) throws -> Double? {
+        do {
+            return try worker.metric("martlet_broker_connects_total")
+        } catch {
+            let isKnown = state.withLock { $0.connects[worker.name] != nil }
+            guard worker.process.isRunning, !isKnown, worker.logLines(with: "connected to the broker") > 0 else {
+                return nil
+            }
+            throw error
+        }
     }
 
     /// Notes how many jobs workers may hold when something breaks that nobody can look ahead to.
@@ -339,7 +353,8 @@ final class FaultRing: Sendable {
         state.withLock { state in
             state.comparison = comparison
             state.problems += comparison.problems(
-                mostExtra: state.held, deaths: state.kills, outcomes: setup.outcomes, leftovers: setup.leftovers)
+                mostExtra: min(state.held, setup.mostTwice ?? .max), deaths: state.kills, outcomes: setup.outcomes,
+                leftovers: setup.leftovers)
         }
         try checkLogs()
         for worker in workers {
