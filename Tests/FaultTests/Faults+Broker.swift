@@ -152,7 +152,6 @@ extension FaultCatalogue {
                 try ring.broker.restart()
             }
             try await ring.awaitReconnected()
-            ring.expectQuickRecovery()
         },
     ]
 

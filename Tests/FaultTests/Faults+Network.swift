@@ -172,12 +172,12 @@ extension FaultCatalogue {
             {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"\(TopologyNames.resultsQueue)">>)),
             {Leader, _} = amqqueue:get_pid(Q)
             """
-        try await ring.publish(1_000, taking: 500...2_000)
         let worker = try ring.worker
         let connects = try worker.metric("martlet_broker_connects_total")
         let disconnects = try worker.metric("martlet_broker_disconnects_total")
         try await ring.noteHeld()
         try await ring.evaluate("\(leader), ok = sys:suspend(Leader)")
+        try await ring.publish(1_000, taking: 500...2_000)
         // Four heartbeats, and less than the patience with confirms.
         try await ring.endure(.seconds(20))
         ring.expect(
@@ -222,11 +222,11 @@ extension FaultCatalogue {
         try await ring.endure(.seconds(2))
         try resolve(to: "127.0.0.1")
         try await ring.awaitReconnected()
-        ring.expectQuickRecovery()
 
-        try ring.drop(["ip daddr 127.0.0.8"])
+        // The one that goes first by the rules of RFC 6724, whatever their order here.
+        try ring.drop(["ip6 daddr ::1 tcp dport \(ring.broker.port)"])
         try await ring.strike { ring in
-            try resolve(to: "127.0.0.8", "127.0.0.1")
+            try resolve(to: "::1", "127.0.0.1")
             try ring.broker.control(["close_all_connections", "moved"])
         }
         try await ring.awaitReconnected()
