@@ -74,8 +74,9 @@ extension FaultRing {
     /// to be in its queue.
     /// - Parameters:
     ///   - reason: A part of what readiness says meanwhile.
-    ///   - most: How many may be pushed and not reported; by default as many as a worker may hold.
-    func awaitStandstill(_ reason: String, atMost most: Int = RouteCredit.maximum) async throws {
+    ///   - most: How many may be pushed and not reported; by default as many as a worker may hold on a channel that was
+    ///     lost, and on the next one.
+    func awaitStandstill(_ reason: String, atMost most: Int = 2 * RouteCredit.maximum) async throws {
         try await publish(5_000, taking: 0...500)
         try await awaitReason(reason)
         var last = -1
