@@ -90,6 +90,8 @@ struct FaultSetup: Sendable {
     var leftovers: Set<String> = []
     /// The most memory a worker may ever have had, in MiB; a debug build needs more than a release build.
     var memoryCeiling = FaultSelection.memoryCeiling
+    /// How many jobs may be pushed twice, where that is fewer than were held.
+    var mostTwice: Int?
     /// How long may pass until everything is final once the fault is over.
     var patience = Duration.seconds(90)
 

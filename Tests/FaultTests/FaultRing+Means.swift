@@ -93,14 +93,29 @@ extension FaultRing {
 
     // MARK: Time
 
-    /// Waits until the worker notices that something is wrong, and expects that soon.
+    /// Waits until the worker says that it is not ready, and expects that soon; not answering is not saying so.
     /// - Parameter limit: How long it may take.
     func awaitNotice(within limit: Duration) async throws {
         let began = ContinuousClock.now
-        try await until("the worker notices") { [self] in try !worker.isReady }
+        try await until("the worker notices") { [self] in try worker.saysUnready }
         let took = began.duration(to: .now)
         note("noticed after \(FaultBench.seconds(took)) s")
         expect(took <= limit, "the worker noticed after \(FaultBench.seconds(took)) s only")
+    }
+
+    /// Expects that the worker was soon ready the last time.
+    func expectQuickRecovery() {
+        let took = recoveries.last ?? .zero
+        expect(
+            took > .zero && took <= .seconds(5),
+            "the worker was ready \(FaultBench.seconds(took)) s after the broker accepted logins")
+    }
+
+    /// Expects that no push starts for some time.
+    func expectNoPush(for duration: Duration, _ why: String) async throws {
+        let before = pushes
+        try await endure(duration)
+        expect(pushes == before, "\(pushes - before) more pushes although \(why)")
     }
 
     /// Waits until a metric of the worker is at least this much.
@@ -116,7 +131,7 @@ extension FaultRing {
         guard FaultSelection.isIsolated else {
             throw FaultFailure("this needs a network of its own: run it with Tests/FaultTests/run")
         }
-        let rules = matches.map { "add rule inet fault arriving \($0) drop\n" }.joined()
+        let rules = matches.map { "add rule inet fault arriving \($0) counter drop\n" }.joined()
         // Dropped where they arrive: where they leave, the sender would be told.
         try nft(
             """
@@ -129,6 +144,15 @@ extension FaultRing {
 
     /// Lets all packets pass again.
     func dropNothing() throws { try nft("add table inet fault\ndelete table inet fault\n") }
+
+    /// How many packets were dropped since `drop(_:)`.
+    var dropped: Int {
+        get throws {
+            // "… counter packets 3 bytes 180 drop"
+            let words = try run("/usr/sbin/nft", "list", "table", "inet", "fault").split(whereSeparator: \.isWhitespace)
+            return zip(words, words.dropFirst()).reduce(0) { $1.0 == "packets" ? $0 + (Int($1.1) ?? 0) : $0 }
+        }
+    }
 
     private func nft(_ rules: String) throws {
         let outcome = try ChildProcess.run("/usr/sbin/nft", ["-f", "-"], input: Array(rules.utf8))

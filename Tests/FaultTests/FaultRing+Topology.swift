@@ -1,6 +1,8 @@
+import APNSSimulator
 import LocalStack
 import PushModel
 
+@testable import PushWorker
 @testable import martlet
 
 // What operators do to a broker, by mistake or on purpose, and what must hold meanwhile.
@@ -70,14 +72,18 @@ extension FaultRing {
 
     /// Publishes more than may be pushed while nothing can be reported, waits until no more is, and expects the rest
     /// to be in its queue.
-    /// - Parameter reason: A part of what readiness says meanwhile.
-    func awaitStandstill(_ reason: String) async throws {
+    /// - Parameters:
+    ///   - reason: A part of what readiness says meanwhile.
+    ///   - most: How many may be pushed and not reported; by default as many as a worker may hold on a channel that was
+    ///     lost, and on the next one.
+    func awaitStandstill(_ reason: String, atMost most: Int = 2 * RouteCredit.maximum) async throws {
         try await publish(5_000, taking: 0...500)
         try await awaitReason(reason)
         var last = -1
+        // Longer than any push takes, and than a refused result waits to be published again.
         while pushes != last {
             last = pushes
-            try await endure(.seconds(2))
+            try await endure(.seconds(6))
         }
         expect(last < promises, "everything was pushed although nothing could be reported")
         let counts = try await local.queueCounts()
@@ -86,6 +92,54 @@ extension FaultRing {
         }
         let left = try await local.jobCounts().total
         expect(promises - left <= stored, "\(promises - left) jobs were acknowledged, and \(stored) results are stored")
-        note("\(last - (promises - left)) pushed and not reported meanwhile")
+        let unreported = last - (promises - left)
+        note("\(unreported) pushed and not reported meanwhile")
+        expect(unreported > 0, "everything that was pushed is reported: the run says nothing")
+        expect(unreported <= most, "\(unreported) were pushed and not reported, \(most) are allowed")
     }
+
+    /// Waits until jobs that were not sent are back in their queue, for other workers, because nothing could be reported
+    /// for so long; and expects that they stay there.
+    func awaitHandedBack() async throws {
+        let pushed = pushes
+        @Sendable func unsent() throws -> Int {
+            let jobs = try broker.queueCounts().filter { $0.key.hasPrefix("apns.q.jobs.") }.values
+            let acknowledged = promises - jobs.reduce(0) { $0 + $1.total }
+            return jobs.reduce(0) { $0 + $1.unacknowledged } - (pushed - acknowledged)
+        }
+        let before = try await BlockingWork.run("unsent", unsent)
+        note("\(before) held unsent")
+        try await until("what was not sent is handed back") { try unsent() <= 0 }
+        try await expectNoPush(for: .seconds(6), "it is all handed back")
+        expect(pushes == pushed, "\(pushes - pushed) pushes more although results cannot be published")
+        let after = try await BlockingWork.run("unsent", unsent)
+        expect(after <= 0, "\(after) jobs were taken again although nothing can be reported")
+    }
+}
+
+extension FaultSetup {
+    /// How many pushes may be under way at once where `narrow()` was called.
+    static let fewStreams = 100
+
+    /// Lets workers hold far more jobs than they may push at once: only care can then keep them from pushing what they
+    /// cannot report.
+    mutating func narrow() {
+        var plan = ConnectionPlan()
+        plan.streams = UInt32(Self.fewStreams)
+        scenario.connections = [ConnectionRule(plan)]
+        milliseconds = 100...500
+        variables["MARTLET_PREFETCH"] = "\(RouteCredit.maximum)"
+        let routes = apps.map {
+            #"{"name":"\#($0.route)","environment":"development","topics":["\#($0.topic)"],"#
+                + #""credential":"local","connections":1}"#
+        }
+        variables["MARTLET_ROUTES"] = "[\(routes.joined(separator: ","))]"
+    }
+
+    /// The most pushes that may start after the broker stopped taking results, where `narrow()` was called: as many as
+    /// results may wait, and those whose answers come at once, and those that take their streams.
+    static let mostPushesUnpublished = Publisher.congestion + 2 * fewStreams
+    /// The most that may be pushed and not reported while results are refused, where `narrow()` was called: as many
+    /// may be refused besides, and some are under way to the broker and back.
+    static let mostUnreported = 2 * (Publisher.congestion + 2 * fewStreams)
 }

@@ -234,13 +234,27 @@ final class FaultRing: Sendable {
     func noteHeld() async throws -> Int {
         let held = try await local.jobCounts().unacknowledged
         let connects = try await BlockingWork.run("connects") { [self] in
-            workers.map { ($0.name, (try? $0.metric("martlet_broker_connects_total")) ?? 0) }
+            try workers.compactMap { worker in try connectCount(of: worker).map { (worker.name, $0) } }
         }
         state.withLock { state in
             state.held += held
             state.connects.merge(connects) { _, new in new }
         }
         return held
+    }
+
+    /// How often a worker has connected to the broker; nil where it cannot say, and what was known before holds.
+    /// - Throws: The reason where nothing is known, and the worker runs.
+    private func connectCount(of worker: FaultWorker) throws -> Double? {
+        do {
+            return try worker.metric("martlet_broker_connects_total")
+        } catch {
+            let isKnown = state.withLock { $0.connects[worker.name] != nil }
+            guard worker.process.isRunning, !isKnown, worker.logLines(with: "connected to the broker") > 0 else {
+                return nil
+            }
+            throw error
+        }
     }
 
     /// Notes how many jobs workers may hold when something breaks that nobody can look ahead to.
@@ -344,8 +358,9 @@ final class FaultRing: Sendable {
         let comparison = try await local.compare(audit)
         state.withLock { state in
             state.comparison = comparison
+            let most = state.held * (setup.isMixed ? RunJob.mostOfMixed : 1)
             state.problems += comparison.problems(
-                mostExtra: state.held * (setup.isMixed ? RunJob.mostOfMixed : 1), deaths: state.kills,
+                mostExtra: min(most, setup.mostTwice ?? .max), mostRepeated: most, deaths: state.kills,
                 outcomes: setup.outcomes, brokerDeadLetters: setup.brokerDeadLetters, leftovers: setup.leftovers)
         }
         try checkAcknowledgements()

@@ -24,6 +24,10 @@ final class FaultWorker: Sendable {
     /// Whether `/readyz` says so; blocks for a moment.
     var isReady: Bool { (try? get("/readyz").status) == 200 }
 
+    /// Whether `/readyz` says that it is not, and `/livez` that it lives all the same: silence is no answer; blocks for a
+    /// moment.
+    var saysUnready: Bool { (try? get("/readyz").status) == 503 && (try? get("/livez").status) == 200 }
+
     /// Asks the admin server; blocks for up to two seconds.
     /// - Parameter path: What to ask for, for example `/metrics`.
     /// - Returns: The status and the body.
@@ -52,7 +56,9 @@ final class FaultWorker: Sendable {
     ///   - name: The metric's name.
     ///   - labels: Text that must be among the labels, for example `kind="blocked"`.
     func metric(_ name: String, _ labels: String = "") throws -> Double {
-        try get("/metrics").body.split(separator: "\n").reduce(0) { sum, line in
+        let (status, body) = try get("/metrics")
+        guard status == 200 else { throw FaultFailure("\(self.name) answers /metrics with \(status)") }
+        return body.split(separator: "\n").reduce(0) { sum, line in
             guard line.hasPrefix("\(name){") || line.hasPrefix("\(name) "), line.contains(labels) else { return sum }
             return sum + (line.split(separator: " ").last.flatMap { Double($0) } ?? 0)
         }

@@ -5,7 +5,10 @@ import TestSupport
 // The broker leaves, freezes, is full, or throws everybody out.
 extension FaultCatalogue {
     /// Faults of the broker.
-    static let broker = comings + alarms + refusals
+    static let broker = (comings + alarms + refusals).map(\.onceOnly)
+
+    /// A prefetch far below what the setup's jobs would fill.
+    private static let smallPrefetch = 100
 
     /// The broker leaves and comes back.
     private static let comings = [
@@ -29,13 +32,14 @@ extension FaultCatalogue {
                 try $0.broker.restart()
             }
             try await ring.awaitReconnected()
+            ring.expectQuickRecovery()
         },
         Fault(
             3, name: "broker frozen", expects: "Noticed after two heartbeats; works again once it thaws",
             setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
         ) { ring in
             try await ring.strike { $0.broker.signal(SIGSTOP) }
-            try await ring.awaitNotice(within: .seconds(20))
+            try await ring.awaitNotice(within: .seconds(12))
             ring.broker.signal(SIGCONT)
             // The other connection's heartbeats may have been spared.
             try await ring.awaitReady()
@@ -51,7 +55,12 @@ extension FaultCatalogue {
         },
         Fault(
             14, name: "slow confirms", expects: "Waits for confirms within its window; nobody is declared dead",
-            setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "10s" }
+            setup: {
+                $0.jobs = 4_000
+                $0.milliseconds = 0...200
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = "10s"
+                $0.variables["MARTLET_PREFETCH"] = "\(smallPrefetch)"
+            }
         ) { ring in
             let before = try ring.worker.metric("martlet_broker_disconnects_total")
             let most = try await ring.largest({ try ring.worker.metric("martlet_unconfirmed") }) {
@@ -66,7 +75,9 @@ extension FaultCatalogue {
                 }
             }
             ring.note("at most \(Int(most)) unconfirmed")
-            ring.expect(most <= 4_000, "\(most) publications were unconfirmed")
+            // One result for each job that is not acknowledged.
+            ring.expect(most > 0, "every result was confirmed at once: the run says nothing")
+            ring.expect(most <= Double(smallPrefetch), "\(most) publications were unconfirmed")
             let after = try ring.worker.metric("martlet_broker_disconnects_total")
             ring.expect(before == after, "connections were given up")
             try await ring.awaitReady()
@@ -79,10 +90,18 @@ extension FaultCatalogue {
             }
         ) { ring in
             try await ring.strike { $0.companions.forEach { $0.crash() } }
-            try await ring.endure(.seconds(20))
+            // Longer than any push takes.
+            try await ring.endure(.seconds(10))
+            let pushes = ring.pushes
+            try await ring.endure(.seconds(10))
+            ring.expect(ring.pushes == pushes, "\(ring.pushes - pushes) more pushes without a majority")
             let unconfirmed = try ring.worker.metric("martlet_unconfirmed")
             ring.note("\(Int(unconfirmed)) results unconfirmed meanwhile")
             ring.expect(unconfirmed > 0, "results were confirmed without a majority: the run says nothing")
+            // Half a minute of patience with confirms.
+            try await ring.awaitLog("the broker does not confirm", of: try ring.worker)
+            try await ring.expectNoPush(for: .seconds(5), "queues have no majority")
+            ring.expect(ring.pushes == pushes, "\(ring.pushes - pushes) more pushes without a majority")
             try await ring.strike(noting: false) { ring in
                 for companion in ring.companions { try companion.restart() }
             }
@@ -95,17 +114,18 @@ extension FaultCatalogue {
         Fault(
             11, name: "memory alarm", expects: "Pushes little more while blocked; goes on where it was afterwards",
             setup: {
-                $0.jobs = 6_000
+                $0.narrow()
                 $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
             }
         ) { ring in
             try await block(ring, by: ["set_vm_memory_high_watermark", "0.0000001"])
+            try await ring.awaitHandedBack()
             try await ring.control("set_vm_memory_high_watermark", "0.4")
             try await ring.awaitReady()
         },
         Fault(
             12, name: "disk alarm", expects: "Pushes little more while blocked; goes on where it was afterwards",
-            isQuick: true, setup: { $0.jobs = 6_000 }
+            isQuick: true, setup: { $0.narrow() }
         ) { ring in
             try await block(ring, by: ["set_disk_free_limit", "10000GB"])
             try await ring.control("set_disk_free_limit", "50MB")
@@ -137,6 +157,7 @@ extension FaultCatalogue {
 
     /// Raises an alarm, and expects that pushing ends while results cannot be published.
     private static func block(_ ring: FaultRing, by command: [String]) async throws {
+        try await ring.publish(4_000, taking: ring.setup.milliseconds)
         let held = try await ring.noteHeld()
         let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
         try await ring.strike(noting: false) { try $0.broker.control(command) }
@@ -148,6 +169,9 @@ extension FaultCatalogue {
         try await ring.endure(.seconds(10))
         ring.note("\(atRest - atFirst) more pushes while blocked, \(held) were held")
         ring.expect(ring.pushes == atRest, "\(ring.pushes - atRest) pushes more although results cannot be published")
+        let most = FaultSetup.mostPushesUnpublished
+        ring.expect(atRest - atFirst <= most, "\(atRest - atFirst) more pushes while blocked, \(most) are allowed")
+        ring.expect(held > most + FaultSetup.fewStreams, "the worker held \(held) jobs: the run says nothing")
         ring.expect(ring.pushes < ring.promises, "there was nothing left to push: the run says nothing")
         let after = try ring.worker.metric("martlet_broker_disconnects_total")
         ring.expect(after == disconnects, "connections were given up")
@@ -162,6 +186,10 @@ extension FaultCatalogue {
             let began = ContinuousClock.now
             try await ring.control("close_all_connections", "maintenance")
             try await ring.awaitReconnected(since: began)
+            let told = try ring.worker.log.split(separator: "\n").count {
+                $0.contains("the broker closes the connection") && $0.contains("320") && $0.contains("maintenance")
+            }
+            ring.expect(told == 2, "the log tells of \(told) connections that were closed with 320 and why")
         },
         Fault(
             23, name: "consumer timeout", expects: "Takes the jobs again; acknowledges none on the lost channel",
@@ -205,4 +233,13 @@ extension FaultCatalogue {
             try await ring.publish(500)
         },
     ]
+}
+
+extension Fault {
+    /// The same where nothing may be pushed twice: the worker lives on, and remembers what it sent.
+    var onceOnly: Fault {
+        var copy = self
+        copy.setup.mostTwice = 0
+        return copy
+    }
 }

@@ -1,11 +1,14 @@
 import Glibc
 import LocalStack
+import PushModel
 import TestSupport
+
+@testable import martlet
 
 // Whatever can happen to the connections with the broker.
 extension FaultCatalogue {
     /// Faults of the network between workers and the broker.
-    static let network = breaks + bottlenecks
+    static let network = (breaks + bottlenecks).map(\.onceOnly)
 
     /// Connections break, with and without a word.
     private static let breaks = [
@@ -28,6 +31,8 @@ extension FaultCatalogue {
         ) { ring in
             try await ring.strike { $0.brokerProxy?.reset() }
             try await ring.awaitReconnected()
+            ring.expectQuickRecovery()
+            try await abort(ring)
         },
         Fault(
             15, name: "confirms never arrive", expects: "Gives the connection up; publishes again on a new one",
@@ -37,10 +42,12 @@ extension FaultCatalogue {
             }
         ) { ring in
             try await ring.strike { $0.brokerProxy?.set { $0.stalled = [.toClient] } }
-            try await ring.awaitNotice(within: .seconds(20))
+            try await ring.awaitNotice(within: .seconds(12))
             try await ring.endure(.seconds(5))
             ring.brokerProxy?.heal()
             try await ring.awaitReconnected()
+            ring.expectQuickRecovery()
+            try await suspendResults(ring)
         },
         Fault(
             24, name: "worker asleep for three heartbeats", expects: "Takes everything it held for lost, reconnects",
@@ -53,6 +60,9 @@ extension FaultCatalogue {
                 worker.process.signal(SIGCONT)
             }
             try await ring.awaitReconnected()
+            ring.expectQuickRecovery()
+            let stood = try worker.metric("martlet_standstills_total")
+            ring.expect(stood == 1, "the worker noticed \(stood) standstills of its own")
         },
         Fault(
             29, name: "names of the broker", expects: "Waits for a name, follows its address, tries every address",
@@ -82,6 +92,7 @@ extension FaultCatalogue {
             try await ring.awaitMetric("martlet_broker_disconnects_total", atLeast: 4)
             ring.brokerProxy?.heal()
             try await ring.awaitReconnected()
+            ring.expectQuickRecovery()
         },
     ]
 
@@ -92,17 +103,23 @@ extension FaultCatalogue {
             setup: {
                 $0.brokerProxy = true
                 $0.jobs = 300
+                $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
             }
         ) { ring in
+            let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
             try await ring.strike {
                 $0.brokerProxy?.set { conditions in
                     conditions.delay = .milliseconds(100)
-                    conditions.bytesPerSecond = 64_000
+                    // 64 kbit/s.
+                    conditions.bytesPerSecond = 8_000
                 }
             }
-            let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
-            try await ring.publish(200)
-            try await ring.endure(.seconds(5))
+            try await ring.publish(400)
+            // Four heartbeats.
+            try await ring.endure(.seconds(20))
+            let left = try await ring.local.jobCounts().total
+            ring.note("\(left) jobs left after 20 s")
+            ring.expect(left > 0, "there was nothing left to do: the run says nothing")
             ring.brokerProxy?.heal()
             try await ring.awaitReady()
             let after = try ring.worker.metric("martlet_broker_disconnects_total")
@@ -123,10 +140,58 @@ extension FaultCatalogue {
     private static func cut(_ ring: FaultRing, _ matches: String...) async throws {
         try await ring.strike { ring in try ring.drop(matches) }
         // Twice the heartbeat, and what a busy machine may add.
-        try await ring.awaitNotice(within: .seconds(15))
+        try await ring.awaitNotice(within: .seconds(12))
         try await ring.endure(.seconds(5))
         try ring.dropNothing()
         try await ring.awaitReconnected()
+        ring.expectQuickRecovery()
+    }
+
+    /// The kernel ends the worker's connections, in the middle of whatever they carry.
+    private static func abort(_ ring: FaultRing) async throws {
+        guard FaultSelection.isIsolated, let port = ring.brokerProxy?.port else {
+            return ring.note("the kernel was not asked to end connections: that needs a network of its own")
+        }
+        try await ring.publish(1_000, taking: 500...2_000)
+        let connects = try ring.worker.metric("martlet_broker_connects_total")
+        try await ring.strike { ring in
+            // It complains of the sockets that listen, and lists those that it ended.
+            let ended = try ring.run("/usr/bin/ss", "--kill", "--no-header", "--tcp", "dport", "=", ":\(port)")
+            ring.note("\(ended.split(separator: "\n").count) ended by the kernel")
+        }
+        try await ring.until("the worker notices") {
+            try ring.worker.metric("martlet_broker_connects_total") >= connects + 2
+        }
+        try await ring.awaitReconnected()
+        ring.expectQuickRecovery()
+    }
+
+    /// Nothing confirms results although the connection lives and heartbeats come: their queue's leader stands still.
+    private static func suspendResults(_ ring: FaultRing) async throws {
+        let leader = """
+            {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"\(TopologyNames.resultsQueue)">>)),
+            {Leader, _} = amqqueue:get_pid(Q)
+            """
+        let worker = try ring.worker
+        let connects = try worker.metric("martlet_broker_connects_total")
+        let disconnects = try worker.metric("martlet_broker_disconnects_total")
+        try await ring.noteHeld()
+        try await ring.evaluate("\(leader), ok = sys:suspend(Leader)")
+        try await ring.publish(1_000, taking: 500...2_000)
+        // Four heartbeats, and less than the patience with confirms.
+        try await ring.endure(.seconds(20))
+        ring.expect(
+            try worker.metric("martlet_broker_disconnects_total") == disconnects,
+            "a connection was given up although heartbeats come")
+        ring.expect(try worker.metric("martlet_unconfirmed") > 0, "results were confirmed: the run says nothing")
+        try await ring.awaitLog("the broker does not confirm", of: worker)
+        try await ring.awaitMetric("martlet_broker_connects_total", atLeast: connects + 1)
+        ring.expect(
+            try worker.metric("martlet_broker_disconnects_total") == disconnects + 1,
+            "more was given up than the connection without confirms")
+        try await ring.endure(.seconds(5))
+        try await ring.evaluate("\(leader), ok = sys:resume(Leader)")
+        try await ring.awaitReady()
     }
 
     /// A name that nobody knows gets an address, another one where nobody answers, and two of which one is silent.
@@ -158,12 +223,16 @@ extension FaultCatalogue {
         try resolve(to: "127.0.0.1")
         try await ring.awaitReconnected()
 
-        try ring.drop(["ip daddr 127.0.0.8"])
+        // The one that goes first by the rules of RFC 6724, whatever their order here.
+        try ring.drop(["ip6 daddr ::1 tcp dport \(ring.broker.port)"])
         try await ring.strike { ring in
-            try resolve(to: "127.0.0.8", "127.0.0.1")
+            try resolve(to: "::1", "127.0.0.1")
             try ring.broker.control(["close_all_connections", "moved"])
         }
         try await ring.awaitReconnected()
+        let dropped = try ring.dropped
+        ring.note("\(dropped) packets dropped on the way to the first address")
+        ring.expect(dropped > 0, "the first address was never tried")
         try ring.dropNothing()
     }
 }

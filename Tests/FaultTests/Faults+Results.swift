@@ -8,38 +8,46 @@ import TestSupport
 // Results cannot be published.
 extension FaultCatalogue {
     /// Faults of the way that results take.
-    static let results = [
+    static let results = refusals.map(\.onceOnly) + [duplicates]
+
+    private static let refusals = [
         Fault(
             16, name: "results refused", expects: "Pushes little more and keeps everything; reports it all afterwards",
-            isQuick: true
+            isQuick: true, setup: { $0.narrow() }
         ) { ring in
             try await ring.control(
                 "set_policy", "--priority", "100", "--apply-to", "queues", "bench", #"^apns\.q\.results$"#,
                 #"{"max-length":1,"overflow":"reject-publish"}"#)
-            try await ring.awaitStandstill("results_full")
+            try await ring.awaitStandstill("results_full", atMost: FaultSetup.mostUnreported)
             try await ring.control("clear_policy", "bench")
             try await ring.awaitReady()
         },
         Fault(
-            17, name: "results returned", expects: "A returned result is no reported one, although it is confirmed"
+            17, name: "results returned", expects: "A returned result is no reported one, although it is confirmed",
+            setup: {
+                $0.narrow()
+                $0.patience = .seconds(120)
+            }
         ) { ring in
             let definitions = try await ring.keepDefinitions()
             try await ring.control("clear_policy", TopologyNames.results)
             try await ring.unbind(TopologyNames.results)
-            try await ring.awaitStandstill("results_unroutable")
+            try await ring.awaitStandstill("results_unroutable", atMost: FaultSetup.mostUnreported)
+            try await ring.awaitHandedBack()
             // Before the policy is there again, which leads what is not bound elsewhere.
             try await ring.bind(TopologyNames.resultsQueue, to: TopologyNames.results)
             try await ring.restore(definitions)
             try await ring.awaitReady()
         },
         Fault(
-            18, name: "results exchange missing", expects: "Opens its channel again with a pause, not the connection"
+            18, name: "results exchange missing", expects: "Opens its channel again with a pause, not the connection",
+            setup: { $0.narrow() }
         ) { ring in
             let definitions = try await ring.keepDefinitions()
             let connects = try ring.worker.brokerConnects
             let began = ContinuousClock.now
             try await ring.deleteExchange(TopologyNames.results)
-            try await ring.awaitStandstill("404")
+            try await ring.awaitStandstill("404", atMost: FaultSetup.mostUnreported)
             let seconds = Int(began.duration(to: .now).components.seconds)
             let closes = try ring.worker.logLines(with: "the broker closed a publish channel")
             ring.note("\(closes) channels in \(seconds) s")
@@ -48,6 +56,9 @@ extension FaultCatalogue {
             try await ring.restore(definitions)
             try await ring.awaitReady()
         },
+    ]
+
+    private static let duplicates =
         Fault(
             35, name: "jobs delivered twice", expects: "Answered ones are settled from memory",
             setup: {
@@ -75,8 +86,7 @@ extension FaultCatalogue {
             ring.brokerProxy?.heal()
             try ring.startWorker()
             try await ring.awaitReady()
-        },
-    ]
+        }
 }
 
 extension FaultRing {
