@@ -7,7 +7,7 @@ import TestSupport
 // Memory, descriptors, processors and disks run out.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let resources = [memory, descriptors, disk, processors]
+    static let resources = [memory, descriptors, threads, disk, processors]
 
     private static let memory = Fault(
         45, name: "memory cap", expects: "Stays far below it, however long the queue; a kill is fault 42",
@@ -37,6 +37,7 @@ extension FaultCatalogue {
             ring.brokerProxy?.reset()
             ring.apnsProxy?.reset()
         }
+        try await ring.awaitLog("Too many open files", of: worker)
         try await ring.endure(.seconds(10))
         try limitDescriptors(of: worker, to: 1_024)
         try await ring.awaitReady()
@@ -48,6 +49,52 @@ extension FaultCatalogue {
     private static func limitDescriptors(of worker: FaultWorker, to count: Int) throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nofile=\(count):"])
+        guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
+    }
+
+    private static let threads = Fault(
+        146, name: "no threads left", expects: "Says so and ends at its start; works on where it runs",
+        setup: {
+            $0.workers = 0
+            $0.brokerProxy = true
+            $0.apnsProxy = true
+        }
+    ) { ring in
+        for count in 1...8 {
+            let worker = try ring.startWorker(wrapper: limitedThreads(to: count))
+            try await ring.until("time") { worker.isReady || !worker.process.isRunning }
+            ring.note("\(count): ready \(worker.isReady) running \(worker.process.isRunning) \(String(describing: worker.process.wait(timeout: .zero)))")
+            if worker.process.isRunning { worker.process.signal(SIGTERM); try await ring.retire(worker, endingWith: .exited(0)) }
+            else { try await ring.retire(worker, endingWith: worker.process.wait(timeout: .zero) ?? .exited(0)) }
+        }
+        let worker = try ring.startWorker(wrapper: limitedThreads(to: 100))
+        try await ring.until("half of the jobs are with APNs") { ring.pushes >= ring.setup.jobs / 2 }
+        let task = try ChildProcess.run("/bin/sh", ["-c", "cat /proc/\(worker.process.processID)/task/*/comm"])
+        ring.note(task.text)
+        try await ring.strike { ring in
+            try limitThreads(of: worker, to: 1)
+            ring.brokerProxy?.reset()
+            ring.apnsProxy?.reset()
+        }
+        try await ring.endure(.seconds(20))
+        ring.note("ready \(worker.isReady)")
+        try limitThreads(of: worker, to: 100)
+        try await ring.awaitReady()
+    }
+
+    /// A wrapper for a worker that may have so many threads: as a user of its own, who may not go beyond that.
+    private static func limitedThreads(to count: Int) -> [String] {
+        // Real user alone: files are read by the effective one.
+        [
+            "/usr/bin/setpriv", "--ruid=\(100_000 + Int(getpid()))", "--bounding-set=-sys_resource,-sys_admin",
+            "/usr/bin/prlimit", "--nproc=\(count):1000",
+        ]
+    }
+
+    /// Changes how many threads a running worker may have.
+    private static func limitThreads(of worker: FaultWorker, to count: Int) throws {
+        let outcome = try ChildProcess.run(
+            "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nproc=\(count):"])
         guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
     }
 
@@ -75,6 +122,7 @@ extension FaultCatalogue {
         try await BlockingWork.run("filler") { try fill(filler) }
         try await ring.control("close_all_connections", "maintenance")
         try await ring.publish(1_000)
+        try await ring.untilMetric("martlet_log_lines_dropped_total") { $0 > 0 }
         try await ring.awaitReady()
     }
 
