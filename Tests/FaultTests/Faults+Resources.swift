@@ -53,46 +53,38 @@ extension FaultCatalogue {
     }
 
     private static let threads = Fault(
-        146, name: "no threads left", expects: "Says so and ends at its start; works on where it runs",
+        146, name: "no threads left", expects: "Survives and says so; connects again once there are some",
         setup: {
             $0.workers = 0
             $0.brokerProxy = true
             $0.apnsProxy = true
         }
     ) { ring in
-        for count in 1...8 {
-            let worker = try ring.startWorker(wrapper: limitedThreads(to: count))
-            try await ring.until("time") { worker.isReady || !worker.process.isRunning }
-            ring.note("\(count): ready \(worker.isReady) running \(worker.process.isRunning) \(String(describing: worker.process.wait(timeout: .zero)))")
-            if worker.process.isRunning { worker.process.signal(SIGTERM); try await ring.retire(worker, endingWith: .exited(0)) }
-            else { try await ring.retire(worker, endingWith: worker.process.wait(timeout: .zero) ?? .exited(0)) }
-        }
-        let worker = try ring.startWorker(wrapper: limitedThreads(to: 100))
+        let worker = try ring.startWorker(wrapper: limitedThreads)
         try await ring.until("half of the jobs are with APNs") { ring.pushes >= ring.setup.jobs / 2 }
-        let task = try ChildProcess.run("/bin/sh", ["-c", "cat /proc/\(worker.process.processID)/task/*/comm"])
-        ring.note(task.text)
         try await ring.strike { ring in
-            try limitThreads(of: worker, to: 1)
+            // Fewer than it has: those go on, and there is none for a new connection.
+            try limitThreads(of: worker, to: "1")
             ring.brokerProxy?.reset()
             ring.apnsProxy?.reset()
         }
-        try await ring.endure(.seconds(20))
-        ring.note("ready \(worker.isReady)")
-        try limitThreads(of: worker, to: 100)
+        for connection in ["martlet-amqp", "martlet-apns"] {
+            try await ring.awaitLog("pthread_create for \(connection)", of: worker)
+        }
+        try await ring.endure(.seconds(10))
+        ring.expect(!worker.isReady, "the worker is ready without a connection to the broker")
+        try limitThreads(of: worker, to: "1000")
         try await ring.awaitReady()
     }
 
-    /// A wrapper for a worker that may have so many threads: as a user of its own, who may not go beyond that.
-    private static func limitedThreads(to count: Int) -> [String] {
-        // Real user alone: files are read by the effective one.
-        [
-            "/usr/bin/setpriv", "--ruid=\(100_000 + Int(getpid()))", "--bounding-set=-sys_resource,-sys_admin",
-            "/usr/bin/prlimit", "--nproc=\(count):1000",
-        ]
-    }
+    /// A wrapper that makes the worker a user of its own, and takes the rights from it that lift a user's limits; as
+    /// the effective user it still may read its files.
+    private static let limitedThreads = [
+        "/usr/bin/setpriv", "--ruid=\(100_000 + Int(getpid()))", "--bounding-set=-sys_resource,-sys_admin",
+    ]
 
     /// Changes how many threads a running worker may have.
-    private static func limitThreads(of worker: FaultWorker, to count: Int) throws {
+    private static func limitThreads(of worker: FaultWorker, to count: String) throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nproc=\(count):"])
         guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
