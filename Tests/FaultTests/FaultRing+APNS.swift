@@ -28,6 +28,18 @@ extension FaultRing {
         simulator.ledger.records().count { $0.topic == topic && $0.status == 200 }
     }
 
+    /// How many pushes for an app APNs has seen.
+    func pushes(_ topic: String) -> Int { simulator.ledger.records().count { $0.topic == topic } }
+
+    /// How many milliseconds passed between the first two pushes to each device that got several.
+    /// - Parameter prefix: The first digits of their tokens.
+    func pauses(_ prefix: String) -> [Int64] {
+        let records = simulator.ledger.records().filter { $0.token.hasPrefix(prefix) }
+        return Dictionary(grouping: records, by: \.token).values.compactMap { pushes in
+            pushes.count > 1 ? pushes[1].time - pushes[0].time : nil
+        }
+    }
+
     /// How many pushes APNs has answered, or ended, in one way.
     /// - Parameter label: The reason, or what happened instead of an answer; empty for 200.
     func answered(_ label: String) -> Int {

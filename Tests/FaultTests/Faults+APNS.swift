@@ -14,7 +14,7 @@ private let twoApps = [
 // APNs is slow, refuses, leaves or lies.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage]
+    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage, throttledRoute]
 
     private static let slowAPNs = Fault(
         36, name: "APNs slow, silent, frozen", expects: "Requests have a deadline; other routes go on meanwhile",
@@ -37,6 +37,9 @@ extension FaultCatalogue {
             let began = ContinuousClock.now
             try await ring.until("the other route goes on") { ring.accepted(news) == 300 * (round + 2) }
             ring.note("other route done in \(FaultBench.seconds(began.duration(to: .now))) s")
+            // Whoever waits for the silent route waits for the end of its requests.
+            let retries = try await ring.metric("martlet_retries_total", #"route="shop""#)
+            ring.expect(retries == before, "the other route was done only when silent requests had ended")
             ring.expect(ring.accepted(shop) == 300 * (round + 1), "nobody was silent")
             try await ring.untilMetric("martlet_retries_total", #"route="shop""#) { $0 > before }
             ring.use()
@@ -52,6 +55,8 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 0
             $0.variables["MARTLET_APNS_PING_INTERVAL"] = "2s"
+            // Nothing but a PING without an answer ends a frozen connection before the run's patience does.
+            $0.requestTimeout = .seconds(600)
         }
     ) { ring in
         // What was taken before is answered yet.
@@ -111,6 +116,15 @@ extension FaultCatalogue {
         let rejected = ["bad01400", "bad05400", "bad13400", "bad00413", "bad99400"]
         for prefix in accepted + dead + rejected { try await ring.publish(10, prefix: prefix) }
         try await ring.until("everything has been answered for good") { ring.answered("") >= accepted.count * 10 }
+        // Without the header they would have waited in the next tier.
+        let wished = try await ring.metric("martlet_retries_total", #"tier="2s""#)
+        ring.expect(wished == 20, "\(Int(wished)) jobs waited for as long as APNs wished, instead of 20")
+        for prefix in ["e3", "e4"] {
+            let pauses = ring.pauses(prefix)
+            ring.expect(
+                pauses.count == 10 && pauses.allSatisfy { $0 >= 2_000 },
+                "\(prefix): sent again after \(pauses) ms although APNs wished 2 s")
+        }
 
         ring.simulator.control.setKey("MARTLET001", isRevoked: true)
         let accepts = ring.answered("")
@@ -128,6 +142,11 @@ extension FaultCatalogue {
         let outcomes = try await ring.outcomes()
         let wanted = ["accepted": accepts + 500, "dead_token": dead.count * 10, "rejected": rejected.count * 10]
         ring.expect(outcomes == wanted, "outcomes \(outcomes) instead of \(wanted)")
+        let letters = ring.audit.look { $0.deadLetters }
+        let wantedLetters = [
+            TopologyNames.deadQueue: rejected.count * 10, TopologyNames.deadTokensQueue: dead.count * 10,
+        ]
+        ring.expect(letters == wantedLetters, "dead letters \(letters) instead of \(wantedLetters)")
     }
 
     private static let unreachableAPNs = Fault(
@@ -142,12 +161,12 @@ extension FaultCatalogue {
             ring.simulator.control.show(.expired)
             ring.apnsProxy?.reset()
         }
+        let pushes = ring.pushes
         for kind in [ServerCertificateKind.expired, .wrongName, .selfSigned] {
             ring.simulator.control.show(kind)
             let before = try ring.vainConnections
             try await ring.until("a connection fails") { try ring.vainConnections > before }
         }
-        let pushes = ring.pushes
         try await ring.until("the worker says so") { try !ring.worker.isReady }
         ring.expect(ring.pushes == pushes, "something was pushed to a server with a bad certificate")
         ring.apnsProxy?.set { $0.stalled = [.toClient, .toServer] }
@@ -159,7 +178,9 @@ extension FaultCatalogue {
         ring.apnsProxy?.heal()
         try await ring.awaitReady()
 
-        // A name with three addresses: nobody listens at the first two.
+        // A name with three addresses: the first says nothing at all, and nobody listens at the second.
+        ring.atEnd { try? ring.dropNothing() }
+        try ring.drop(["ip daddr 127.0.0.2"])
         let hosts = try ring.local.directory.write(
             "127.0.0.2 localhost\n127.0.0.3 localhost\n127.0.0.1 localhost\n", to: "hosts")
         let script = "mount --bind \(hosts) /etc/hosts && exec \"$@\""
@@ -199,5 +220,66 @@ extension FaultCatalogue {
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
         ring.expect(outcomes["expired"] == 100, "\(outcomes["expired"] ?? 0) expired instead of 100")
+    }
+
+    private static let throttledRoute = Fault(
+        140, name: "everything of one route answered 429, then 503",
+        expects: "The route parks and probes with one job; no dead letters, and the other route goes on",
+        setup: {
+            $0.jobs = 0
+            $0.apps = twoApps
+            $0.outcomes = ["accepted", "expired"]
+            $0.patience = .seconds(180)
+        }
+    ) { ring in
+        let shop = twoApps[0].topic
+        ring.use(.topic(shop, Verdict(.refuse(.tooManyRequests))))
+        try await ring.until("the worker is ready") { try ring.worker.isReady }
+        var rounds = 0
+        while try await ring.metric("martlet_route_parked", #"route="shop""#) == 0, rounds < 60 {
+            try await ring.publish(200, prefix: "1")
+            try await ring.endure(.seconds(1))
+            rounds += 1
+        }
+        ring.note("\(ring.pushes(shop)) pushes of \(rounds * 100) until the route parked")
+        var late = RunJob.several(50)
+        for index in late.indices { late[index].deadline = WallClock.milliseconds() + 10_000 }
+        try await ring.publish(late)
+        try await ring.expectProbesAlone("429")
+        ring.use(.topic(shop, Verdict(.refuse(.serviceUnavailable))))
+        try await ring.until("a probe is answered 503") { ring.answered("ServiceUnavailable") > 0 }
+        try await ring.expectProbesAlone("503")
+
+        let counts = try await ring.local.queueCounts()
+        for queue in [TopologyNames.deadQueue, TopologyNames.deadTokensQueue] {
+            ring.expect(counts[queue]?.total ?? 0 == 0, "\(counts[queue]?.total ?? 0) in \(queue)")
+        }
+        ring.note("\(counts[TopologyNames.jobQueue(route: "shop")]?.ready ?? 0) waited")
+        ring.use()
+        try await ring.untilDone()
+        let outcomes = try await ring.outcomes()
+        ring.expect(outcomes["expired"] == 50, "\(outcomes["expired"] ?? 0) expired instead of 50")
+    }
+}
+
+extension FaultRing {
+    /// Publishes for two routes while everything of one is refused, and expects that one to try a push now and then.
+    /// - Parameter kind: What APNs answers.
+    fileprivate func expectProbesAlone(_ kind: String) async throws {
+        let (shop, news) = (twoApps[0].topic, twoApps[1].topic)
+        try await untilMetric("martlet_apns_requests_in_flight", #"route="shop""#) { $0 == 0 }
+        let (before, others) = (pushes(shop), accepted(news))
+        let began = ContinuousClock.now
+        for _ in 0..<20 {
+            try await publish(200, prefix: "1")
+            try await endure(.seconds(1))
+        }
+        let probes = pushes(shop) - before
+        let seconds = Int(began.duration(to: .now).components.seconds)
+        note("\(probes) probes in \(seconds) s of \(kind)")
+        // The pauses between them double up to half a minute.
+        expect(probes <= seconds, "\(probes) pushes in \(seconds) s although APNs answers \(kind) to each")
+        try await until("the other route pushes all of its own") { [self] in accepted(news) >= others + 2_000 }
+        expect(accepted(shop) == 0, "the route was not refused")
     }
 }

@@ -36,6 +36,7 @@ extension FaultCatalogue {
             }
             bad += bad.map { $0.with { _ in } } + bad.map { $0.with { _ in } }
             try await ring.publish(bad: bad, among: 1_000)
+            let pushes = ring.pushes
             try await ring.publish(
                 (0..<100).map { number in
                     FaultMessage().with { message in
@@ -43,6 +44,7 @@ extension FaultCatalogue {
                         message.headers = [odd[number % odd.count]]
                     }
                 })
+            try await ring.until("what is only odd is pushed") { ring.pushes == pushes + 100 }
             try await ring.awaitReady()
         },
         Fault(

@@ -26,12 +26,9 @@ extension FaultCatalogue {
                 let port = try await ring.listen(files, options: distrust.options)
                 let worker = try ring.startWorker(
                     files.variables(port: port, showsCertificate: distrust.showsCertificate))
-                try await ring.until("the worker is refused again and again") {
-                    worker.logLines(with: "no connection to the broker") >= 4
-                }
+                try await ring.awaitRefusals("no connection to the broker", of: worker)
                 ring.expect(worker.log.contains(distrust.log), "\(distrust.name): the log does not say \(distrust.log)")
                 ring.expect(try !ring.hasAccepted(on: port), "\(distrust.name): the worker spoke AMQP")
-                ring.expect(!worker.isReady, "\(distrust.name): the worker is ready")
                 worker.process.signal(15)
                 try await ring.retire(worker, endingWith: .exited(0))
             }

@@ -2,6 +2,7 @@ import APNSSimulator
 import EventLoop
 import Glibc
 import LocalStack
+import PushModel
 
 @testable import martlet
 
@@ -26,7 +27,7 @@ extension FaultCatalogue {
                 $0.mix()
             }
         ) { ring in
-            let duration = FaultSelection.duration ?? .seconds(60)
+            let duration = FaultSelection.duration ?? .seconds(600)
             var restarts = 0
             try await ring.underLoad(of: 100) {
                 let end = ContinuousClock.now.advanced(by: duration)
@@ -35,7 +36,6 @@ extension FaultCatalogue {
                     let old = try ring.worker
                     let new = try ring.startWorker()
                     try await ring.until("the new worker is ready") { new.isReady }
-                    try await ring.noteHeld()
                     old.process.signal(SIGTERM)
                     try await ring.retire(old, endingWith: .exited(0))
                     restarts += 1
@@ -43,6 +43,11 @@ extension FaultCatalogue {
                 }
             }
             ring.note("\(restarts) restarts in \(duration.components.seconds) s")
+            try await ring.awaitEmptyJobQueues()
+            let counts = try await ring.local.queueCounts()
+            for queue in [TopologyNames.deadQueue, TopologyNames.deadTokensQueue] {
+                ring.expect(counts[queue]?.total ?? 0 == 0, "\(counts[queue]?.total ?? 0) in \(queue)")
+            }
         },
         Fault(
             54, name: "one app floods its queue", expects: "Other apps' notifications arrive as before",
@@ -97,6 +102,8 @@ extension FaultCatalogue {
         let busiest = times.indices.map { start in times[start...].prefix { $0 < times[start] + 1 }.count }.max() ?? 0
         ring.note("\(times.count) connects of \(crowd) workers within \(spread.rounded()) s")
         ring.note("at most \(busiest) in a second")
+        // Fewer may be back sooner.
+        if crowd >= 500 { ring.expect(spread >= 10, "\(crowd) workers came back within \(spread) s") }
         let slowest = ring.recoveries.max() ?? .zero
         ring.expect(slowest <= .seconds(60), "the last was ready after \(FaultBench.seconds(slowest)) s")
         // A queue takes its time to let hundreds of consumers go: not all at once.

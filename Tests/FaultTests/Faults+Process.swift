@@ -125,9 +125,12 @@ extension FaultCatalogue {
         try await terminate(ring, "reconnecting", endings: [.exited(0), .exited(75)])
         try await BlockingWork.run("broker") { try ring.broker.restart() }
 
-        try await begin(ring)
+        // Slow enough for results to come when the broker takes none: with those unsaid a worker ends early.
+        try ring.startWorker()
+        try await occupy(ring, taking: 4_000...6_000)
         try await ring.control("set_vm_memory_high_watermark", "0.0000001")
-        try await terminate(ring, "blocked", endings: [.exited(0), .exited(75)])
+        try await ring.untilMetric("martlet_broker_blocked") { $0 > 0 }
+        try await terminate(ring, "blocked", endings: [.exited(75)])
         try await ring.control("set_vm_memory_high_watermark", "0.4")
 
         // Slow enough to be busy still when the second signal may count, with nothing left that comes first.
