@@ -32,7 +32,8 @@ struct RunComparison: Sendable {
     ///   - queues: The queues that may hold something.
     func problems(
         mostExtra: Int, mostRepeated: Int? = nil, deaths: Int = 1,
-        outcomes allowed: Set<String> = [Outcome.accepted.rawValue], brokerDeadLetters letters: Int = 0, leftovers queues: Set<String> = []
+        outcomes allowed: Set<String> = [Outcome.accepted.rawValue], brokerDeadLetters letters: Int = 0,
+        leftovers queues: Set<String> = []
     ) -> [String] {
         var problems: [String] = []
         func count(_ count: Int, _ what: String) {

@@ -17,7 +17,12 @@ extension FaultCatalogue {
             try await ring.awaitReady()
         },
         Fault(
-            31, name: "oversized bodies", expects: "Answered as invalid without being held in memory", setup: refusing
+            31, name: "oversized bodies", expects: "Answered as invalid without being held in memory",
+            setup: {
+                refusing(&$0)
+                // What no worker holds, only the broker can write a dead letter of.
+                $0.brokerDeadLetters = 24
+            }
         ) { ring in
             var sizes = Array(repeating: 5_000, count: 50) + Array(repeating: 1_000_000, count: 20)
             sizes += [15_000_000, 15_000_000, 15_000_000, 120_000_000]

@@ -43,7 +43,7 @@ extension FaultCatalogue {
             try await ring.control("change_password", user, "fresh-4711")
             try await ring.control("close_all_connections", "expired")
             try await ring.awaitLog("ACCESS_REFUSED", of: worker)
-            try await ring.until("the worker is not ready") { !worker.isReady }
+            try await ring.until("the worker is not ready") { worker.saysUnready }
             try ring.writeLogin("fresh-4711")
             try await ring.awaitReady()
             for secret in ["hush-4711", "fresh-4711"] {
@@ -94,7 +94,7 @@ extension FaultRing {
         let refusals = worker.logLines(with: text) - before
         // Two connections, each waiting half a second at first and up to four later.
         expect(refusals <= 12 + 3 * seconds, "\(refusals) logins in \(seconds) s")
-        expect(!worker.isReady, "the worker is ready although it is refused")
+        expect(worker.saysUnready, "the worker does not say that it is not ready although it is refused")
         return "\(refusals) refusals in \(seconds) s"
     }
 }
