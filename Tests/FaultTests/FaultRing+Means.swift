@@ -103,11 +103,12 @@ extension FaultRing {
         expect(took <= limit, "the worker noticed after \(FaultBench.seconds(took)) s only")
     }
 
-    /// Expects that the worker was soon ready the last time.
+    /// Expects that the worker was soon ready the last time: a single time may be three times what row 1 holds the median
+    /// of five to.
     func expectQuickRecovery() {
         let took = recoveries.last ?? .zero
         expect(
-            took > .zero && took <= .seconds(5),
+            took > .zero && took <= .seconds(15),
             "the worker was ready \(FaultBench.seconds(took)) s after the broker accepted logins")
     }
 

@@ -39,7 +39,7 @@ extension FaultCatalogue {
             setup: { $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s" }
         ) { ring in
             try await ring.strike { $0.broker.signal(SIGSTOP) }
-            try await ring.awaitNotice(within: .seconds(12))
+            try await ring.awaitNotice(within: .seconds(15))
             ring.broker.signal(SIGCONT)
             // The other connection's heartbeats may have been spared.
             try await ring.awaitReady()

@@ -42,7 +42,7 @@ extension FaultCatalogue {
             }
         ) { ring in
             try await ring.strike { $0.brokerProxy?.set { $0.stalled = [.toClient] } }
-            try await ring.awaitNotice(within: .seconds(12))
+            try await ring.awaitNotice(within: .seconds(15))
             try await ring.endure(.seconds(5))
             ring.brokerProxy?.heal()
             try await ring.awaitReconnected()
@@ -62,7 +62,7 @@ extension FaultCatalogue {
             try await ring.awaitReconnected()
             ring.expectQuickRecovery()
             let stood = try worker.metric("martlet_standstills_total")
-            ring.expect(stood == 1, "the worker noticed \(stood) standstills of its own")
+            ring.expect(stood >= 1, "the worker noticed \(stood) standstills of its own")
         },
         Fault(
             29, name: "names of the broker", expects: "Waits for a name, follows its address, tries every address",
@@ -140,7 +140,7 @@ extension FaultCatalogue {
     private static func cut(_ ring: FaultRing, _ matches: String...) async throws {
         try await ring.strike { ring in try ring.drop(matches) }
         // Twice the heartbeat, and what a busy machine may add.
-        try await ring.awaitNotice(within: .seconds(12))
+        try await ring.awaitNotice(within: .seconds(15))
         try await ring.endure(.seconds(5))
         try ring.dropNothing()
         try await ring.awaitReconnected()
