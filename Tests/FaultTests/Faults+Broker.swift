@@ -209,19 +209,19 @@ extension FaultCatalogue {
             try await ring.awaitReady()
         },
         Fault(
-            26, name: "virtual host without room, and deleted", expects: "Asks again until it may come back",
-            setup: { $0.jobs = 0 }
+            26, name: "virtual host without room, and deleted", expects: "Asks again until it may come back"
         ) { ring in
-            try await ring.until("the worker is ready") { try ring.worker.isReady }
             try await ring.strike { ring in
                 try ring.broker.control(["set_vhost_limits", #"{"max-connections":0}"#])
                 try ring.broker.control(["close_all_connections", "no room"])
             }
             try await ring.awaitNotice(within: .seconds(20))
-            try await ring.endure(.seconds(5))
+            ring.note(try await ring.awaitRefusals("no connection to the broker", of: ring.worker))
             try await ring.control("clear_vhost_limits")
             try await ring.awaitReconnected()
-            // With everything done: what a virtual host holds goes with it.
+            // With everything done and read: what a virtual host holds goes with it.
+            try await ring.awaitEmptyJobQueues()
+            _ = try await ring.outcomes()
             try await ring.strike { ring in
                 let definitions = ring.broker.directory.file("before.json")
                 try ring.broker.control(["export_definitions", definitions])

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import LocalStack
+import PushModel
 
 @testable import APNSSimulator
 @testable import PushWorker
@@ -40,6 +41,12 @@ extension FaultCatalogue {
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
         ring.expect(outcomes == ["accepted": 1_498, "invalid": 2], "outcomes \(outcomes)")
+        let poisoned = ring.audit.look { state in
+            state.outcomes.reduce(0) { $0 + ($1.key.reason == "Poison" ? $1.value : 0) }
+        }
+        ring.expect(poisoned == 2, "\(poisoned) of 2 jobs were given up as poison")
+        let letters = ring.audit.look { $0.deadLetters }
+        ring.expect(letters == [TopologyNames.deadQueue: 2], "dead letters: \(letters)")
     }
 
     private static let kills = Fault(
@@ -197,6 +204,8 @@ extension FaultCatalogue {
             sleeper.process.signal(SIGCONT)
             try await ring.awaitLog("no connection to the broker", of: sleeper)
             try await ring.awaitReady()
+            let standstills = Int(try sleeper.metric("martlet_standstills_total"))
+            ring.expect(standstills >= 1, "the sleeper counts no standstill")
             let late = ring.pushes - pushes
             ring.expect(late == 0, "the sleeper pushed \(late) jobs that were no longer its own")
         }

@@ -7,7 +7,7 @@ import TestSupport
 // Memory, descriptors, processors and disks run out.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let resources = [memory, descriptors, threads, disk, processors]
+    static let resources = [memory, descriptors, disk, processors]
 
     private static let memory = Fault(
         45, name: "memory cap", expects: "Stays far below it, however long the queue; a kill is fault 42",
@@ -49,44 +49,6 @@ extension FaultCatalogue {
     private static func limitDescriptors(of worker: FaultWorker, to count: Int) throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nofile=\(count):"])
-        guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
-    }
-
-    private static let threads = Fault(
-        146, name: "no threads left", expects: "Survives and says so; connects again once there are some",
-        setup: {
-            $0.workers = 0
-            $0.brokerProxy = true
-            $0.apnsProxy = true
-        }
-    ) { ring in
-        let worker = try ring.startWorker(wrapper: limitedThreads)
-        try await ring.until("half of the jobs are with APNs") { ring.pushes >= ring.setup.jobs / 2 }
-        try await ring.strike { ring in
-            // Fewer than it has: those go on, and there is none for a new connection.
-            try limitThreads(of: worker, to: "1")
-            ring.brokerProxy?.reset()
-            ring.apnsProxy?.reset()
-        }
-        for connection in ["martlet-amqp", "martlet-apns"] {
-            try await ring.awaitLog("pthread_create for \(connection)", of: worker)
-        }
-        try await ring.endure(.seconds(10))
-        ring.expect(!worker.isReady, "the worker is ready without a connection to the broker")
-        try limitThreads(of: worker, to: "1000")
-        try await ring.awaitReady()
-    }
-
-    /// A wrapper that makes the worker a user of its own, and takes the rights from it that lift a user's limits; as
-    /// the effective user it still may read its files.
-    private static let limitedThreads = [
-        "/usr/bin/setpriv", "--ruid=\(100_000 + Int(getpid()))", "--bounding-set=-sys_resource,-sys_admin",
-    ]
-
-    /// Changes how many threads a running worker may have.
-    private static func limitThreads(of worker: FaultWorker, to count: String) throws {
-        let outcome = try ChildProcess.run(
-            "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nproc=\(count):"])
         guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
     }
 
