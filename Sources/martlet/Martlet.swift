@@ -24,6 +24,8 @@ struct Martlet: AsyncParsableCommand {
     static func main() async {
         do {
             var command = try parseAsRoot()
+            // Here, because to run it takes a thread already.
+            if command is WorkerCommand { try ThreadRoom.check() }
             if var running = command as? any AsyncParsableCommand {
                 try await running.run()
             } else {

@@ -1,0 +1,35 @@
+import Dispatch
+import EventLoop
+import FoundationEssentials
+
+/// Whether the system lets a worker have its threads.
+///
+/// Some libraries end the process without a word where they cannot have theirs, and others wait for ever: so it is tried
+/// first, before anything needs one. A thread that is missing later is told, and done without until there is one.
+enum ThreadRoom {
+    /// Those of a worker with a lane: its own, their helpers, and what Swift and the admin server have for each processor.
+    static var usual: Int { 12 + 2 * ProcessInfo.processInfo.activeProcessorCount }
+
+    /// Starts so many threads at once and ends them again.
+    /// - Parameter count: How many.
+    /// - Throws: `CommandFailure` when there is no room for all of them.
+    static func check(_ count: Int = usual) throws(CommandFailure) {
+        let gate = DispatchSemaphore(value: 0)
+        var threads: [LoopThread] = []
+        defer {
+            for _ in threads { gate.signal() }
+            for thread in threads { thread.join() }
+        }
+        while threads.count < count {
+            do throws(EventLoopError) {
+                threads.append(try LoopThread.start(name: "martlet-room", stackSize: 1 << 18) { gate.wait() })
+            } catch {
+                throw CommandFailure(
+                    .gaveUp,
+                    "a worker needs \(count) threads beside its first, and the system allows \(threads.count): "
+                        + error.message,
+                    remedy: "Raise the limit: TasksMax= of a systemd unit, pids of a container, or ulimit -u.")
+            }
+        }
+    }
+}
