@@ -27,11 +27,12 @@ enum FaultSelection {
     static let isIsolated = variable("FAULT_ISOLATED") != nil
 
     /// Reads a selection.
-    /// - Parameter text: `all`, `random`, numbers separated by commas, or nil for the quick ones.
+    /// - Parameter text: `all`, which ends with what chance chooses, `random` for that alone, numbers separated by
+    ///   commas, or nil for the quick ones.
     static func faults(_ text: String?) -> [Fault] {
         guard let text else { return FaultCatalogue.all.filter(\.isQuick) }
         guard text != "random" else { return [FaultCatalogue.random] }
-        guard text != "all" else { return FaultCatalogue.all }
+        guard text != "all" else { return FaultCatalogue.all + [FaultCatalogue.random] }
         let numbers = Set(text.split(separator: ",").map { Int($0) ?? 0 })
         return FaultCatalogue.all.filter { !numbers.isDisjoint(with: $0.numbers) }
     }
