@@ -431,9 +431,10 @@ package final class APNSPool {
 
     private func updateConnectivity() {
         let before = isConnected
-        if connections.contains(where: \.isUsable) {
+        // A server that allows no stream at all is none that can be reached.
+        if connections.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
             isConnected = true
-        } else if machine.failures > 0 || machine.isStopped {
+        } else if machine.failures > 0 || machine.isStopped || connections.contains(where: \.isUsable) {
             isConnected = false
         }
         if isConnected != before { delegate?.poolCapacityChanged(self) }

@@ -33,6 +33,14 @@ extension PoolRingTests {
         try ring.refuses(Jobs.make(), tag: 0)
     }
 
+    @Test("A server that allows no stream at all counts as out of reach", arguments: [0, 1] as [UInt32])
+    func noStreams(limit: UInt32) throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: limit))
+        try ring.turn { ring.pool.status.proving + ring.pool.status.open == 1 }
+        #expect(ring.pool.isConnected == (limit > 0))
+        #expect(ring.pool.capacity == Int(limit))
+    }
+
     @Test("Several connections share the load")
     func several() throws {
         let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 10)) { $0.connections = .fixed(3) }
