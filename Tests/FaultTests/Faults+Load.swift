@@ -2,7 +2,6 @@ import APNSSimulator
 import EventLoop
 import Glibc
 import LocalStack
-import PushModel
 
 @testable import martlet
 
