@@ -258,7 +258,7 @@ extension FaultCatalogue {
         ring.use()
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
-        ring.expect(outcomes["expired"] == 50, "\(outcomes["expired"] ?? 0) expired instead of 50")
+        ring.expect(outcomes["expired"] == 50, "outcomes \(outcomes) instead of 50 expired")
     }
 }
 

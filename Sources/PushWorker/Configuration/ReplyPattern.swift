@@ -46,16 +46,17 @@ package final class ReplyPattern: Sendable {
     ///
     /// - Parameter address: The bytes of `reply_to`.
     package func allows(_ address: Span<UInt8>) -> Bool {
-        // An empty span has no base address, which REG_STARTEND would follow.
-        guard !address.isEmpty else { return allowsEmpty }
         var match = regmatch_t(rm_so: 0, rm_eo: regoff_t(address.count))
-        return address.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return false }
+        // REG_STARTEND matches bytes behind a zero byte, too; only with one at the end may regexec(3) look for it.
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: address.count + 1) { text in
+            for position in 0..<address.count {
+                text.initializeElement(at: position, to: CChar(bitPattern: address[position]))
+            }
+            text.initializeElement(at: address.count, to: 0)
+            guard let base = text.baseAddress else { return false }
             return regexec(expression, base, 1, &match, REG_STARTEND) == 0
         }
     }
-
-    private var allowsEmpty: Bool { regexec(expression, "", 0, nil, 0) == 0 }
 
     /// Names a backslash sequence that extended expressions read as a plain letter.
     private static func foreignEscape(in pattern: String) -> String? {
