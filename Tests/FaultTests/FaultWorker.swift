@@ -28,16 +28,18 @@ final class FaultWorker: Sendable {
     /// moment.
     var saysUnready: Bool { (try? get("/readyz").status) == 503 && (try? get("/livez").status) == 200 }
 
-    /// Asks the admin server; blocks for up to two seconds.
-    /// - Parameter path: What to ask for, for example `/metrics`.
+    /// Asks the admin server.
+    /// - Parameters:
+    ///   - path: What to ask for, for example `/metrics`.
+    ///   - limit: How long it may block.
     /// - Returns: The status and the body.
-    func get(_ path: String) throws -> (status: Int, body: String) {
+    func get(_ path: String, within limit: Duration = .seconds(2)) throws -> (status: Int, body: String) {
         let socket = try Socket.connect(to: .loopback(port: adminPort), timeout: .seconds(2))
         let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
         guard try socket.write(request.span) == request.count else { throw FaultFailure("\(name) takes no request") }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let deadline = ContinuousClock.now.advanced(by: .seconds(2))
+        let deadline = ContinuousClock.now.advanced(by: limit)
         reading: while ContinuousClock.now < deadline {
             switch try socket.read(into: &buffer) {
             case .bytes(let count): answer += buffer[..<count]
@@ -56,7 +58,7 @@ final class FaultWorker: Sendable {
     ///   - name: The metric's name.
     ///   - labels: Text that must be among the labels, for example `kind="blocked"`.
     func metric(_ name: String, _ labels: String = "") throws -> Double {
-        let (status, body) = try get("/metrics")
+        let (status, body) = try get("/metrics", within: .seconds(10))
         guard status == 200 else { throw FaultFailure("\(self.name) answers /metrics with \(status)") }
         return body.split(separator: "\n").reduce(0) { sum, line in
             guard line.hasPrefix("\(name){") || line.hasPrefix("\(name) "), line.contains(labels) else { return sum }
@@ -66,7 +68,7 @@ final class FaultWorker: Sendable {
 
     /// How many samples a metric has; blocks for a moment.
     func samples(_ name: String) throws -> Double {
-        Double(try get("/metrics").body.split(separator: "\n").count { $0.hasPrefix("\(name){") })
+        Double(try get("/metrics", within: .seconds(10)).body.split(separator: "\n").count { $0.hasPrefix("\(name){") })
     }
 
     /// The most memory it ever had, in MiB; 0 once it has ended.
