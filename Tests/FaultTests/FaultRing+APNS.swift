@@ -81,8 +81,12 @@ extension FaultRing {
     /// Reads all results so far, and tells how many notifications had which outcome.
     func outcomes() async throws -> [String: Int] {
         let uri = broker.uri
+        try await BlockingWork.run("outcomes") { [audit] in try audit.read(uri, from: .queues) }
+        // On a busy machine the first result may take longer than the silence that ends reading.
+        try await until("all results are read") { [audit] in
+            audit.look { $0.ledger.open == 0 || $0.failure != nil }
+        }
         return try await BlockingWork.run("outcomes") { [audit] in
-            try audit.read(uri, from: .queues)
             audit.stop()
             return audit.look { state in
                 state.outcomes.reduce(into: [:]) { $0[$1.key.outcome, default: 0] += $1.value }
