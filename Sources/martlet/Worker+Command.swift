@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import FoundationEssentials
 import Glibc
 import Logging
@@ -94,6 +95,8 @@ struct WorkerCommand: AsyncParsableCommand {
             try await group.run()
         } catch let error as WorkerError {
             throw CommandFailure(.configuration, error.message)
+        } catch let error as EventLoopError {
+            throw CommandFailure(.gaveUp, "the system does not give the worker what it needs: \(error.message)")
         }
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }

@@ -14,8 +14,9 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 10_000
             $0.milliseconds = 200...1_000
-            // What is mapped counts, stacks of threads too: 260 MiB of it for 60 MiB that are used.
-            $0.wrapper = ["/usr/bin/prlimit", "--data=\(384 << 20)"]
+            // What is mapped counts, stacks of threads too, which may be 64 MiB each: 260 MiB of it for 60 MiB that are
+            // used, and more while threads that connect are about.
+            $0.wrapper = ["/usr/bin/prlimit", "--data=\(640 << 20)"]
             $0.memoryCeiling = 96
         }
     ) { ring in
