@@ -148,7 +148,10 @@ final class FaultRing: Sendable {
         if let apnsProxy { settings["MARTLET_APNS_DEVELOPMENT"] = "https://localhost:\(apnsProxy.port)" }
         settings.merge(variables) { _, new in new }
         let name = "worker-\(number)"
-        let port = try FreePort.next()
+        // One that was found free a moment ago may be that of a worker that does not listen yet.
+        let taken = Set(workers.map(\.adminPort))
+        var port = try FreePort.next()
+        while taken.contains(port) { port = try FreePort.next() }
         let worker = FaultWorker(
             name: name,
             process: try local.startWorker(
