@@ -204,8 +204,9 @@ extension FaultCatalogue {
             sleeper.process.signal(SIGCONT)
             try await ring.awaitLog("no connection to the broker", of: sleeper)
             try await ring.awaitReady()
-            let standstills = Int(try sleeper.metric("martlet_standstills_total"))
-            ring.expect(standstills >= 1, "the sleeper counts no standstill")
+            try await ring.until("the sleeper counts a standstill") {
+                try sleeper.metric("martlet_standstills_total") >= 1
+            }
             let late = ring.pushes - pushes
             ring.expect(late == 0, "the sleeper pushed \(late) jobs that were no longer its own")
         }
