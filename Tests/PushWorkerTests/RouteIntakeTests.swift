@@ -173,6 +173,15 @@ struct RouteIntakeTests {
         #expect(route.shouldHandBack)
         route.waiting.removeLast()
         #expect(!route.shouldHandBack)
+        // Nobody tries anything while there is no connection, or no credential in its time.
+        route.breaker.isHeld = true
+        #expect(route.shouldHandBack)
+        route.breaker.isHeld = false
+        let lost = RouteBreaker.handBackDelay
+        route.breaker.connectivityChanged(isConnected: false, now: lost)
+        #expect(!route.shouldHandBack)
+        route.breaker.tick(now: lost + RouteBreaker.disconnectGrace)
+        #expect(route.shouldHandBack)
     }
 
     @Test("A route that probes asks for a job only where it has none")

@@ -206,10 +206,11 @@ final class Route {
         return unsent
     }
 
-    /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. One of each queue may stay,
-    /// delivered for a probe: given back time and again, it would look like poison.
+    /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
+    /// each queue may stay for it: given back after each probe, it would look like poison.
     var shouldHandBack: Bool {
-        breaker.mayHandBack && waiting.count + resends.count + poison.heldCount > queues.count
+        guard breaker.mayHandBack else { return false }
+        return !breaker.awaitsProbe || waiting.count + resends.count + poison.heldCount > queues.count
     }
 
     /// Sets the prefetch that breaker, credit and connections want, or none while the lane drains.

@@ -69,6 +69,9 @@ package struct RouteBreaker {
     /// Whether the credential was refused, and no probe is due.
     package var isParked: Bool { if case .parked = state { true } else { false } }
 
+    /// Whether one job will be tried once a pause is over; not without a connection, or a credential in its time.
+    package var awaitsProbe: Bool { isReachable && !isHeld && state != .working }
+
     /// Whether jobs may be taken from the queue, and how many at a time.
     package var intake: Intake {
         guard isReachable, !isHeld else { return .none }
