@@ -122,8 +122,11 @@ package struct RunLedger: Sendable {
     private var reports: [String: Report] = [:]
     private var acceptances: [String: Int] = [:]
     private var receipts: [String: Content] = [:]
+    /// The `apns-id`s that APNs accepted with different contents.
     private var mixedUp: Set<String> = []
+    /// How many notifications each job asks for.
     private var sizes: [String: Int] = [:]
+    /// Dead letters that are about all notifications of a job.
     private var letters: [String: (workers: Int, brokers: Int)] = [:]
     private var brokerDeadLetters = 0
 

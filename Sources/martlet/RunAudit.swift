@@ -193,7 +193,7 @@ final class RunAudit: Sendable {
 
     /// The positions that a header lists; nil for all.
     private static func indexes(_ header: String?) -> [Int]? {
-        let limit = 1_000
+        let limit = Job.maximumTokens
         return header.flatMap { IndexRanges.parse(Array($0.utf8).span, limit: limit) }.map { ranges in
             (0..<limit).filter(ranges.contains)
         }

@@ -7,13 +7,13 @@ import FoundationEssentials
 /// Some libraries end the process without a word where they cannot have theirs, and others wait for ever: so it is tried
 /// first, before anything needs one. A thread that is missing later is told, and done without until there is one.
 enum ThreadRoom {
-    /// Those of a worker with a lane: its own, their helpers, and what Swift and the admin server have for each processor.
-    static var usual: Int { 12 + 2 * ProcessInfo.processInfo.activeProcessorCount }
+    /// Fewer end badly: a lane's and its helpers', the log's, Swift's first, and the admin server's for each processor.
+    static var least: Int { 8 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.
     /// - Parameter count: How many.
     /// - Throws: `CommandFailure` when there is no room for all of them.
-    static func check(_ count: Int = usual) throws(CommandFailure) {
+    static func check(_ count: Int = least) throws(CommandFailure) {
         let gate = DispatchSemaphore(value: 0)
         var threads: [LoopThread] = []
         defer {

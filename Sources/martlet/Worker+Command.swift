@@ -65,20 +65,8 @@ struct WorkerCommand: AsyncParsableCommand {
         if let address = configuration.adminListen {
             let (listens, nowListens) = AsyncStream.makeStream(of: Void.self)
             listening = listens
-            let registry = MetricsRegistry()
-            MetricsSystem.bootstrap(registry)
-            let metrics = WorkerMetrics(
-                registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
-                tiers: configuration.retry.tiers.map(DurationText.write))
             services.append(
-                AdminServer(
-                    listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
-                    tokenFile: configuration.adminTokenFile, logger: Self.quiet(logger),
-                    started: { port in
-                        let place = ListenAddress(host: address.host, port: port)
-                        logger.info("admin server", metadata: ["listen": "\(place)"])
-                        nowListens.yield()
-                    }))
+                Self.adminServer(at: address, of: worker, configuration, logger) { nowListens.yield() })
         }
         // Stopped last to first: the worker drains while the admin server still answers.
         services.append(RunningWorker(worker: worker, listening: listening))
@@ -100,6 +88,26 @@ struct WorkerCommand: AsyncParsableCommand {
         }
         logger.info("worker stopped")
         if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// The server that shows a worker, with its metrics.
+    private static func adminServer(
+        at address: ListenAddress, of worker: Worker, _ configuration: WorkerConfiguration, _ logger: Logger,
+        whenListening: @escaping @Sendable () -> Void
+    ) -> AdminServer {
+        let registry = MetricsRegistry()
+        MetricsSystem.bootstrap(registry)
+        let metrics = WorkerMetrics(
+            registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
+            tiers: configuration.retry.tiers.map(DurationText.write))
+        return AdminServer(
+            listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
+            tokenFile: configuration.adminTokenFile, logger: quiet(logger),
+            started: { port in
+                let place = ListenAddress(host: address.host, port: port)
+                logger.info("admin server", metadata: ["listen": "\(place)"])
+                whenListening()
+            })
     }
 
     /// SIGHUP reads the credentials again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
