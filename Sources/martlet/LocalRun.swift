@@ -15,6 +15,8 @@ final class LocalRun: Sendable {
         var route: String
         /// The bundle identifier.
         var topic: String
+        /// Whether jobs of class `high` have a queue of their own.
+        var highLane = false
     }
 
     /// Where everything is written.
@@ -81,7 +83,10 @@ final class LocalRun: Sendable {
 
     private static func topology(_ apps: [App]) -> BrokerTopology {
         BrokerTopology(
-            routes: apps.map { TopologyRoute(name: $0.route, environment: .development, topics: [$0.topic]) },
+            routes: apps.map {
+                TopologyRoute(
+                    name: $0.route, environment: .development, topics: [$0.topic], highLane: $0.highLane)
+            },
             tiers: [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }, virtualHost: "/")
     }
 
@@ -90,7 +95,8 @@ final class LocalRun: Sendable {
         apps: [App], broker: PrivateBroker, simulator: RunningSimulator, keyFile: String, requestTimeout: Duration
     ) -> String {
         let routes = apps.map { app in
-            "  - { name: \(app.route), environment: development, topics: [\(app.topic)], credential: local }"
+            "  - { name: \(app.route), environment: development, topics: [\(app.topic)], credential: local, "
+                + "high_lane: \(app.highLane) }"
         }
         let address = "https://localhost:\(simulator.port)"
         return """

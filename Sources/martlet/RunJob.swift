@@ -7,6 +7,8 @@ struct RunJob: Sendable {
     let id = JobIdentifier.new()
     /// The app it is for.
     var topic = "com.example.shop"
+    /// How urgent it is.
+    var jobClass = JobClass.normal
     /// Whether the body is the payload alone, or an envelope; several devices need an envelope.
     var isRaw: Bool
     /// The first digits of its device tokens, by which the simulator chooses its verdict: one for each device.
@@ -35,7 +37,7 @@ struct RunJob: Sendable {
         let envelope = #"{"id":"\#(id)",\#(recipients),"payload":\#(payload)}"#
         let hash = Fingerprint.of(Array(payload.utf8))
         return RunProducer.Job(
-            id: id, topic: topic, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
+            id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
             notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },
             deadline: deadline)
     }

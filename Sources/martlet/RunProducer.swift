@@ -10,6 +10,8 @@ struct RunProducer {
         var id: String
         /// The app it is for.
         var topic: String
+        /// How urgent it is.
+        var jobClass = JobClass.normal
         /// The bytes of the body.
         var body: String
         /// The device token of a raw job; nil for an enveloped one.
@@ -36,7 +38,7 @@ struct RunProducer {
         message.reset()
         message.isMandatory = true
         message.setExchange("apns.jobs")
-        message.setRoutingKey { $0.append(contentsOf: "development.normal.\(job.topic)".utf8) }
+        message.setRoutingKey { $0.append(contentsOf: "development.\(job.jobClass.rawValue).\(job.topic)".utf8) }
         message.setMessageID(Array(job.id.utf8).span)
         message.addHeader(HeaderName.enqueuedAt, integer: enqueuedAt)
         if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }

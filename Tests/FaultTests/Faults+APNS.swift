@@ -14,7 +14,7 @@ private let twoApps = [
 // APNs is slow, refuses, leaves or lies.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage, throttledRoute]
+    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage, throttledRoute, handBacks]
 
     private static let slowAPNs = Fault(
         36, name: "APNs slow, silent, frozen", expects: "Requests have a deadline; other routes go on meanwhile",
@@ -259,6 +259,59 @@ extension FaultCatalogue {
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
         ring.expect(outcomes["expired"] == 50, "outcomes \(outcomes) instead of 50 expired")
+    }
+}
+
+// What workers hand back counts as delivered once more, up to RabbitMQ 4.2 at least, and at ten it is poison.
+extension FaultCatalogue {
+    fileprivate static let handBacks = Fault(
+        141, name: "APNs 503 for minutes, then gone and back, before three workers and two queues",
+        expects: "Whatever was handed back is pushed in the end: none looks like poison", isLong: true,
+        setup: {
+            $0.jobs = 0
+            $0.workers = 3
+            $0.apps[0].highLane = true
+            // As many attempts as probes, and more.
+            $0.settings = "lanes: 1\nretry: { tiers: [2s, 15s, 1m, 5m, 30m], max_attempts: 30 }"
+            $0.apnsProxy = true
+            $0.patience = .seconds(180)
+        }
+    ) { ring in
+        let queues = [TopologyNames.jobQueue(route: "shop"), TopologyNames.highJobQueue(route: "shop")]
+        let workers = ring.workers
+        try await ring.until("the workers are ready") { workers.allSatisfy(\.isReady) }
+        ring.use(.topic(twoApps[0].topic, Verdict(.refuse(.serviceUnavailable))))
+        var rounds = 0
+        while try !workers.allSatisfy({ try $0.metric("martlet_route_parked") == 1 }), rounds < 60 {
+            try await ring.publish(600, prefix: "1")
+            try await ring.endure(.seconds(1))
+            rounds += 1
+        }
+        // Each probe takes a job of either queue, and sends one of the two.
+        var urgent = RunJob.several(3)
+        for index in urgent.indices { urgent[index].jobClass = .high }
+        try await ring.publish(urgent)
+        let pushes = ring.pushes
+        try await ring.endure(.seconds(150))
+        let probes = ring.pushes - pushes
+        ring.note("\(probes) probes of three workers")
+        ring.expect(probes >= 15, "only \(probes) probes: the run says nothing")
+        ring.use()
+        try await ring.untilDone()
+
+        for _ in 0..<5 {
+            ring.apnsProxy?.set { $0.refuses = true }
+            ring.apnsProxy?.reset()
+            // Taken by workers that are about to find out.
+            try await ring.publish(1_200, taking: 0...100)
+            try await ring.until("the workers notice") { workers.allSatisfy(\.saysUnready) }
+            try await ring.endure(.seconds(12))
+            ring.apnsProxy?.heal()
+            try await ring.awaitReady()
+            try await ring.untilDone()
+        }
+        let counts = try await ring.local.queueCounts()
+        ring.expect(queues.allSatisfy { counts[$0]?.total == 0 }, "jobs are left: \(counts)")
     }
 }
 

@@ -30,7 +30,7 @@ struct Mishap: Sendable {
     var run: @Sendable (FaultRing, Duration) async throws -> Void
 
     /// All that may happen.
-    static let all = ofBroker + ofNetwork + ofWorkers
+    static let all = ofBroker + ofNetwork + ofAPNS + ofWorkers
 
     private static let ofBroker = [
         Mishap(name: "broker restarted", isBreak: true) { ring, _ in try await ring.strike { try $0.broker.restart() }
@@ -83,6 +83,25 @@ struct Mishap: Sendable {
         },
     ]
 
+    private static let ofAPNS = [
+        Mishap(name: "APNs resets") { ring, _ in
+            try await ring.strike { $0.apnsProxy?.reset() }
+        },
+        Mishap(name: "APNs gone") { ring, pause in
+            try await ring.strike { ring in
+                ring.apnsProxy?.set { $0.refuses = true }
+                ring.apnsProxy?.reset()
+            }
+            try await ring.endure(pause)
+            ring.apnsProxy?.heal()
+        },
+        Mishap(name: "APNs silent") { ring, pause in
+            try await ring.strike { $0.apnsProxy?.set { $0.stalled = [.toClient] } }
+            try await ring.endure(pause)
+            ring.apnsProxy?.heal()
+        },
+    ]
+
     private static let ofWorkers = [
         Mishap(name: "worker killed") { ring, _ in
             try await ring.noteHeld()
@@ -122,8 +141,10 @@ extension FaultCatalogue {
             $0.jobs = 500
             $0.workers = 2
             $0.brokerProxy = true
+            $0.apnsProxy = true
             $0.patience = .seconds(240)
             $0.variables["MARTLET_BROKER_HEARTBEAT"] = "5s"
+            $0.variables["MARTLET_APNS_PING_INTERVAL"] = "5s"
             $0.mix()
         }
     ) { ring in

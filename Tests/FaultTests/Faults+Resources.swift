@@ -7,7 +7,7 @@ import TestSupport
 // Memory, descriptors, processors and disks run out.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let resources = [memory, descriptors, disk, processors]
+    static let resources = [memory, descriptors, threads, disk, processors]
 
     private static let memory = Fault(
         45, name: "memory cap", expects: "Stays far below it, however long the queue; a kill is fault 42",
@@ -34,23 +34,61 @@ extension FaultCatalogue {
         let worker = try ring.worker
         let lines = worker.log.utf8.count
         try await ring.strike { ring in
-            try limitDescriptors(of: worker, to: 8)
+            try limit("nofile", of: worker, to: 8)
             ring.brokerProxy?.reset()
             ring.apnsProxy?.reset()
         }
         try await ring.awaitLog("Too many open files", of: worker)
         try await ring.endure(.seconds(10))
-        try limitDescriptors(of: worker, to: 1_024)
+        try limit("nofile", of: worker, to: 1_024)
         try await ring.awaitReady()
         let logged = worker.log.utf8.count - lines
         ring.expect(logged < 200_000, "\(logged) bytes were logged about it")
     }
 
-    /// Changes how many descriptors a running worker may have.
-    private static func limitDescriptors(of worker: FaultWorker, to count: Int) throws {
-        let outcome = try ChildProcess.run(
-            "/usr/bin/prlimit", ["--pid=\(worker.process.processID)", "--nofile=\(count):"])
+    /// Changes how much of something a running worker may have.
+    /// - Parameters:
+    ///   - resource: What, as `prlimit` calls it.
+    ///   - worker: The worker.
+    ///   - count: How much.
+    ///   - user: The program and arguments that become its user, where it has one of its own.
+    private static func limit(
+        _ resource: String, of worker: FaultWorker, to count: Int, as user: [String] = []
+    ) throws {
+        let command = user + ["/usr/bin/prlimit", "--pid=\(worker.process.processID)", "--\(resource)=\(count):"]
+        let outcome = try ChildProcess.run(command[0], Array(command.dropFirst()))
         guard outcome.status == 0 else { throw FaultFailure(outcome.errorText) }
+    }
+
+    private static let threads = Fault(
+        146, name: "no threads left", expects: "Survives; connects again once there are some",
+        setup: {
+            $0.workers = 0
+            $0.jobs = 0
+            $0.brokerProxy = true
+            $0.apnsProxy = true
+        }
+    ) { ring in
+        // The limit is not for root. The other user reads the run's files, and finds the program wherever it was built.
+        let user = geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=61523", "--clear-groups"] : []
+        let access = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+        let script = #"chown -R 61523 \#(ring.local.directory.path) && exec "$@""#
+        let worker = try ring.startWorker(wrapper: user.isEmpty ? [] : ["/bin/sh", "-c", script, "sh"] + user + access)
+        try await ring.publish(3_000, taking: 500...4_000)
+        try await ring.until("half of the jobs are with APNs") { ring.pushes >= 1_500 }
+        let lines = worker.log.utf8.count
+        try await ring.strike { ring in
+            try limit("nproc", of: worker, to: 1, as: user)
+            ring.brokerProxy?.reset()
+            ring.apnsProxy?.reset()
+        }
+        try await ring.awaitLog("Resource temporarily unavailable", of: worker)
+        try await ring.endure(.seconds(10))
+        ring.expect(worker.saysUnready, "a worker without connections does not say that it is unready")
+        try limit("nproc", of: worker, to: 1_000, as: user)
+        try await ring.awaitReady()
+        let logged = worker.log.utf8.count - lines
+        ring.expect(logged < 200_000, "\(logged) bytes were logged about it")
     }
 
     private static let disk = Fault(
