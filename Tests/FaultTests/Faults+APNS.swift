@@ -297,6 +297,13 @@ extension FaultCatalogue {
         ring.note("\(probes) probes of three workers")
         ring.expect(probes >= 15, "only \(probes) probes: the run says nothing")
         ring.use()
+        // Something to probe with for each of them: one alone would have done everything before the others' pauses end.
+        let published = ContinuousClock.now
+        while !workers.allSatisfy(\.isReady), published.duration(to: .now) < .seconds(60) {
+            try await ring.publish(60, taking: 100...500)
+            try await ring.endure(.seconds(1))
+        }
+        try await ring.awaitReady()
         try await ring.untilDone()
 
         for _ in 0..<5 {
