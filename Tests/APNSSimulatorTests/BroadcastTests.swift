@@ -154,7 +154,7 @@ struct BroadcastTests {
         throws -> RequestBuilder
     {
         var request = RequestBuilder()
-        let bearer = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000)
+        let bearer = try maker.bearer(issuedAt: maker.issuedAt)
         request.headers =
             [
                 (":method", method), (":scheme", "https"), (":path", path), ("host", "localhost"),
