@@ -50,6 +50,9 @@ extension Worker: AdminSource {
     /// How each credential is doing.
     package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }
 
+    /// How many log lines found no room.
+    package func droppedLogLines() -> UInt64 { log?.droppedLines ?? 0 }
+
     /// Everything counted so far, a snapshot per lane.
     package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }
 }

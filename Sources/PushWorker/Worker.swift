@@ -30,6 +30,8 @@ package final class Worker: Sendable {
     private let grace: Duration
     private let journalDirectory: String?
     private let logger: Logger
+    /// Where its log lines go, which counts those that found no room.
+    let log: LogSink?
 
     /// Puts a worker together; nothing is started or connected yet.
     ///
@@ -37,13 +39,16 @@ package final class Worker: Sendable {
     ///   - configuration: what it shall do.
     ///   - version: the program's version.
     ///   - logger: where it says what happens.
+    ///   - log: what the logger writes to; nil where nobody counts its lines.
     ///   - credentialInterval: how often the files of credentials are looked at; nil for the usual time.
     ///
     /// - Throws: `WorkerError` for a key or certificate that cannot be used, or a broker URI that cannot be read.
     package init(
-        configuration: WorkerConfiguration, version: String, logger: Logger, credentialInterval: Duration? = nil
+        configuration: WorkerConfiguration, version: String, logger: Logger, log: LogSink? = nil,
+        credentialInterval: Duration? = nil
     ) throws(WorkerError) {
         self.logger = logger
+        self.log = log
         instance = configuration.instance
         grace = configuration.shutdownGrace
         journalDirectory = configuration.journal

@@ -50,10 +50,12 @@ struct ResultRecord: Decodable, Equatable {
     var storagePolicy: Int?
     /// The app's channels, where they were asked for.
     var channels: [String]?
+    /// `suppressed` where a job that came back was settled from memory, without another push.
+    var duplicate: String?
 
     enum CodingKeys: String, CodingKey {
         case index, outcome, action, status, reason, detail, reference, topic, environment, route, attempt
-        case redelivered, worker, operation, channels
+        case redelivered, worker, operation, channels, duplicate
         case channelID = "channel_id"
         case storagePolicy = "storage_policy"
         case jobID = "job_id"

@@ -29,6 +29,8 @@ final class RunAudit: Sendable {
         var answers = State.histogram()
         /// Results that belong to a job delivered before.
         var redelivered = 0
+        /// Results that a worker gave from memory, without another push.
+        var suppressed = 0
         /// Notifications that were final after one attempt.
         var firstAttempts = 0
         /// When the first and the last of those were final, in milliseconds since 1970.
@@ -166,6 +168,7 @@ final class RunAudit: Sendable {
                 RunLedger.Key(job: job, index: result.index), attempt: result.attempt ?? 1, messageID: messageID,
                 ending: Self.ending(result.outcome), isRedelivered: result.redelivered == true, apnsID: result.apnsID)
             if result.redelivered == true { state.redelivered += 1 }
+            if result.duplicate == "suppressed" { state.suppressed += 1 }
             if isFirst { state.count(result) }
         }
     }

@@ -50,7 +50,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let logger = Logger(label: "martlet.worker")
         let worker: Worker
         do {
-            worker = try Worker(configuration: configuration, version: Version.number, logger: logger)
+            worker = try Worker(configuration: configuration, version: Version.number, logger: logger, log: log)
         } catch {
             throw CommandFailure(.configuration, error.message)
         }

@@ -14,14 +14,6 @@ package protocol AdminSource: Sendable {
     func droppedLogLines() -> UInt64
 }
 
-extension AdminSource {
-    /// None.
-    package func credentialStatuses() -> [CredentialStatus] { [] }
-
-    /// None.
-    package func droppedLogLines() -> UInt64 { 0 }
-}
-
 /// How long ago a lane moved.
 package struct LaneProgress: Sendable, Equatable {
     /// The lane's position.

@@ -63,7 +63,7 @@ package enum WorkerLogging {
             format: configuration.format, isTerminal: isatty(descriptor) == 1, environment: environment)
         let sink = try LogSink(descriptor: descriptor) { count in
             formatter.line(
-                level: .warning, message: "log lines dropped, because nobody read them in time",
+                level: .warning, message: "log lines dropped: nobody read them in time, or they could not be written",
                 metadata: .with([.count: .stringConvertible(count)]), label: "martlet.log",
                 time: WallClock.milliseconds())
         }

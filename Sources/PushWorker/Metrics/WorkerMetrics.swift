@@ -35,7 +35,9 @@ package struct WorkerMetrics: Sendable {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
         text.sample("martlet_build_info", build, 1)
-        text.family("martlet_log_lines_dropped_total", .counter, "Log lines dropped because nobody read them in time.")
+        text.family(
+            "martlet_log_lines_dropped_total", .counter,
+            "Log lines that nobody read in time, or that could not be written.")
         text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
         Self.write(credentials, now: now, to: &text)
         lanes.write(snapshots, to: &text)
