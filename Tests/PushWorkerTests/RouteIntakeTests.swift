@@ -145,6 +145,24 @@ struct RouteIntakeTests {
         #expect(route.waiting.first?.job.redelivered == true)
     }
 
+    @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
+    func copyUnderWay() throws {
+        let route = try route()
+        take(delivery(returns: 0, headers: [("x-apns-v", "1")]), route)
+        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
+        var second = delivery(returns: 0, headers: copies)
+        second.deliveryTag = 2
+        take(second, route)
+        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        let acknowledged = route.acknowledgements.takeStragglers(now: 1, flush: true)
+        #expect(acknowledged.map(\.deliveryTag) == [2])
+        // The next attempt is another matter.
+        var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
+        next.deliveryTag = 3
+        take(next, route)
+        #expect(route.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
+    }
+
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")
     func copyOfRedelivered() throws {
         let route = try route()

@@ -29,6 +29,11 @@ struct SlotTable<Element> {
         return element
     }
 
+    /// Whether an element is as wanted; looks at all of them.
+    func contains(where isWanted: (Element) -> Bool) -> Bool {
+        elements.contains { $0.map(isWanted) ?? false }
+    }
+
     /// Frees all slots and gives back what was in them.
     mutating func removeAll() -> [Element] {
         let all = elements.compactMap(\.self)

@@ -114,7 +114,12 @@ extension Route {
         guard let key = delivery.redeliveryKey else { return false }
         switch memory.redelivered(key, now: now.nanoseconds) {
         case .unknown:
-            guard isFirstDelivery, memory.hasSettled(key, now: now.nanoseconds) else { return false }
+            // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and
+            // comes back if this worker does not live to settle it.
+            guard isFirstDelivery,
+                memory.hasSettled(key, now: now.nanoseconds)
+                    || open.contains(where: { $0.isSameAttempt(as: delivery) && $0.redeliveryKey == key })
+            else { return false }
             acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
         case .settled:
             acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)

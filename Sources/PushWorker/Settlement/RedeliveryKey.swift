@@ -29,6 +29,13 @@ extension JobInFlight {
             notifications: job.notificationCount, bodyLength: job.body.count)
     }
 
+    /// Whether both are the same attempt at one job by its id: a quick look before keys are compared.
+    func isSameAttempt(as other: JobInFlight) -> Bool {
+        let (own, others) = (job.bytes, other.job.bytes)
+        return job.attempt == other.job.attempt
+            && own.span.extracting(job.jobID).isEqual(to: others.span.extracting(other.job.jobID))
+    }
+
     /// Notes the `message_id` of a result, where it is the one that a redelivery is recognised by.
     func noteResult(_ id: UUIDBytes, of index: Int) {
         if index == 0 || index == job.nextIndex(from: 0) { resultID = id }
