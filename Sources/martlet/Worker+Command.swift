@@ -47,7 +47,8 @@ struct WorkerCommand: AsyncParsableCommand {
         let configuration = try configurationOptions.load()
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
         defer { log.flush() }
-        let logger = Logger(label: "martlet.worker")
+        var logger = Logger(label: "martlet.worker")
+        logger[metadataKey: "instance"] = "\(configuration.instance)"
         let worker: Worker
         do {
             worker = try Worker(configuration: configuration, version: Version.number, logger: logger, log: log)
@@ -57,8 +58,7 @@ struct WorkerCommand: AsyncParsableCommand {
         logger.info(
             "worker starts",
             metadata: [
-                "version": "\(Version.number)", "instance": "\(configuration.instance)",
-                "routes": "\(configuration.routes.count)",
+                "version": "\(Version.number)", "routes": "\(configuration.routes.count)",
             ])
         var services: [any Service] = []
         var listening: AsyncStream<Void>?

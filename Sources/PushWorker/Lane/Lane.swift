@@ -25,6 +25,8 @@ final class Lane {
     let mailbox: Mailbox<LaneMessage>
     /// What the lane counted so far, its routes apart.
     var counters = LaneCounters()
+    /// The longest turns of late, in nanoseconds.
+    var longestTurn = RecentMaximum()
     let logger: Logger
     /// Where accepted notifications are noted; nil without a journal.
     private(set) lazy var journal = settings.journal.map {
@@ -86,7 +88,7 @@ final class Lane {
             let busy = MonotonicTime.now().nanoseconds(since: now)
             counters.turns += 1
             counters.busyNanoseconds += busy
-            counters.longestTurnNanoseconds = max(counters.longestTurnNanoseconds, busy)
+            longestTurn.note(busy, now: now.nanoseconds)
         }
         close()
     }

@@ -60,10 +60,12 @@ extension Lane {
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
         troubles += route.credentialTroubles
         if route.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
-        if route.pool?.isConnected == false { troubles.append("APNs: \(route.connectTrouble ?? "connecting")") }
-        for host in route.channelHosts {
-            if let trouble = host.trouble { troubles.append("\(host.kind.setting): \(trouble)") }
+        if let pool = route.pool, !pool.isConnected {
+            // A connection that comes about and ends at once says why when it ends.
+            let trouble = route.connectTrouble ?? pool.status.lastError?.message ?? "connecting"
+            troubles.append("APNs: \(trouble)")
         }
+        for host in route.channelHosts { troubles += host.troubles }
         let isConnected = route.pool?.isConnected ?? true
         let state =
             switch route.breaker.state {
@@ -96,7 +98,7 @@ extension Lane {
     /// Everything counted so far, by the routes' positions in the configuration; behind them the route that answers jobs
     /// nobody claims.
     func snapshot() -> LaneSnapshot {
-        defer { counters.longestTurnNanoseconds = 0 }
+        counters.longestTurnNanoseconds = longestTurn.value(now: now.nanoseconds)
         counters.isConsumerUp = consumeLink.connection != nil
         counters.isPublisherUp = publishLink.connection != nil
         counters.isBlocked = publishLink.connection?.isBlocked == true
@@ -108,7 +110,8 @@ extension Lane {
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
         var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount + 1)
         for route in routes {
-            byConfiguration[route.claim?.index ?? settings.routeCount] = route.gauged(limitedBy: limit(of: route))
+            let position = route.claim?.index ?? settings.routeCount
+            byConfiguration[position] = route.gauged(limitedBy: limit(of: route), now: now)
         }
         return LaneSnapshot(lane: counters, routes: byConfiguration)
     }
@@ -122,9 +125,9 @@ extension Route {
     }
 
     /// The route's counters with the gauges of this moment.
-    func gauged(limitedBy limit: RouteLimit) -> RouteCounters {
+    func gauged(limitedBy limit: RouteLimit, now: MonotonicTime) -> RouteCounters {
         counters.limitedBy = limit
-        counters.coolingTokens = cooling.count
+        counters.coolingTokens = cooling.count(at: now.nanoseconds)
         counters.suspects = poison.heldCount
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count

@@ -94,11 +94,9 @@ package final class LogSink: Sendable {
             }
             var batch: [UInt8] = []
             for line in lines { batch += line }
-            if dropped > reported {
-                batch += dropReport(dropped - reported)
-                reported = dropped
-            }
+            if dropped > reported { batch += dropReport(dropped - reported) }
             let isWritten = writeAll(batch)
+            if isWritten { reported = dropped }
             state.withLock { state in
                 state.finished += UInt64(lines.count)
                 if !isWritten { state.dropped += UInt64(lines.count) }

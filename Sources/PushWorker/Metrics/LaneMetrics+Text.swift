@@ -24,7 +24,7 @@ extension RouteCounters {
             help: "Notifications sent again at once, because APNs provably had not taken them."),
         RouteMetric(
             path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
-            help: "Redelivered notifications not sent again, because their outcome was known."),
+            help: "Notifications of jobs that came again and are not begun anew: known, or still under way."),
         RouteMetric(
             path: \.cooled, name: "martlet_notifications_cooled_total",
             help: "Notifications that waited in a tier, because APNs had had too many for their device token."),
@@ -95,7 +95,7 @@ struct LaneMetricsWriter {
                 text.sample(outcomes, labels, entry.count)
             }
         }
-        text.family("martlet_retries_total", .counter, "Retry copies published.")
+        text.family("martlet_retries_total", .counter, "Notifications that go into retry copies.")
         for (route, counters) in routes {
             for (tier, count) in zip(tiers, counters.retries) {
                 text.sample("martlet_retries_total", [("route", route), ("tier", tier)], count)
@@ -135,7 +135,7 @@ struct LaneMetricsWriter {
         let histograms: [(String, String, (RouteCounters) -> DurationHistogram)] = [
             ("martlet_apns_request_duration_seconds", "From sending a request to its answer.", { $0.requestDuration }),
             ("martlet_queue_age_seconds", "From the producer's time stamp to delivery here.", { $0.queueAge }),
-            ("martlet_job_duration_seconds", "From a job's delivery to its acknowledgement.", { $0.jobDuration }),
+            ("martlet_job_duration_seconds", "From a job's delivery to its last outcome.", { $0.jobDuration }),
         ]
         for (name, help, histogram) in histograms {
             text.family(name, .histogram, help)
@@ -168,7 +168,7 @@ struct LaneMetricsWriter {
                 { Double($0.busyNanoseconds) / 1e9 }
             ),
             (
-                "martlet_loop_longest_turn_seconds", .gauge, "The longest recent turn of the lane's loop.",
+                "martlet_loop_longest_turn_seconds", .gauge, "The longest turn of the loop of late.",
                 { Double($0.longestTurnNanoseconds) / 1e9 }
             ),
             (

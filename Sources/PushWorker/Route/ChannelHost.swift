@@ -77,6 +77,17 @@ final class ChannelHost {
         breaker.credentialReplaced()
     }
 
+    /// What keeps requests from it, in one line each.
+    var troubles: [String] {
+        var troubles: [String] = []
+        if let refusal, breaker.state != .working {
+            let reason = refusal.reason.map { ": \($0.rawValue)" } ?? ""
+            troubles.append("\(kind.setting): APNs refuses the credential\(reason)")
+        }
+        if let trouble { troubles.append("\(kind.setting): \(trouble)") }
+        return troubles
+    }
+
     /// The next request to send: resends first, then the oldest job.
     func next() -> Notification? {
         if let resend = resends.popFirst() { return resend }

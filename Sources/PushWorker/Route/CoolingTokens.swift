@@ -58,6 +58,9 @@ struct CoolingTokens {
         return end - now
     }
 
+    /// How many tokens wait at a moment; looks at all of them.
+    func count(at now: UInt64) -> Int { ends.values.count { $0 > now } }
+
     /// Forgets everything once the last token's time is over.
     mutating func forgetIfDue(now: UInt64) {
         if !ends.isEmpty, now >= latestEnd { ends.removeAll() }

@@ -43,7 +43,7 @@ extension Route {
         case .resend: resend(notification, counted: false)
         case .resendOnNewConnection: resend(notification, counted: true)
         case .retry(let tier, let attempt):
-            if attempted.provesCredential { breaker.credentialAccepted() }
+            if attempted.provesCredential { credentialProved() }
             counters.retries[tier] += 1
             goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
         case .park(let tier):
@@ -132,6 +132,13 @@ extension Route {
         resends.append(again)
     }
 
+    /// An answer shows that the credential is accepted: what was said against it holds no more.
+    private func credentialProved() {
+        guard breaker.state != .working else { return }
+        breaker.credentialAccepted()
+        if breaker.state == .working { credential?.refusal = nil }
+    }
+
     private func learn(from attempted: Attempted, _ report: FinalReport, now: MonotonicTime) {
         guard case .response = attempted else { return }
         // A refusal that is final for this job, for want of time, parks the route like any other.
@@ -139,7 +146,7 @@ extension Route {
             breaker.credentialRefused(now: now.nanoseconds)
             return
         }
-        if attempted.provesCredential { breaker.credentialAccepted() }
+        if attempted.provesCredential { credentialProved() }
         deadTokens.answered(isDeadToken: report.outcome == .deadToken)
     }
 
