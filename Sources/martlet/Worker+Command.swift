@@ -47,8 +47,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let configuration = try configurationOptions.load()
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
         defer { log.flush() }
-        var logger = Logger(label: "martlet.worker")
-        logger[metadataKey: "instance"] = "\(configuration.instance)"
+        let logger = Self.logger(naming: configuration.instance)
         let worker: Worker
         do {
             worker = try Worker(configuration: configuration, version: Version.number, logger: logger, log: log)
@@ -57,9 +56,7 @@ struct WorkerCommand: AsyncParsableCommand {
         }
         logger.info(
             "worker starts",
-            metadata: [
-                "version": "\(Version.number)", "routes": "\(configuration.routes.count)",
-            ])
+            metadata: ["version": "\(Version.number)", "routes": "\(configuration.routes.count)"])
         var services: [any Service] = []
         var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {
@@ -140,6 +137,13 @@ struct WorkerCommand: AsyncParsableCommand {
                 "SIGHUP: the configuration has errors now, the present credentials stay in use",
                 metadata: ["error": "\(error.message)"])
         }
+    }
+
+    /// The worker's logger: each of its lines names the worker, for many of them may share one stream.
+    private static func logger(naming instance: String) -> Logger {
+        var logger = Logger(label: "martlet.worker")
+        logger[metadataKey: "instance"] = "\(instance)"
+        return logger
     }
 
     /// The same logger for warnings only: what services start and stop is no news for operators.
