@@ -2,6 +2,7 @@ import APNSSimulator
 import LocalStack
 import PushModel
 
+@testable import PushWorker
 @testable import martlet
 
 // What workers need at the broker is gone, or not as it was.
@@ -81,7 +82,10 @@ extension FaultCatalogue {
         Fault(
             52, name: "topology drifts",
             expects: "What needs the missing parts waits in its queue, readiness says for what; nothing is lost",
-            setup: { $0.outcomes.insert("dead_token") }
+            setup: {
+                $0.outcomes.insert("dead_token")
+                $0.mostTwice = 0
+            }
         ) { ring in
             let definitions = try await ring.keepDefinitions()
             for policy in [TopologyNames.jobs, TopologyNames.results, "apns.q.jobs.shop"] {
@@ -92,8 +96,9 @@ extension FaultCatalogue {
             let refused = RunJob.several(40, tokenPrefix: "bad00400")
             for job in refused { try await ring.publish(RunJob.several(49) + [job]) }
             try await ring.awaitStandstill(TopologyNames.dead, isPartial: true)
-            // What was published beside a dead letter without an exchange was published again, as the same message.
-            try await ring.noteHeld()
+            // What was published beside a dead letter without an exchange was published again, as the same message, and
+            // may have been acknowledged by now.
+            ring.noteHeld(atMost: RouteCredit.maximum)
             let kept = try await ring.local.jobCounts().total
             ring.expect(kept >= refused.count, "only \(kept) jobs are kept, and \(refused.count) have no dead letter")
             try await ring.restore(definitions)
