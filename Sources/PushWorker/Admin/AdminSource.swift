@@ -60,7 +60,7 @@ package struct WorkerReadiness: Sendable, Encodable {
     package struct Route: Sendable, Encodable {
         /// The route's name.
         package var name: String
-        /// `pushing`, `connecting`, `parked`, `missing_queue`, `paused` or another word.
+        /// `ready`, `starting`, `parked`, `probing` or `unreachable`.
         package var state: String
         /// Why, such as `InvalidProviderToken`; nil when all is well.
         package var reason: String?
@@ -93,7 +93,7 @@ package struct WorkerReadiness: Sendable, Encodable {
 
     /// The worker's name.
     package var instance: String
-    /// Why the worker is not ready, such as `draining`, `broker_down`, `results_full`; empty when it is.
+    /// Why the worker is not ready, such as `draining`, `blocked`, `results_full`; empty when it is.
     package var reasons: [String]
     /// The lanes.
     package var lanes: [Lane]

@@ -18,7 +18,7 @@ package struct WorkerConfiguration: Sendable {
     package var routes: [RouteConfiguration]
     /// How many operating-system threads push.
     package var lanes: AutomaticOr<Int>
-    /// How many unacknowledged jobs the broker may hand out per route and lane.
+    /// How many unacknowledged jobs the broker may hand out per queue of a route and lane.
     package var prefetch: AutomaticOr<Int>
     /// When and how often a notification is tried again.
     package var retry: RetryConfiguration
