@@ -156,11 +156,18 @@ struct RouteIntakeTests {
         #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
         let acknowledged = route.acknowledgements.takeStragglers(now: 1, flush: true)
         #expect(acknowledged.map(\.deliveryTag) == [2])
+        // What a parked job became looks like it, and may be all that is left of it.
+        let first = try #require(route.waiting.first)
+        first.comesBackUnchanged = true
+        var own = delivery(returns: 0, headers: copies)
+        own.deliveryTag = 3
+        take(own, route)
+        #expect(route.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
         // The next attempt is another matter.
         var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
-        next.deliveryTag = 3
+        next.deliveryTag = 4
         take(next, route)
-        #expect(route.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")

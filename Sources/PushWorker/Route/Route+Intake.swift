@@ -118,7 +118,7 @@ extension Route {
             // comes back if this worker does not live to settle it.
             guard isFirstDelivery,
                 memory.hasSettled(key, now: now.nanoseconds)
-                    || open.contains(where: { $0.isSameAttempt(as: delivery) && $0.redeliveryKey == key })
+                    || open.contains(where: { $0.isFirst(of: delivery, key) })
             else { return false }
             acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
         case .settled:

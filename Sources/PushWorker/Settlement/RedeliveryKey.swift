@@ -29,11 +29,16 @@ extension JobInFlight {
             notifications: job.notificationCount, bodyLength: job.body.count)
     }
 
-    /// Whether both are the same attempt at one job by its id: a quick look before keys are compared.
-    func isSameAttempt(as other: JobInFlight) -> Bool {
-        let (own, others) = (job.bytes, other.job.bytes)
-        return job.attempt == other.job.attempt
-            && own.span.extracting(job.jobID).isEqual(to: others.span.extracting(other.job.jobID))
+    /// Whether this job is the first of two copies, and the other one the second.
+    ///
+    /// Not where it comes back unchanged itself: the other one may be what it became, and all that is left of it.
+    func isFirst(of copy: JobInFlight, _ key: RedeliveryKey) -> Bool {
+        // A quick look before keys are compared.
+        let (bytes, others) = (job.bytes, copy.job.bytes)
+        guard !comesBackUnchanged, job.attempt == copy.job.attempt,
+            bytes.span.extracting(job.jobID).isEqual(to: others.span.extracting(copy.job.jobID))
+        else { return false }
+        return redeliveryKey == key
     }
 
     /// Notes the `message_id` of a result, where it is the one that a redelivery is recognised by.
