@@ -142,7 +142,7 @@ struct WorkerCommand: AsyncParsableCommand {
     /// The worker's logger: each of its lines names the worker, for many of them may share one stream.
     private static func logger(naming instance: String) -> Logger {
         var logger = Logger(label: "martlet.worker")
-        logger[metadataKey: "instance"] = "\(instance)"
+        logger[.instance] = "\(instance)"
         return logger
     }
 
