@@ -155,6 +155,17 @@ final class BrokerStack: Sendable {
         return left
     }
 
+    /// Waits until APNs has this many pushes; asking the broker in between takes the time it needs.
+    func awaitPushes(_ count: Int) throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while simulator.ledger.records().count < count {
+            guard ContinuousClock.now < deadline else {
+                throw RingFailure("APNs got \(simulator.ledger.records().count) of \(count) pushes")
+            }
+            _ = try broker.queueCounts(virtualHost: virtualHost)
+        }
+    }
+
     /// Waits until a worker's readiness is as wanted; asking the broker in between takes the time it needs, whether it
     /// answers or not.
     func readiness(

@@ -54,7 +54,7 @@ struct RedeliveryTests {
         publishing.close()
         let worker = try stack.startWorker()
         let pushes = jobs.count - 1 + Device.allCases.count
-        try await received(pushes, by: stack)
+        try stack.awaitPushes(pushes)
         // Every connection of the virtual host: what is unacknowledged goes back to the queue.
         try stack.broker.control(["close_all_connections", "--vhost", stack.virtualHost, "a blip"])
 
@@ -85,16 +85,5 @@ struct RedeliveryTests {
         for queue in ["apns.q.results", "apns.q.dead", "apns.q.dead.tokens"] { try client.expectNothing(in: queue) }
         #expect(worker.worker.laneSnapshots().reduce(0) { $0 + ($1.routes.first??.duplicatesSuppressed ?? 0) } > 0)
         try await worker.stop()
-    }
-
-    /// Waits until APNs has this many pushes; asking the broker in between takes the time it needs.
-    private func received(_ count: Int, by stack: BrokerStack) async throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while stack.simulator.ledger.records().count < count {
-            guard ContinuousClock.now < deadline else {
-                throw RingFailure("APNs got \(stack.simulator.ledger.records().count) of \(count) pushes")
-            }
-            _ = try stack.broker.queueCounts(virtualHost: stack.virtualHost)
-        }
     }
 }

@@ -8,7 +8,7 @@ struct RedeliveryKeyTests {
     /// A job in flight, read from an envelope.
     private func job(
         id: String? = "job-1", token: String = "aa11", attempt: Int? = nil, indexes: String? = nil,
-        replay: String? = nil, redelivered: Bool = false, body: String? = nil
+        replay: String? = nil, redelivered: Bool = false, body: String? = nil, enqueuedAt: Int? = nil
     ) throws -> JobInFlight {
         let key = Array("development.normal.com.example.app".utf8)
         let tokens = token.split(separator: ",").map { "\"\($0)\"" }.joined(separator: ",")
@@ -25,7 +25,10 @@ struct RedeliveryKeyTests {
         var texts = [("x-apns-indexes", indexes), ("x-apns-replay", replay)].compactMap { name, text in
             text.map { (add(name), HeaderValue.text(add($0))) }
         }
-        for (name, number) in [("x-apns-v", attempt.map { _ in 1 }), ("x-apns-attempt", attempt)] {
+        let numbers = [
+            ("x-apns-v", attempt.map { _ in 1 }), ("x-apns-attempt", attempt), ("x-apns-enqueued-at", enqueuedAt),
+        ]
+        for (name, number) in numbers {
             if let number { texts.append((add(name), .integer(Int64(number)))) }
         }
         var message = JobMessage(
@@ -44,12 +47,14 @@ struct RedeliveryKeyTests {
         #expect(try job(redelivered: true).redeliveryKey == first)
     }
 
-    @Test("Another id, device, attempt, set of indexes or body is another job")
+    @Test("Another id, device, attempt, set of indexes, body or time of publishing is another job")
     func different() throws {
         let keys = try [
             job(), job(id: "job-2"), job(token: "aa12"), job(attempt: 2), job(token: "aa11,bb22"),
             job(token: "aa11,bb22", attempt: 2, indexes: "0"), job(token: "aa11,bb22", attempt: 2, indexes: "1"),
             job(body: #"{"device_tokens":["aa11"],"payload":{"aps":{}, "a":1}}"#),
+            job(body: #"{"device_tokens":["aa11"],"payload":{"aps":{}, "a":2}}"#),
+            job(enqueuedAt: 1_700_000_000_000), job(enqueuedAt: 1_700_000_000_001),
         ].map { try #require($0.redeliveryKey) }
         #expect(Set(keys).count == keys.count)
     }

@@ -86,10 +86,49 @@ struct RedeliveryMemoryTests {
         var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         memory.generationEnded(unsent: [], unfinished: [], now: 0)
-        memory.handedBack(1)
-        memory.handedBack(2)
+        memory.handedBack(1, now: 0)
+        memory.handedBack(2, now: 0)
         #expect((0..<2).map { _ in find(1, in: &memory) } == ["unknown", "settled"])
         #expect(find(2, in: &memory) == "unknown")
+    }
+
+    @Test("A delivery that went back unsent is not taken for a twin that was settled before, or is later")
+    func handedBackFirst() {
+        for isSettledFirst in [true, false] {
+            var memory = RedeliveryMemory<Int, Work>()
+            if isSettledFirst { memory.settled(1, now: 0) }
+            memory.handedBack(1, now: 0)
+            if !isSettledFirst { memory.settled(1, now: 0) }
+            memory.generationEnded(unsent: [], unfinished: [], now: 0)
+            #expect((0..<2).map { _ in find(1, in: &memory) } == ["unknown", "settled"])
+        }
+        // One that came again meanwhile is no twin: where its acknowledgement is lost, it was pushed already.
+        var memory = RedeliveryMemory<Int, Work>()
+        memory.handedBack(1, now: 0)
+        #expect(find(1, in: &memory) == "unknown")
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        #expect((0..<2).map { _ in find(1, in: &memory) } == ["settled", "unknown"])
+    }
+
+    @Test("The time without a channel does not count, however often a connect fails")
+    func outage() {
+        let lifetime = RedeliveryMemory<Int, Work>.lifetime
+        var memory = RedeliveryMemory<Int, Work>()
+        memory.settled(1, now: 0)
+        memory.generationEnded(
+            unsent: [], unfinished: [Unfinished(key: 2, job: Work(), bytes: 1)], now: lifetime - second)
+        for minute in 1...60 as ClosedRange<UInt64> {
+            memory.generationEnded(unsent: [], unfinished: [], now: lifetime + 60 * minute * second)
+        }
+        let back = lifetime + 3_600 * second
+        memory.generationBegan(now: back)
+        memory.forgetIfDue(now: back)
+        #expect(memory.count == 2)
+        // The settled one had a second left, the other one all of its time.
+        memory.forgetIfDue(now: back + second)
+        #expect(memory.count == 1)
+        #expect(find(2, in: &memory, now: back + lifetime - 1) == "unfinished")
     }
 
     @Test("The memory ends after its lifetime, and a settled job is too old then as well")
@@ -99,6 +138,7 @@ struct RedeliveryMemoryTests {
         memory.settled(1, now: 0)
         memory.settled(2, now: second)
         memory.generationEnded(unsent: [], unfinished: [], now: lifetime)
+        memory.generationBegan(now: lifetime)
         #expect(find(1, in: &memory, now: lifetime) == "unknown")
         #expect(find(2, in: &memory, now: 2 * lifetime) == "unknown")
         #expect(memory.count == 0)
@@ -110,7 +150,9 @@ struct RedeliveryMemoryTests {
         var memory = RedeliveryMemory<Int, Work>()
         memory.settled(1, now: 0)
         memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        memory.generationBegan(now: 0)
         memory.generationEnded(unsent: [], unfinished: [], now: lifetime - 1)
+        memory.generationBegan(now: lifetime - 1)
         #expect(find(1, in: &memory, now: lifetime) == "unknown", "the time was not prolonged")
         memory.settled(1, now: lifetime)
         memory.generationEnded(unsent: [], unfinished: [], now: lifetime)
@@ -128,6 +170,7 @@ struct RedeliveryMemoryTests {
             memory.settled(Int(round), now: now)
             memory.generationEnded(
                 unsent: [100], unfinished: [Unfinished(key: 10 + Int(round), job: Work(), bytes: 1)], now: now)
+            memory.generationBegan(now: now)
         }
         memory.forgetIfDue(now: lifetime + second)
         #expect((0..<4).map { find($0, in: &memory, now: lifetime + second) }.filter { $0 == "settled" }.count == 2)

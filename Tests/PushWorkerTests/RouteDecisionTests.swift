@@ -245,6 +245,27 @@ struct RouteBreakerTests {
         #expect(!breaker.mayHandBack && breaker.nextTick == nil)
     }
 
+    @Test("multicast jobs that were begun are split where they would wait for long, or their worker leaves")
+    func splits() {
+        func delays(_ breaker: RouteBreaker) -> [UInt64?] {
+            [(false, false), (true, false), (true, true)].map {
+                breaker.splitDelay(isDraining: $0.0, isLeaving: $0.1)
+            }
+        }
+        var breaker = RouteBreaker()
+        let probe = RouteBreaker.firstProbeDelay
+        #expect(delays(breaker) == [nil, nil, 0], "a worker that leaves goes on as long as it can")
+        breaker.connectivityChanged(isConnected: false, now: 0)
+        breaker.tick(now: RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .none && delays(breaker) == [nil, probe, 0], "APNs may be back soon")
+        breaker.tick(now: RouteBreaker.disconnectGrace + RouteBreaker.handBackDelay)
+        #expect(delays(breaker) == [probe, probe, 0])
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(delays(breaker) == [nil, nil, 0])
+        breaker.credentialRefused(now: 0)
+        #expect(delays(breaker) == [probe, probe, 0])
+    }
+
     @Test("errors of APNs park the route only when there is no other answer between many of them, for long enough")
     func troubles() {
         var breaker = RouteBreaker()

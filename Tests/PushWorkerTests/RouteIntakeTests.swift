@@ -113,6 +113,22 @@ struct RouteIntakeTests {
         #expect((0..<2).map(job.isSuppressed) == [true, false])
     }
 
+    @Test("A job whose id another one had, with a body of the same length, is not taken for it")
+    func reusedID() throws {
+        let route = try route()
+        let bodies = [1, 2].map { #"{"device_token":"aa11","payload":{"aps":{"badge":\#($0)}}}"# }
+        take(delivery(returns: 0, body: bodies[0]), route)
+        let first = try #require(route.waiting.first)
+        _ = first.nextIndex()
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        take(delivery(returns: 1, body: bodies[1]), route, at: 3)
+        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 0, "it was never pushed")
+        var again = delivery(returns: 1, body: bodies[0])
+        again.deliveryTag = 2
+        take(again, route, at: 3)
+        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 1)
+    }
+
     @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
     func republished() throws {
         let route = try route()

@@ -149,6 +149,9 @@ final class BrokerLink: ReadinessHandler {
     /// Ends a connection that broke a rule; takes effect with the next `tick(now:)`, because it may be being read.
     func distrust(_ why: String) { doubt = AMQPError(.protocolViolation, why) }
 
+    /// Whether the connection is to be ended, so that nothing it still says counts.
+    var isDistrusted: Bool { doubt != nil }
+
     /// Closes in an orderly way, which also makes the broker read every acknowledgement before it.
     func close() {
         guard case .open(let connection) = state else { return }

@@ -313,9 +313,13 @@ extension Publisher {
             allowance = 1
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
             let lost = Self.toBeRepublished(main.channelLost())
-            waiting.prepend(contentsOf: lost)
-            // It was alone, so it is what the broker does not take.
-            if lost.count == 1, let destination = lost[0].destination { close(destination, now: now.nanoseconds) }
+            if lost.count == 1, let destination = lost[0].destination {
+                // It was alone, so it is what the broker does not take; others for the same exchange it may take.
+                waiting.append(contentsOf: lost)
+                close(destination, now: now.nanoseconds)
+            } else {
+                waiting.prepend(contentsOf: lost)
+            }
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
             repliesChannel.closed(now: now.nanoseconds, random: &random)
@@ -340,6 +344,8 @@ extension Publisher {
 
     /// The broker confirmed or refused publications.
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
+        // It may be the confirm of a message that came back and was not recognised.
+        guard link()?.isDistrusted != true else { return }
         if channel == Self.mainChannel {
             _ = main.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 settled(publication, fate, now: now.nanoseconds)

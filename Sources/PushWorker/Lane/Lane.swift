@@ -155,10 +155,13 @@ final class Lane {
         let isHeldUp = publisher.isHeldUp(now: now)
         route.updateIntake(isDraining: drain != nil || isHeldUp)
         perform(route)
-        if route.breaker.isParked { route.parkStarted(wallClock: wallClock) }
+        let isLeaving = drain.map { now >= $0.handBackAt } == true
+        if let delay = route.breaker.splitDelay(isDraining: drain != nil, isLeaving: isLeaving) {
+            route.splitStarted(after: delay, wallClock: wallClock)
+        }
         // A route that cannot work gives its jobs back in the end, for another worker may be able to.
         let isGivingUp = route.breaker.intake == .none && (drain != nil || route.shouldHandBack)
-        if isHeldUp || isGivingUp || drain.map({ now >= $0.handBackAt }) == true { handBack(route) }
+        if isHeldUp || isGivingUp || isLeaving { handBack(route) }
         let maySend = !publisher.isCongested
         route.rateDue = nil
         if maySend { route.takeSuspect(now: now, wallClock: wallClock) }
@@ -324,7 +327,7 @@ extension Lane {
     }
 
     private func giveBack(_ job: JobInFlight, of route: Route) {
-        if let key = job.redeliveryKey { route.memory.handedBack(key) }
+        if let key = job.redeliveryKey { route.memory.handedBack(key, now: now.nanoseconds) }
         route.handBack(job, now: now)
         route.owedAcknowledgements.append(.requeue(job.deliveryTag))
     }

@@ -41,6 +41,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func channelOpened(_ channel: UInt16) {
         guard let route = route(channel) else { return }
         route.generationEnded(now: lane.now)
+        route.memory.generationBegan(now: lane.now.nanoseconds)
         route.consumer.channelOpened()
         lane.mark(route)
     }

@@ -7,9 +7,10 @@ internal import DequeModule
 /// are still awaited, and jobs that were settled, whose acknowledgement may have been lost on the way. A redelivery
 /// takes one of them over instead of being pushed again.
 ///
-/// Jobs that were not sent yet are noted too, and found first: where a producer published one job twice, the delivery
-/// that was not pushed yet must not pass for the other one. Nothing is remembered but for a generation that ended here,
-/// so a delivery that another worker lost is always pushed. Pure: time comes in.
+/// Jobs that were not sent yet, or went back unsent, are noted too, and found first: where a producer published one job
+/// twice, the delivery that was not pushed yet must not pass for the other one. Nothing that was pushed is remembered but
+/// for a generation that ended here, so a delivery that another worker lost is always pushed. While there is no channel
+/// nothing can come again, and that time does not count. Pure: time comes in.
 struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
@@ -28,7 +29,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     static var limit: Int { 4 * capacity }
     /// How many bytes of messages are kept for jobs that are still being worked on, as many as one prefetch window.
     static var byteLimit: Int { RouteCredit.byteCeiling }
-    /// For how many nanoseconds a settled job, and what an ended generation left behind, are remembered.
+    /// For how many nanoseconds with a channel a settled job, and what an ended generation left behind, are remembered.
     static var lifetime: UInt64 { 300_000_000_000 }
 
     /// A job of an ended generation that is still being worked on.
@@ -62,6 +63,8 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     private var known: [Key: Known] = [:]
     /// What was remembered when, oldest first; an entry whose job has a later time, or is known no more, says nothing.
     private var order = Deque<(key: Key, until: UInt64)>()
+    /// Since when there is no channel; nil while there is one.
+    private var pausedAt: UInt64?
 
     /// Starts with nothing to remember.
     init() {}
@@ -81,7 +84,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         }
     }
 
-    /// The channel generation ended: everything unacknowledged may be delivered again.
+    /// The channel generation ended: everything unacknowledged may be delivered again, once there is another channel.
     ///
     /// - Parameters:
     ///   - unsent: Jobs of which nothing was sent.
@@ -89,6 +92,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     ///   - now: The time, in nanoseconds.
     mutating func generationEnded(unsent: [Key], unfinished: [Unfinished], now: UInt64) {
         forgetIfDue(now: now)
+        pausedAt = pausedAt ?? now
         // Oldest first: what was settled has less of its time left than what is under way.
         for one in recent[next...] + recent[..<next] where now - one.at < Self.lifetime {
             remember(one.key, until: one.at + Self.lifetime) { $0.settled += 1 }
@@ -101,6 +105,13 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
             remember(one.key, until: now + Self.lifetime) { $0.unfinished.append(one) }
         }
         while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
+    }
+
+    /// There is a channel again: from now on the time counts of what is remembered.
+    mutating func generationBegan(now: UInt64) {
+        guard let since = pausedAt.take(), now > since else { return }
+        for position in order.indices { order[position].until += now - since }
+        for key in known.keys { known[key]?.until += now - since }
     }
 
     private mutating func remember(_ key: Key, until: UInt64, _ change: (inout Known) -> Void) {
@@ -122,9 +133,11 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         if known[key]?.isEmpty == true { known[key] = nil }
     }
 
-    /// A delivery goes back to the broker unsent: when it comes again it must not pass for one that was settled.
-    mutating func handedBack(_ key: Key) {
-        if known[key] != nil { known[key]?.unsent += 1 }
+    /// A delivery goes back to the broker unsent: when it comes again it must not pass for one that was settled, or will
+    /// be until then.
+    mutating func handedBack(_ key: Key, now: UInt64) {
+        remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
+        while order.count > Self.limit { forgetOldest() }
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
@@ -161,6 +174,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
 
     /// Forgets what has been remembered for long enough, each job after its own time.
     mutating func forgetIfDue(now: UInt64) {
+        guard pausedAt == nil else { return }
         while let oldest = order.first, now >= oldest.until { forgetOldest() }
     }
 

@@ -85,11 +85,13 @@ extension Route {
         return true
     }
 
-    /// Sends the rest of multicast jobs that were begun into a tier while the route is parked, so that what is settled
-    /// of them is acknowledged and does not wait for the credential.
-    func parkStarted(wallClock: Int64) {
-        let delay = Int64(breaker.probeDelay / 1_000_000)
-        func park(_ job: JobInFlight, _ indexes: some Sequence<Int>, _ tier: Int) {
+    /// Sends the rest of multicast jobs that were begun into a tier, so that what is settled of them is acknowledged.
+    ///
+    /// - Parameters:
+    ///   - delay: After how long the rest should be tried again, in nanoseconds.
+    ///   - wallClock: Milliseconds since 1970.
+    func splitStarted(after delay: UInt64, wallClock: Int64) {
+        func split(_ job: JobInFlight, _ indexes: some Sequence<Int>, _ tier: Int) {
             for index in indexes {
                 counters.retries[tier] += 1
                 goOn(
@@ -99,16 +101,17 @@ extension Route {
         }
         func tier(_ job: JobInFlight) -> Int? {
             guard job.isStarted, job.job.isMulticast else { return nil }
-            return surroundings.policy.restingTier(remaining: delay, job: AttemptFacts(job.job), now: wallClock)
+            return surroundings.policy.restingTier(
+                remaining: Int64(delay / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
         }
         waiting.removeAll { job in
             guard let tier = tier(job) else { return false }
-            park(job, sequence(state: job) { $0.nextIndex() }, tier)
+            split(job, sequence(state: job) { $0.nextIndex() }, tier)
             return true
         }
         resends.removeAll { resend in
             guard let tier = tier(resend.job) else { return false }
-            park(resend.job, CollectionOfOne(resend.index), tier)
+            split(resend.job, CollectionOfOne(resend.index), tier)
             return true
         }
     }

@@ -72,6 +72,22 @@ package struct RouteBreaker {
     /// Whether one job will be tried once a pause is over; not without a connection, or a credential in its time.
     package var awaitsProbe: Bool { isReachable && !isHeld && state != .working }
 
+    /// After how long the rest of multicast jobs that were begun should be tried again, in nanoseconds; nil while the
+    /// route goes on with them.
+    ///
+    /// Given back whole, what is settled of them would be pushed twice; kept for long, it would lose its channel in the
+    /// end, which comes to the same.
+    ///
+    /// - Parameters:
+    ///   - isDraining: Whether the lane drains.
+    ///   - isLeaving: Whether its time for sending is over.
+    package func splitDelay(isDraining: Bool, isLeaving: Bool) -> UInt64? {
+        // Another worker can go on at once.
+        if isLeaving { return 0 }
+        let isStopped = intake == .none && (isDraining || mayHandBack)
+        return isParked || isStopped ? probeDelay : nil
+    }
+
     /// Whether jobs may be taken from the queue, and how many at a time.
     package var intake: Intake {
         guard isReachable, !isHeld else { return .none }

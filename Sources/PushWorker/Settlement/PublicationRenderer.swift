@@ -65,10 +65,12 @@ struct PublicationRenderer {
     ) -> Bool {
         let job = publication.job.job
         switch publication.content {
-        case .result(let index, _), .reply(let index, _):
-            var text: [UInt8] = []
-            ResultReport.messageID(of: index, for: job).append(to: &text)
-            return messageID.isEqual(to: text.span)
+        case .result(let index, let verdict):
+            // A job that was published twice has two results of one id, which may have ended differently.
+            var key: [UInt8] = []
+            report(index, verdict, of: publication.job).appendRoutingKey(for: job, to: &key)
+            return routingKey.isEqual(to: key.span) && Self.isResult(messageID, of: index, for: job)
+        case .reply(let index, _): return Self.isResult(messageID, of: index, for: job)
         case .retry(let tier, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
@@ -79,6 +81,12 @@ struct PublicationRenderer {
             let id = Self.hasOwnID(job) ? job.jobID : 0..<0
             return routingKey.isEqual(to: key.span) && messageID.isEqual(to: job.bytes.span.extracting(id))
         }
+    }
+
+    private static func isResult(_ messageID: Span<UInt8>, of index: Int, for job: Job) -> Bool {
+        var text: [UInt8] = []
+        ResultReport.messageID(of: index, for: job).append(to: &text)
+        return messageID.isEqual(to: text.span)
     }
 
     private func report(_ index: Int, _ verdict: Verdict, of job: JobInFlight) -> ResultReport {

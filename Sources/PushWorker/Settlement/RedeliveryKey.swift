@@ -2,15 +2,16 @@ internal import PushModel
 
 /// What a redelivery is recognised by.
 ///
-/// More than id, attempt and index go in, so that a producer that reuses ids loses nothing by it.
+/// More than id, attempt and index go in, so that a producer that reuses ids loses nothing by it: another body, device
+/// or time of publishing is another job.
 struct RedeliveryKey: Hashable {
     /// The `message_id` of the result of the first notification, which stands for job id, attempt and index.
     var resultID: UUIDBytes
-    /// The end of the first device token.
-    var tokenEnd: UInt64
+    /// A hash of the body, the first device token and the producer's time; good in this process only.
+    var content: Int
     /// How many notifications the message is about.
     var notifications: Int
-    /// The length of the body in bytes.
+    /// The length of the body in bytes, which can be had without reading it.
     var bodyLength: Int
 }
 
@@ -21,11 +22,14 @@ extension JobInFlight {
         guard !job.generatedID, job.replay == nil, refusal == nil, job.targetCount > 0,
             let first = job.nextIndex(from: 0)
         else { return nil }
-        let bytes = job.bytes
-        var tokenEnd: UInt64 = 0
-        for position in job.deviceToken(0).suffix(8) { tokenEnd = tokenEnd << 8 | UInt64(bytes[position]) }
+        var content = Hasher()
+        job.bytes.withUnsafeBytes { bytes in
+            content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.body]))
+            content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
+        }
+        content.combine(job.enqueuedAt)
         return RedeliveryKey(
-            resultID: resultID ?? ResultReport.messageID(of: first, for: job), tokenEnd: tokenEnd,
+            resultID: resultID ?? ResultReport.messageID(of: first, for: job), content: content.finalize(),
             notifications: job.notificationCount, bodyLength: job.body.count)
     }
 
