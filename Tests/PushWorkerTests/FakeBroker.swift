@@ -30,8 +30,8 @@ final class FakeBroker: Sendable {
         var deliveries = 1
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
-        /// Whether a publication to this exchange costs its channel, as one to an exchange that is missing does.
-        var closesChannel: @Sendable (String) -> Bool = { _ in false }
+        /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing does.
+        var closesChannel: @Sendable (_ exchange: String, _ id: String) -> Bool = { _, _ in false }
     }
 
     /// How a publication is answered.
@@ -131,8 +131,9 @@ private struct Client {
     private var sawProtocol = false
     private var publisher = 0
     private var consumer = 0
-    /// The exchange of the message that is being published, and its body that is missing yet.
+    /// Exchange and id of the message that is being published, and its body that is missing yet.
     private var exchange = ""
+    private var id = ""
     private var missing = 0
     private var sequence = [UInt16: UInt64]()
     /// Channels that were closed: what comes on them before the client has seen it is passed over.
@@ -179,8 +180,8 @@ private struct Client {
         case 2:
             missing = Self.number(payload[4..<12])
             let properties = try? MessagePropertyReader(payload, 12..<payload.count)
-            let id = properties?.messageID.map { String(decoding: payload[$0], as: UTF8.self) }
-            broker.note(.published(publisher: publisher, exchange: exchange, id: id ?? ""))
+            id = properties?.messageID.map { String(decoding: payload[$0], as: UTF8.self) } ?? ""
+            broker.note(.published(publisher: publisher, exchange: exchange, id: id))
             return missing == 0 ? confirm(channel) : []
         case 3:
             missing -= payload.count
@@ -190,7 +191,7 @@ private struct Client {
     }
 
     private mutating func confirm(_ channel: UInt16) -> [UInt8] {
-        if broker.plan.closesChannel(exchange) {
+        if broker.plan.closesChannel(exchange, id) {
             broker.note(.closed(publisher: publisher))
             sequence[channel] = nil
             closed.insert(channel)

@@ -99,7 +99,7 @@ struct LaneBrokerTests {
         let isMissing = Mutex(true)
         let broker = try FakeBroker(
             FakeBroker.Behaviour(
-                deliveries: 40, closesChannel: { $0 == "apns.dead" && isMissing.withLock { $0 } }))
+                deliveries: 40, closesChannel: { exchange, _ in exchange == "apns.dead" && isMissing.withLock { $0 } }))
         defer { broker.stop() }
         let handle = try start(broker)
         var published: [String: Set<String>] = [:]
@@ -117,6 +117,36 @@ struct LaneBrokerTests {
             #expect(acknowledged == 0 || !isMissing.withLock { $0 }, "nothing is acknowledged without its dead letter")
         }
         #expect(published["apns.dead"]?.count == 40 && published["apns.results"]?.count == 40)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
+    @Test("one publication that always costs the channel does not keep back the others for its exchange")
+    func culprit() async throws {
+        let culprit = Mutex<String?>(nil)
+        let isBad = Mutex(true)
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 40,
+                closesChannel: { exchange, id in
+                    guard exchange == "apns.results", isBad.withLock({ $0 }) else { return false }
+                    return culprit.withLock { known in
+                        known = known ?? id
+                        return known == id
+                    }
+                }))
+        defer { broker.stop() }
+        let handle = try start(broker)
+        var acknowledged: Set<UInt64> = []
+        for await event in broker.events {
+            guard case .acknowledged(_, let tag) = event else { continue }
+            acknowledged.insert(tag)
+            // Each alone, because the first of all is not.
+            if acknowledged.count == 39 { isBad.withLock { $0 = false } }
+            if acknowledged.count == 40 { break }
+        }
+        #expect(acknowledged == Set(1...40))
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
