@@ -68,11 +68,12 @@ fuzz: swift packages-build
 # Each sanitizer has a build directory of its own, so that going from one to the other builds nothing anew. What a test
 # starts (martlet, as a process) is built the same way and stands beside it. The first report ends the process. Leaks are
 # left to tests of their own: what the runtime keeps until the end would all be reported. Suppressions need names, and so
-# the symbolizer, also in processes that have no PATH. Workers need more memory with a sanitizer than the faults allow.
+# the symbolizer, also in processes that have no PATH. Workers need more memory and time with a sanitizer than the faults
+# allow.
 sanitize: symbolizer = external_symbolizer_path=$(dir $(shell command -v swift))llvm-symbolizer
 sanitize: swift packages-test python
 	for kind in $(SANITIZE); do \
-	    MARTLET_FAULT_MEMORY=1024 ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
+	    MARTLET_FAULT_MEMORY=1024 MARTLET_FAULT_SLOWNESS=4 ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
 	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/Tests/Sanitize/thread.txt:$(symbolizer) \
 	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter '$(TESTS)' || exit; \
 	done

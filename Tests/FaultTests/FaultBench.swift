@@ -42,6 +42,9 @@ enum FaultBench {
         return Double(whole) + (Double(fraction) / 1e16).rounded() / 100
     }
 
+    /// How long something may take here that takes no longer than a limit elsewhere.
+    static func patience(_ limit: Duration) -> Duration { limit * FaultSelection.slowness }
+
     /// Copies all logs of a run where `MARTLET_FAULT_LOGS` names a directory.
     private static func keepLogs(of ring: FaultRing, as label: String) {
         guard let directory = FaultSelection.variable("FAULT_LOGS") else { return }

@@ -20,6 +20,9 @@ enum FaultSelection {
     /// How many MiB a worker may have: a debug build's, unless a sanitizer needs more.
     static let memoryCeiling = variable("FAULT_MEMORY").flatMap { Int($0) } ?? 128
 
+    /// How much longer things may take; 1, unless a sanitizer slows everything down.
+    static let slowness = variable("FAULT_SLOWNESS").flatMap { Int($0) } ?? 1
+
     /// How many workers are many.
     static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 500
 

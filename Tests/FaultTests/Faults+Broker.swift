@@ -22,7 +22,9 @@ extension FaultCatalogue {
                 try await ring.awaitReconnected()
             }
             let median = FaultRing.median(ring.recoveries)
-            ring.expect(median <= .seconds(5), "the median of five recoveries was \(FaultBench.seconds(median)) s")
+            ring.expect(
+                median <= FaultBench.patience(.seconds(5)),
+                "the median of five recoveries was \(FaultBench.seconds(median)) s")
         },
         Fault(
             2, name: "broker killed", expects: "Reconnects; what was confirmed is still there", isQuick: true
