@@ -79,7 +79,10 @@ final class FaultWorker: Sendable {
 
     private func memory(_ field: String) -> Int {
         guard let bytes = FileManager.default.contents(atPath: "/proc/\(process.processID)/status") else { return 0 }
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix(field) {
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        // Until it runs the program it has its parent's memory.
+        guard lines.first == "Name:\tmartlet" else { return 0 }
+        for line in lines where line.hasPrefix(field) {
             return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) / 1024
         }
         return 0

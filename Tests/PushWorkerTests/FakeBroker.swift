@@ -28,6 +28,8 @@ final class FakeBroker: Sendable {
     struct Behaviour: Sendable {
         /// Messages delivered to each consumer when it starts.
         var deliveries = 1
+        /// Whether it answers the publisher of this number when it asks for confirms.
+        var opensChannels: @Sendable (Int) -> Bool = { _ in true }
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
         /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing does.
@@ -239,7 +241,7 @@ private struct Client {
             return []
         case (85, 10):
             if publisher == 0 { publisher = broker.newPublisher() }
-            return Wire.method(channel, 85, 11)
+            return broker.plan.opensChannels(publisher) ? Wire.method(channel, 85, 11) : []
         default: return []
         }
     }

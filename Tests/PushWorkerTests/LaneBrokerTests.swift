@@ -62,6 +62,26 @@ struct LaneBrokerTests {
         #expect(counters.outcomes.entries.reduce(0) { $0 + $1.count } == 3)
     }
 
+    @Test("a channel for results that never opens ends the connection, and another one is tried")
+    func noChannel() async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, opensChannels: { $0 > 1 }))
+        defer { broker.stop() }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        var acknowledgedBy: Int?
+        var publisher: Int?
+        for await event in broker.events {
+            if case .publisher(let number) = event { publisher = number }
+            if case .acknowledged(_, 3) = event {
+                acknowledgedBy = publisher
+                break
+            }
+        }
+        #expect(acknowledgedBy == 2)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("while results are refused the lane stops consuming and drops nothing; once they are taken it goes on")
     func refusals() async throws {
         let isFull = Mutex(true)

@@ -91,6 +91,8 @@ struct LoggingTests {
             ("0193c0de7a5b7c3d9e102f6b1a7c8d90", "0193c0de7a5b7c3d9e102f6b1a7c8d90"),
             ("https://api.push.apple.com:443", "https://api.push.apple.com:443"),
             ("write a@b.c", "write a@b.c"), ("", ""),
+            ("x://@h", "x://@h"), ("BadCertificate://@", "BadCertificate://@"),
+            ("a://@b://u:pw@c", "a://@b://***@c"),
         ])
     func scrub(_ text: String, _ expected: String) {
         #expect(Redaction.scrub(text) == expected)

@@ -129,6 +129,26 @@ struct RouteIntakeTests {
         #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 1)
     }
 
+    @Test("A refused job of many notifications becomes results only as far as these find their way out")
+    func refusedMulticast() throws {
+        let route = try route()
+        let tokens = Array(repeating: "\"aa11\"", count: 1_000).joined(separator: ",")
+        let body = #"{"device_tokens":[\#(tokens)],"payload":{"aps":{}},"priority":7}"#
+        take(delivery(returns: 0, body: body), route)
+        let job = try #require(route.refused.first)
+        #expect(job.unsettled == 1_000 && !route.isQuiet, "there is no channel for results")
+        let publisher = route.surroundings.publisher
+        publisher.confirmsSelected(Publisher.mainChannel)
+        route.reportRefused(wallClock: Self.wallClock)
+        #expect(job.unsettled == 1_000 - Publisher.congestion - 1 && publisher.isCongested)
+        var second = delivery(returns: 0, id: "job-2", body: body)
+        second.deliveryTag = 2
+        take(second, route)
+        #expect(route.refused.count == 2 && route.refused.last?.unsettled == 1_000)
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        #expect(route.refused.isEmpty && route.isQuiet)
+    }
+
     @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
     func republished() throws {
         let route = try route()

@@ -1,4 +1,4 @@
-/// Decides when a confirm has been awaited for so long that its connection is to be given up.
+/// Decides when a confirm, or an open channel, has been awaited for so long that its connection is to be given up.
 ///
 /// A broker that answers heartbeats and confirms nothing would hold its worker for ever: what it did not confirm is
 /// published again, as the same messages, on another connection. The patience doubles while that does not help, for a
@@ -28,7 +28,7 @@ package struct ConfirmPatience: Sendable {
 
     /// When the patience runs out.
     ///
-    /// - Parameter oldest: When the oldest publication without a confirm was published; nil where there is none.
+    /// - Parameter oldest: Since when the broker owes what it has owed the longest; nil where it owes nothing.
     package func due(oldest: UInt64?) -> UInt64? {
         oldest.map { max($0, excusedUntil) + usual << doublings }
     }
@@ -36,7 +36,7 @@ package struct ConfirmPatience: Sendable {
     /// Whether the patience has run out; if so, the next is longer.
     ///
     /// - Parameters:
-    ///   - oldest: When the oldest publication without a confirm was published; nil where there is none.
+    ///   - oldest: Since when the broker owes what it has owed the longest; nil where it owes nothing.
     ///   - now: The time.
     package mutating func runsOut(oldest: UInt64?, now: UInt64) -> Bool {
         if let last = ranOutAt, now >= last + Self.memory + usual << doublings {

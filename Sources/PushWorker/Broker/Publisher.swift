@@ -64,6 +64,8 @@ final class Publisher {
         var dueAt: UInt64?
         /// When it was opened last.
         var openedAt: UInt64 = 0
+        /// Since when the broker owes it the answer that opens it; nil where it does not.
+        var awaitedSince: UInt64? { state == .opening ? openedAt : nil }
         var backoff = Backoff.publication
 
         /// The connection is gone, and the channel with it; how often it was closed before is kept in mind.
@@ -142,14 +144,18 @@ final class Publisher {
     ) -> Bool {
         tracker.unconfirmed < allowance && tracker.span < span
     }
-    /// When the oldest publication without a confirm was published.
-    private var oldestUnconfirmed: UInt64? { [main.oldest, replies.oldest].compactMap(\.self).min() }
+    /// Since when the broker owes what it has owed the longest: a confirm, or an open channel.
+    private var oldestDebt: UInt64? {
+        [main.oldest, replies.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince].compactMap(\.self).min()
+    }
+    /// Whether results can go out, but for the broker's flow control.
+    var isOpen: Bool { mainIsOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: UInt64? {
         guard link()?.connection != nil else { return nil }
         let due = [
             again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt,
-            patience.due(oldest: oldestUnconfirmed),
+            patience.due(oldest: oldestDebt),
         ]
         return due.compactMap(\.self).min()
     }
@@ -192,13 +198,16 @@ final class Publisher {
         }
     }
 
-    /// Gives a connection up on which confirms do not come.
+    /// Gives a connection up on which confirms do not come, or channels do not open.
     ///
     /// - Returns: Whether it is still there.
     private func keepsPatience(_ connection: AMQPConnection, now: MonotonicTime) -> Bool {
         if connection.isBlocked { patience.excused(now: now.nanoseconds) }
-        guard patience.runsOut(oldest: oldestUnconfirmed, now: now.nanoseconds) else { return true }
-        let missing = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
+        guard patience.runsOut(oldest: oldestDebt, now: now.nanoseconds) else { return true }
+        let missing =
+            unconfirmed > 0
+            ? "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
+            : "the broker does not open a channel for publishing"
         link()?.failed(AMQPError(.timeout, missing), now: now)
         return false
     }

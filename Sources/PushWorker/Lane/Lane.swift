@@ -162,6 +162,7 @@ final class Lane {
         // A route that cannot work gives its jobs back in the end, for another worker may be able to.
         let isGivingUp = route.breaker.intake == .none && (drain != nil || route.shouldHandBack)
         if isHeldUp || isGivingUp || isLeaving { handBack(route) }
+        if !route.refused.isEmpty { route.reportRefused(wallClock: wallClock) }
         let maySend = !publisher.isCongested
         route.rateDue = nil
         if maySend { route.takeSuspect(now: now, wallClock: wallClock) }

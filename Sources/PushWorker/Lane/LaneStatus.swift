@@ -47,7 +47,11 @@ extension Lane {
         if publishLink.connection == nil {
             troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")")
         }
-        if let trouble = publisher.trouble { troubles.append(trouble) }
+        if let trouble = publisher.trouble {
+            troubles.append(trouble)
+        } else if publishLink.connection != nil, !publisher.isOpen {
+            troubles.append("broker (publishing): the channel is not open")
+        }
         if publishLink.connection?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,

@@ -55,7 +55,8 @@ package enum Redaction {
         }
         if index >= 3, has(bytes, "://", at: index - 3) {
             let end = run(bytes, index) { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\"") }
-            guard let at = bytes[index..<end].lastIndex(of: UInt8(ascii: "@")) else { return nil }
+            // Nothing before the @ is no secret, and whoever asks must get on.
+            guard let at = bytes[index..<end].lastIndex(of: UInt8(ascii: "@")), at > index else { return nil }
             return at
         }
         return nil

@@ -74,7 +74,7 @@ extension Route {
         let tag = delivery.deliveryTag
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
-        let size = delivery.body.count
+        let size = delivery.bytes.count
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
         case .success(let job):
             FailPoint.took(job)
@@ -94,17 +94,24 @@ extension Route {
                 takeChannelJob(inFlight, wallClock: wallClock)
             }
         case .failure(let defect):
-            credit.arrived(notifications: 1, bytes: size)
+            credit.arrived(notifications: max(1, defect.job.notificationCount), bytes: size)
             let job = JobInFlight(
                 job: defect.job, refusal: defect.report, deliveryTag: tag, generation: consumer.generation,
                 properties: properties, receivedAt: wallClock)
             // The body was never buffered, so only the broker can write a dead letter with it.
             job.isRejected = defect.reason == .bodyTooLarge
             job.slot = open.insert(job)
-            // One result per notification that could be read, so that every token's producer hears of it.
-            for _ in 0..<job.unsettled {
-                report(Notification(job: job, index: job.nextIndex() ?? 0), defect.report, wallClock: wallClock)
-            }
+            refused.append(job)
+            reportRefused(wallClock: wallClock)
+        }
+    }
+
+    /// Reports jobs that are refused, as long as results find their way out: one per notification that could be read, so
+    /// that every token's producer hears of it.
+    func reportRefused(wallClock: Int64) {
+        while let job = refused.first, let refusal = job.refusal, !surroundings.publisher.isCongested {
+            if job.unsettled == 1 { refused.removeFirst() }
+            report(Notification(job: job, index: job.nextIndex() ?? 0), refusal, wallClock: wallClock)
         }
     }
 

@@ -72,6 +72,8 @@ final class Route {
     var rateDue: UInt64?
     /// Jobs of the current generation with notifications that were not handed out yet, oldest first.
     var waiting = Deque<JobInFlight>()
+    /// Jobs that are refused, whose results wait for room.
+    var refused = Deque<JobInFlight>()
     /// Notifications to send again at once, ahead of everything else.
     var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
@@ -120,7 +122,8 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        requests.count == 0 && waiting.isEmpty && resends.isEmpty && !poison.hasSuspects && areChannelsQuiet
+        requests.count == 0 && waiting.isEmpty && resends.isEmpty && refused.isEmpty && !poison.hasSuspects
+            && areChannelsQuiet
     }
 
     /// Whether notifications wait to be sent.
@@ -132,7 +135,8 @@ final class Route {
     func sendWaiting(now: MonotonicTime, wallClock: Int64) {
         guard let pool, hasBacklog else { return }
         var room = min(pool.capacity, allowance(now: now.nanoseconds))
-        while room > 0, let notification = nextNotification() {
+        // What is settled without a request needs no room there, but its results need some.
+        while room > 0, !surroundings.publisher.isCongested, let notification = nextNotification() {
             // The job is read in place, never copied: it is 400 bytes with several references.
             let inFlight = notification.job
             if let defect = inFlight.job.tokenDefect(notification.index) {
@@ -237,6 +241,7 @@ final class Route {
     /// sent is remembered.
     func generationEnded(now: MonotonicTime) {
         waiting.removeAll(keepingCapacity: true)
+        refused.removeAll()
         for resend in resends { resend.job.postpone(resend) }
         resends.removeAll(keepingCapacity: true)
         channelGenerationEnded()

@@ -3,7 +3,7 @@ internal import PushModel
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
-/// notifications rather than messages, and asks for no more messages than fit the ceiling of body bytes, by the sizes of
+/// notifications rather than messages, and asks for no more messages than fit the ceiling of bytes, by the sizes of
 /// those that came before. What is on its way already when sizes jump is taken all the same: at worst one window of
 /// the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored. Pure.
 package struct RouteCredit {
@@ -13,7 +13,7 @@ package struct RouteCredit {
     package static let maximum = 2_000
     /// Fewest messages when each carries many notifications.
     package static let multicastMinimum = 2
-    /// Body bytes that a route is to hold on one lane.
+    /// Bytes of messages, headers and bodies, that a route is to hold on one lane.
     package static let byteCeiling = 32 << 20
 
     /// What configuration asks for: a number, or nil to follow the connections.
@@ -22,7 +22,7 @@ package struct RouteCredit {
     private let rateCeiling: Int
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
-    /// Body bytes per message, as a moving average; what is not known yet is taken for the largest there is, because a
+    /// Bytes per message, as a moving average; what is not known yet is taken for the largest there is, because a
     /// whole backlog may be of that kind.
     private var bytesPerMessage = Double(JobDecoder.maximumBodyLength)
 
