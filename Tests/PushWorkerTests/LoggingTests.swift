@@ -99,6 +99,19 @@ struct LoggingTests {
         #expect(!line(.json, "m", ["k": "\(text)"]).contains("pw"))
     }
 
+    @Test("whatever a text is made of, striking out comes to its end and leaves no more than there was")
+    func scrubEnds() {
+        let parts = ["://", "@", "earer ", "-----BEGIN ", "a", "/", " ", "\"", "é", String(repeating: "0", count: 48)]
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 1...8, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
+            }
+            .joined()
+            let scrubbed = Redaction.scrub(text)
+            #expect(scrubbed.utf8.count <= text.utf8.count + 3 * 8, "\(text)")
+        }
+    }
+
     @Test("a device token has a short name that is always the same")
     func tokenName() {
         let token = Array("a1b2c3d4e5f60718293a4b5c6d7e8f90".utf8)
