@@ -10,6 +10,9 @@ extension KillTests {
     /// of what is left after a second for closing), shorter than it waits for answers (eight).
     private static let slowly = "de1a006000"
 
+    /// How many requests the local APNs lets a connection have open.
+    private static let streams = 1_000
+
     /// What a worker has to do when SIGTERM arrives.
     enum Load: CaseIterable {
         /// Pushes are answered at once: all that was taken from the queue can be finished.
@@ -35,6 +38,10 @@ extension KillTests {
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")
             try await watch.until(finals: 100)
+            // The worker has more than it can send at once, and so something to hand back.
+            while load == .slow, try await ring.jobCounts().unacknowledged <= Self.streams {
+                try Task.checkCancellation()
+            }
             first.signal(SIGTERM)
             #expect(try await ring.ending(of: first, within: .seconds(9)) == .exited(0))
             let waiting = try await ring.awaitHandedBack()

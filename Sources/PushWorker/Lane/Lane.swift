@@ -131,8 +131,9 @@ final class Lane {
         }
         pulse.enter(.publishing)
         flushJournal()
+        let unconfirmed = publisher.unconfirmed
         publisher.publish(now: now)
-        FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > 0)
+        FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
         // Nothing but the end of an alarm helps a blocked connection, and that is an event.
         lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         pulse.enter(.acknowledging)
@@ -168,9 +169,10 @@ final class Lane {
         if maySend { route.takeSuspect(now: now, wallClock: wallClock) }
         // Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
         if route.hasChannelWork { advanceChannels(route) }
+        let open = route.requests.count
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
-        FailPoint.reached(.afterSend, if: route.requests.count > 0)
+        FailPoint.reached(.afterSend, if: route.requests.count > open)
     }
 
     /// Sends the methods that the route's consumer wants.
