@@ -129,9 +129,16 @@ extension AMQPConnection {
     /// Notes what was negotiated and sets the socket up for use without waiting.
     ///
     /// - Parameter receiveLimit: the largest frame accepted, where that is more than the negotiated limit.
-    /// - Throws: `library` if there is no memory.
+    /// - Throws: `unsuitable` if the broker allows no frame that holds every message's properties, `library` if there is
+    ///   no memory.
     func settle(receiveLimit: Int) throws(AMQPError) {
         frameMax = Int(amqp_get_frame_max(state))
+        guard frameMax >= Self.smallestFrameMax else {
+            throw AMQPError(
+                .unsuitable,
+                "the broker allows frames of \(frameMax) bytes, and some messages need \(Self.smallestFrameMax): raise "
+                    + "frame_max in its configuration (131072 by default)")
+        }
         channelMax = Int(amqp_get_channel_max(state))
         heartbeat = Int(amqp_get_heartbeat(state))
         if receiveLimit > frameMax {

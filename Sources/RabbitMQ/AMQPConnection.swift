@@ -31,6 +31,11 @@ package final class AMQPConnection: @unchecked Sendable {
     var channels: [Channel] = [Channel()]
     /// The socket, as the library got it; it stays the same after the library closed it.
     package internal(set) var fileDescriptor: Int32 = -1
+    /// The smallest limit of a frame that is worked with, in bytes, as RabbitMQ itself asks of clients since 4.1.
+    ///
+    /// Properties must fit one frame (AMQP 0-9-1, 4.2.6.1). Without the producer's headers those of no copy, dead letter
+    /// or result take more, so a worker never owes its broker a message that it cannot write.
+    package static let smallestFrameMax = 8192
     /// The negotiated limit of a frame, in bytes.
     package internal(set) var frameMax = 0
     /// The highest channel number.

@@ -22,6 +22,8 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
         package static let tls = Code(rawValue: "tls")
         /// The broker refused user, password, virtual host or permission (403, 530).
         package static let refused = Code(rawValue: "refused")
+        /// The broker's configuration rules out what is needed of it.
+        package static let unsuitable = Code(rawValue: "unsuitable")
         /// The broker closed the connection.
         package static let connectionClosed = Code(rawValue: "connection_closed")
         /// The broker closed the channel.

@@ -243,6 +243,7 @@ final class BrokerLink {
         }
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)
+        case .unsuitable: return CommandFailure(.refused, text)
         case .refused, .channelClosed:
             return CommandFailure(
                 .refused, text, remedy: "Check user, password, virtual host and permissions of the broker's user.")

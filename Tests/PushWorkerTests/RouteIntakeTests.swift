@@ -36,18 +36,23 @@ struct RouteIntakeTests {
 
     /// A delivery in wire form, the first of its channel.
     private func delivery(
-        returns: Int, id: String? = "job-1", headers: [(String, String)] = [],
+        returns: Int, id: String? = "job-1", headers: [(String, String)] = [], padding: String? = nil,
         body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
         var table = short("x-delivery-count") + [UInt8(ascii: "b"), UInt8(returns)]
         for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
-        let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7)
+        // Padding goes into correlation_id, reply_to, type and app_id.
+        let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
+        let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7) | padded
         var bytes = Array("development.normal.com.example.app".utf8)
         let key = 0..<bytes.count
         bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
+        let filler = padding.map(short) ?? []
+        bytes += filler + filler
         if let id { bytes += short(id) }
+        bytes += filler + filler
         let properties = key.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
@@ -99,6 +104,32 @@ struct RouteIntakeTests {
         take(delivery(returns: 10, headers: [("x-apns-v", "1"), ("x-apns-indexes", "1")]), route)
         let message = try deadLetter(route)
         #expect(header("x-apns-indexes", in: message) == "1" && header("x-apns-v", in: message) == nil)
+    }
+
+    @Test("What is published about a job fits the smallest frame that is worked with, its producer's headers apart")
+    func largestProperties() throws {
+        let route = try route()
+        let longest = String(repeating: "x", count: 255)
+        let tokens = Array(repeating: "\"aa11\"", count: Job.maximumTokens).joined(separator: ",")
+        let body = #"{"device_tokens":[\#(tokens)],"payload":{"aps":{}}}"#
+        take(delivery(returns: 0, id: nil, padding: longest, body: body), route)
+        let job = try #require(route.open.removeAll().first)
+        let detail = String(repeating: "y", count: 5_000)
+        let report = FinalReport(
+            .invalid, .fixRequest, status: 400, reason: Reason(rawValue: longest), detail: detail)
+        // Every second one: nothing takes more room.
+        let indexes = Array(stride(from: 0, to: Job.maximumTokens, by: 2))
+        let renderer = PublicationRenderer(
+            tiers: [longest], routes: ["app"], worker: longest, includesDeviceToken: false)
+        for content in [
+            Publication.Content.deadLetter(report, indexes: indexes), .retry(tier: 0, attempt: 1, indexes: indexes),
+        ] {
+            var message = OutgoingMessage()
+            renderer.render(
+                Publication(job: job, route: route, content: content), into: &message, withProducerHeaders: false)
+            #expect(message.headers.contains { text($0.name, in: message) == "x-apns-indexes" })
+            #expect((3_000...AMQPConnection.smallestFrameMax - 20).contains(message.propertyBytes), "\(content)")
+        }
     }
 
     @Test("A job that this process is still working on is taken over, however often it came back")

@@ -149,18 +149,18 @@ struct HostileBrokerTests {
 
     @Test(
         "a login with limits that make no sense is refused, or held to sane ones",
-        arguments: [UInt32(0), 1, 7, 8, 4095, 4096, 131_072, .max], [UInt16(0), 1, .max])
+        arguments: [UInt32(0), 1, 7, 8, 4095, 4096, 8191, 8192, 131_072, .max], [UInt16(0), 1, .max])
     func tuning(frameMax: UInt32, channelMax: UInt16) throws {
         do {
             let broker = try ScriptedBroker(channelMax: channelMax, frameMax: frameMax)
-            #expect((4096...131_072).contains(broker.connection.frameMax))
+            #expect((8192...131_072).contains(broker.connection.frameMax))
             #expect((1...256).contains(broker.connection.channelMax))
             try broker.open(1)
             try broker.send(Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 1) + Wire.body(1, [1]))
             #expect(broker.recorder.events.count == 1)
         } catch {
             #expect(error is AMQPError, "\(error)")
-            #expect(!(4096...131_072).contains(frameMax), "\(error)")
+            #expect(!(8192...131_072).contains(frameMax), "\(error)")
         }
     }
 
