@@ -118,6 +118,10 @@ struct APNSConnectionStateMachine: Sendable {
     /// Streams that may still be opened.
     var freeStreams: Int { max(0, streamLimit - openStreams) }
 
+    /// Whether it takes nothing at all, and nothing open on it would show that its server is gone: SETTINGS have not
+    /// arrived, or they allow no stream.
+    var isUseless: Bool { isAdmitting && openStreams == 0 && (phase == .settling || streamLimit == 0) }
+
     /// Whether the peer holds us back by announcing much less than before, as APNs does after errors.
     var isThrottled: Bool { phase == .open && peerLimit < highestPeerLimit / 2 }
 

@@ -34,6 +34,7 @@ final class APNSConnection: ReadinessHandler {
         var requestTimeout: UInt64
         var pingInterval: UInt64
         var pingTimeout: UInt64
+        var patience: UInt64
         var streamLimit: Int
         var omitsOnlyTopic = false
     }
@@ -82,6 +83,8 @@ final class APNSConnection: ReadinessHandler {
     private(set) var fellSilent = false
     /// Since when the socket takes nothing, nil while it does.
     private var blockedSince: UInt64?
+    /// Since when it takes no request, as far as was seen; nil while it does.
+    private var uselessSince: UInt64?
     private var isClosed = false
     /// What GOAWAY said, as the reason of the end.
     private var farewell: APNSClientError?
@@ -99,6 +102,7 @@ final class APNSConnection: ReadinessHandler {
     ) throws(APNSClientError) {
         address = connection.address
         openedAt = now
+        uselessSince = now.nanoseconds
         lastHeard = now
         self.settings = settings
         self.credential = credential
@@ -219,6 +223,7 @@ final class APNSConnection: ReadinessHandler {
         } else {
             due = min(due, lastHeard.nanoseconds &+ settings.pingInterval)
         }
+        if let uselessSince { due = min(due, uselessSince &+ settings.patience) }
         return due
     }
 
@@ -229,6 +234,11 @@ final class APNSConnection: ReadinessHandler {
         if let pingSentAt, now.nanoseconds >= pingSentAt &+ settings.pingTimeout {
             fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) did not answer a PING"), now: now)
+        }
+        watchUse(now: now)
+        if let uselessSince, now.nanoseconds >= uselessSince &+ settings.patience {
+            fellSilent = true
+            return end(APNSClientError(.timedOut, "\(address) takes no request"), now: now)
         }
         var resets = 0
         while let streamID = table.popTimedOut(now: now.nanoseconds) {
@@ -245,6 +255,11 @@ final class APNSConnection: ReadinessHandler {
         flush(now: now)
         // A connection with nothing to send may be drained as well.
         settle(now: now)
+    }
+
+    /// Notes since when it takes no request.
+    private func watchUse(now: MonotonicTime) {
+        uselessSince = machine.isUseless ? uselessSince ?? now.nanoseconds : nil
     }
 
     /// Asks whether the server is there, and how far away.
@@ -267,6 +282,7 @@ final class APNSConnection: ReadinessHandler {
             return end(lossError(Self.text(of: error), Self.code(of: error)), now: now)
         }
         settle(now: now)
+        watchUse(now: now)
         owner.connectionProgressed(self, now: now)
     }
 

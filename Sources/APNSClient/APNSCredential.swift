@@ -51,6 +51,8 @@ package enum CredentialEvent: Sendable, Equatable {
     case switched(version: Int)
     /// The new version was refused, and the old one goes on.
     case candidateRefused(version: Int, reason: String)
+    /// A version that was refused before is used again, because the other one was refused as well, or its time is over.
+    case retried(version: Int)
     /// The version in use was refused; every connection that uses it is being closed.
     case refused(version: Int, reason: String)
 }

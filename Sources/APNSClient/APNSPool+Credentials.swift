@@ -48,19 +48,29 @@ extension APNSPool {
     ///
     /// - Parameter now: the time.
     package func expire(now: MonotonicTime) {
+        let spare = rotation.spare
         let actions = rotation.expired()
         guard !actions.isEmpty else { return }
         perform(actions, now: now)
+        if rotation.current == spare { delegate?.pool(self, credential: .retried(version: rotation.current)) }
         advance(now: now)
     }
+
+    /// Whether APNs refused a version that is newer than the one in use.
+    ///
+    /// - Parameter version: the number of a version.
+    /// - Returns: whether it was refused here.
+    package func hasRefused(_ version: Int) -> Bool { rotation.spare == version }
 
     /// Opens connections again after the credential was refused or its time was over; nothing happens otherwise.
     ///
     /// - Parameter now: the time.
     package func retryCredential(now: MonotonicTime) {
         guard rotation.isRefused else { return }
-        rotation.retry()
+        let before = rotation.current
+        perform(rotation.retry(), now: now)
         machine.isSuspended = false
+        if rotation.current != before { delegate?.pool(self, credential: .retried(version: rotation.current)) }
         advance(now: now)
     }
 
@@ -114,7 +124,7 @@ extension APNSPool {
     }
 
     private func perform(_ actions: [CredentialRotationStateMachine.Action], now: MonotonicTime) {
-        let known = [credential, candidate, fallback].compactMap(\.self)
+        let known = [credential, candidate, fallback, spare].compactMap(\.self)
         for action in actions {
             switch action {
             case .openProof: askForProof(now: now)
@@ -131,6 +141,7 @@ extension APNSPool {
         }
         candidate = known.first { $0.version == rotation.candidate }
         fallback = known.first { $0.version == rotation.fallback }
+        spare = known.first { $0.version == rotation.spare }
     }
 
     private func use(_ next: APNSCredential) {

@@ -49,6 +49,8 @@ package final class APNSPool {
     var candidate: APNSCredential?
     /// The version before the one in use, while that is not proved.
     var fallback: APNSCredential?
+    /// Another version that was refused, for want of a better one.
+    var spare: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
 
@@ -107,6 +109,7 @@ package final class APNSPool {
             authority: endpoint.authority, requestTimeout: configuration.requestTimeout.wholeNanoseconds,
             pingInterval: configuration.pingInterval.wholeNanoseconds,
             pingTimeout: configuration.pingTimeout.wholeNanoseconds,
+            patience: configuration.patience.wholeNanoseconds,
             streamLimit: max(1, configuration.streamsPerConnection), omitsOnlyTopic: configuration.omitsOnlyTopic)
         machine = APNSPoolStateMachine(
             configuration.connections,

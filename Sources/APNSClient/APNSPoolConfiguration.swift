@@ -12,6 +12,9 @@ package struct APNSPoolConfiguration: Sendable {
     package var pingInterval: Duration = .seconds(3_600)
     /// How long a PING may stay unanswered before the connection is given up.
     package var pingTimeout: Duration = .seconds(10)
+    /// How long a connection is kept that takes no request, because SETTINGS do not come or allow no stream. A server may
+    /// hold back for a while; one that is stuck would keep its pool from looking for another until the next PING.
+    package var patience: Duration = .seconds(30)
     /// Open streams on one connection at most, whatever the server allows: bounds the memory of the pool.
     package var streamsPerConnection = 1_000
     /// The least time between two connects while nothing fails; Apple wants connections opened one after the other.

@@ -25,7 +25,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         /// Open one connection with this version beside the others.
         case openProof(Int)
-        /// Close the connection of this version, and forget the version.
+        /// Close the connection of this version.
         case dropProof(Int)
         /// Use this version for all connections from now on; those of the version before finish what they have.
         case switchTo(Int)
@@ -47,6 +47,9 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     private(set) var state: State
     /// Whether the connection that proves the new version must be asked for, once there is none.
     private(set) var lacksProof = false
+    /// Another version that APNs refused, to be asked for again once the one in use is refused as well: a refusal may
+    /// have come too early, before all of APNs knew a key, or from a clock that was wrong. Nil for none.
+    private(set) var spare: Int?
 
     /// A pool whose connections are to use this version.
     init(version: Int) { state = .settled(version) }
@@ -69,7 +72,8 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
 
     /// A version was read from its files. Older ones than those known are no news.
     mutating func offered(_ version: Int) -> [Action] {
-        guard version > max(current, candidate ?? 0) else { return [] }
+        guard version > max(current, candidate ?? 0, spare ?? 0) else { return [] }
+        spare = nil
         switch state {
         case .settled(let old):
             state = .proving(old: old, new: version)
@@ -99,6 +103,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             return [.switchTo(new)]
         case (.proving(let old, let new), .refused) where new == version:
             state = .settled(old)
+            spare = new
             return [.dropProof(new)]
         case (.proving(let old, let new), .refused) where old == version:
             // The old one is gone: the new one, good or bad, is all there is.
@@ -109,6 +114,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             return []
         case (.trying(let old, let new), .refused) where new == version:
             state = .settled(old)
+            spare = new
             return [.switchTo(old)]
         case (.trying(let old, let new), .refused) where old == version:
             state = .settled(new)
@@ -149,6 +155,10 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         switch state {
         case .refused: return []
         case .settled(let version), .trying(_, let version):
+            if let spare = spare.take() {
+                state = .settled(spare)
+                return [.closeAll(version), .switchTo(spare)]
+            }
             state = .refused(version)
             return [.closeAll(version)]
         case .proving(let old, let new):
@@ -157,9 +167,16 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         }
     }
 
-    /// The route wants to know whether a refused version is accepted again.
-    mutating func retry() {
-        if case .refused(let version) = state { state = .settled(version) }
+    /// The route wants to know whether a refused version is accepted again; where two were refused they take turns.
+    mutating func retry() -> [Action] {
+        guard case .refused(let version) = state else { return [] }
+        guard let other = spare else {
+            state = .settled(version)
+            return []
+        }
+        state = .settled(other)
+        spare = version
+        return [.switchTo(other)]
     }
 
     private mutating func ask(_ version: Int) -> [Action] {

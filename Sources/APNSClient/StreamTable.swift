@@ -33,6 +33,8 @@ final class StreamTable: HTTP2ClientDelegate {
         var hasBody = false
         /// Whether a body, or the name of a channel, is wanted of an answer that accepts the request.
         var isAboutChannels = false
+        /// Whether the body of an answer that accepts the request is what was asked for.
+        var isAnsweredInBody = false
         /// Bytes of the body that are kept.
         var bodyLimit = StreamTable.bodyLimit
     }
@@ -85,6 +87,7 @@ final class StreamTable: HTTP2ClientDelegate {
     /// Notes that a request is about channels, so that its answer is worth more than a status.
     func expectChannelAnswer(_ slot: Int, of operation: ChannelOperation) {
         streams[slot].isAboutChannels = true
+        streams[slot].isAnsweredInBody = operation == .readChannel || operation == .listChannels
         streams[slot].bodyLimit = operation.answerLimit
     }
 
@@ -152,11 +155,13 @@ final class StreamTable: HTTP2ClientDelegate {
     // MARK: Answers
 
     /// What a stream's end means. A status that arrived decides, even if the stream broke off after it; but what a
-    /// refusal means stands in its body, and without that the push is known not to have been taken, no more.
+    /// refusal means stands in its body, and without that the push is known not to have been taken, no more. What a
+    /// request asks for about channels stands there, too.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
-        if stream.status >= 200 {
+        let isCut = closure != .complete && stream.status < 300 && stream.isAnsweredInBody
+        if stream.status >= 200, !isCut {
             let (answer, end) = response(slot, stream)
             let needsReason = (300..<500).contains(stream.status) && stream.status != 429
             guard closure != .complete, needsReason, case .response(let response) = answer, response.reason == nil

@@ -42,7 +42,9 @@ extension AMQPEndpoint {
         case "connection_timeout":
             connectionTimeout = .milliseconds(try Self.number(value, of: name, in: 1...600_000, unit: "milliseconds"))
         case "channel_max": channelMax = try Self.number(value, of: name, in: 1...2047, unit: "channels")
-        case "frame_max": frameMax = try Self.number(value, of: name, in: AMQPConnection.smallestFrameMax...1_048_576, unit: "bytes")
+        case "frame_max":
+            let range = AMQPConnection.smallestFrameMax...1_048_576
+            frameMax = try Self.number(value, of: name, in: range, unit: "bytes")
         case "cacertfile": tls.caFile = value
         case "certfile": tls.certFile = value
         case "keyfile": tls.keyFile = value

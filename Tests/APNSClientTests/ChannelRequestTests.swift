@@ -109,6 +109,24 @@ struct ChannelRequestTests {
         #expect(ring.answers.last?.answer.response?.channel == nil)
     }
 
+    @Test("an answer that breaks off is none where its body is what was asked for")
+    func brokenAnswers() throws {
+        let ring = try Ring()
+        // HEADERS without END_STREAM (RFC 9113, section 6.2), :status 200 from the static table, and no body.
+        ring.server.script = { request in
+            [.raw([0, 0, 1, 1, 4, 0, 0, 0, UInt8(request.streamID), 0x88]), .reset(.internalError)]
+        }
+        for row in [3, 4] {
+            try ring.send(try Self.job(Self.requests[row].0), count: 1)
+            guard case .unanswered(.reset(.internalError)) = ring.answers.last?.answer else {
+                Issue.record("\(Self.requests[row].0): \(ring.answers.last as Any)")
+                continue
+            }
+        }
+        try ring.send(try Self.job(Self.requests[5].0), count: 1)
+        #expect(ring.answers.last?.answer.response?.status == 200, "a status says it all")
+    }
+
     @Test("refusals keep their reasons, and a slot that was used for a channel forgets it")
     func refusals() throws {
         let ring = try Ring()

@@ -117,6 +117,33 @@ struct PoolCredentialTests {
         try ring.turn { ring.server.connections.count == 1 }
     }
 
+    @Test("A new key that was refused too early is used in the end, when the old one is revoked")
+    func refusedTooEarly() throws {
+        let versions = try Versions()
+        let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"))
+        let job = try Jobs.make()
+        try ring.send(job, count: 5)
+        var revoked = "NEWKEY0001/DEF123GHIJ"
+        ring.server.script = { request in
+            (try? Self.signer(request)) == revoked
+                ? [.respond(403, #"{"reason":"InvalidProviderToken"}"#)] : [.respond(200)]
+        }
+        ring.pool.offer(try versions.make(2, keyID: "NEWKEY0001"), now: .now())
+        func push(until condition: () -> Bool) throws {
+            try ring.turn(until: condition) { _ = ring.pool.submit(job, index: 0, tag: 7, now: .now()) }
+        }
+        try push { ring.events.count == 1 }
+        #expect(ring.pool.hasRefused(2) && ring.pool.credential.version == 1)
+        revoked = "OLDKEY0001/DEF123GHIJ"
+        try push { ring.events.count == 2 }
+        #expect(ring.events.last == .refused(version: 1, reason: "InvalidProviderToken"))
+        try ring.turn { ring.pool.openStreams == 0 }
+        ring.pool.retryCredential(now: .now())
+        #expect(ring.events.last == .retried(version: 2))
+        try ring.send(job, count: 5)
+        #expect(ring.statuses.suffix(5).allSatisfy { $0 == 200 } && ring.pool.credential.version == 2)
+    }
+
     @Test("A new key that meets a refusal nobody knows asks once, and the notification goes out with the old one")
     func unknownRefusal() throws {
         let versions = try Versions()

@@ -188,6 +188,31 @@ struct PoolRingTests {
         #expect(ring.server.accepted == 2)
     }
 
+    @Test(
+        "A connection on which no request is allowed is given up for another one", arguments: [true, false])
+    func useless(isSilent: Bool) throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 0)) {
+            $0.patience = .milliseconds(100)
+        }
+        ring.server.isMute = isSilent
+        try ring.turn { ring.pool.status.lost > 0 }
+        #expect(ring.pool.status.lastError?.code == .timedOut && !ring.pool.isConnected)
+        ring.server.isMute = false
+        ring.server.settings = HTTP2Settings(maxConcurrentStreams: 10)
+        try ring.send(try Jobs.make(), count: 3)
+        #expect(ring.statuses == [200, 200, 200])
+    }
+
+    @Test("A connection that takes requests is kept, however long it has nothing to do")
+    func patience() throws {
+        let ring = try Ring { $0.patience = .milliseconds(10) }
+        try ring.connect()
+        let end = MonotonicTime.now().adding(.milliseconds(100))
+        try ring.turn { .now() > end }
+        try ring.send(try Jobs.make(), count: 1)
+        #expect(ring.server.accepted == 1)
+    }
+
     @Test("A frozen server: deadlines come first, then the unanswered PING ends the connection")
     func frozen() throws {
         let ring = try Ring {

@@ -39,6 +39,8 @@ final class ScriptedServer: ReadinessHandler {
     var script: (SeenRequest) -> [Reaction] = { _ in [.respond(200)] }
     /// Whether PINGs are answered and anything is read at all.
     var isFrozen = false
+    /// Whether nothing is said after TLS, for as long as a connection lives.
+    var isMute = false
     /// Whether windows are opened again at once instead of when half of them is used.
     var returnsWindow = false
     private(set) var connections: [ScriptedConnection] = []
@@ -114,7 +116,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
             while case .bytes(let count) = try socket.read(into: &buffer) {
                 tls.receive(buffer.span.extracting(0..<count))
                 if http2 == nil {
-                    guard try tls.handshake() else { continue }
+                    guard try tls.handshake(), !server.isMute else { continue }
                     http2 = try HTTP2ServerSession(
                         settings: server.settings, bodyLimit: 10_000, headerListLimit: 8_000, delegate: self)
                 }

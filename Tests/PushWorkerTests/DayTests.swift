@@ -56,7 +56,7 @@ private final class DayClient: APNSConnectionOwner {
             established,
             settings: APNSConnection.Settings(
                 authority: endpoint.authority, requestTimeout: 20_000_000_000, pingInterval: Self.pingInterval,
-                pingTimeout: Self.pingTimeout, streamLimit: 1_000),
+                pingTimeout: Self.pingTimeout, patience: .max / 2, streamLimit: 1_000),
             credential: APNSCredential(name: "day", context: context, tokens: tokens), token: nil, isProof: false,
             loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
         connection.use(try tokens.current(wallSeconds: clock.wallSeconds), until: 0)

@@ -321,6 +321,37 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .full && !breaker.isTroubled)
     }
 
+    @Test("after an outage one job shows what the connection is worth, and is kept while connections come and go")
+    func relapses() {
+        let grace = RouteBreaker.disconnectGrace
+        var breaker = RouteBreaker()
+        var random = SplitMix64(seed: 5)
+        breaker.connectivityChanged(isConnected: true, now: 0)
+        #expect(breaker.intake == .full)
+        var now: UInt64 = 1_000_000_000
+        breaker.connectivityChanged(isConnected: false, now: now)
+        breaker.connectivityChanged(isConnected: true, now: now + grace - 1)
+        #expect(breaker.intake == .full, "it was gone for a moment only")
+        breaker.connectivityChanged(isConnected: false, now: now)
+        breaker.tick(now: now + grace)
+        #expect(breaker.intake == .none && !breaker.awaitsProbe, "other workers may do better")
+        for _ in 0..<20 {
+            now += 40_000_000_000
+            breaker.connectivityChanged(isConnected: true, now: now)
+            breaker.tick(now: now)
+            #expect(breaker.intake == .one && breaker.awaitsProbe && breaker.state == .working)
+            breaker.connectivityChanged(isConnected: false, now: now)
+            breaker.tick(now: now + grace)
+            #expect(breaker.intake == .none && breaker.awaitsProbe, "given back each time it would look like poison")
+        }
+        breaker.tick(now: now + RouteBreaker.relapseTime)
+        #expect(!breaker.awaitsProbe, "no connection comes any more")
+        breaker.connectivityChanged(isConnected: true, now: now)
+        #expect(breaker.intake == .one)
+        breaker.answered(isTrouble: true, now: now, random: &random)
+        #expect(breaker.intake == .full, "it answers")
+    }
+
     @Test("before the first connection nothing is taken")
     func notConnectedYet() {
         var breaker = RouteBreaker(isConnected: false)

@@ -57,6 +57,11 @@ extension Lane {
                 "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
             logger.error(
                 "APNs refuses the new credential: the one before stays in use", metadata: metadata(version, reason))
+        case .retried(let version):
+            route.credential?.candidateTrouble = nil
+            logger.notice(
+                "the credential in use is no longer good: the version that was refused before is tried again",
+                metadata: metadata(version, nil))
         case .refused(let version, let reason) where route.pool?.isReplaced(version) == true:
             logger.error(
                 "APNs refuses the credential: its new version is used without a proof",

@@ -32,7 +32,9 @@ extension Lane {
     }
 
     private func openChannels(_ host: ChannelHost, of route: Route) {
-        guard let name = route.credential?.name, let credential = settings.credentials.current(name) else { return }
+        guard let name = route.credential?.name, let newest = settings.credentials.current(name) else { return }
+        // As the route's own connections: a version that APNs refused there would have nothing to fall back on here.
+        let credential = route.pool?.credential ?? newest
         let events = ChannelHostEvents(lane: self, route: route, host: host)
         host.events = events
         var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout, connections: 1)
@@ -40,6 +42,7 @@ extension Lane {
         host.pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: host.connector.endpoint, credential: credential,
             delegate: events)
+        if route.pool?.hasRefused(newest.version) != true { host.pool?.offer(newest, now: now) }
     }
 
     /// A helper thread finished a connect to a host of channels.

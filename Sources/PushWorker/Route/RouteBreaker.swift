@@ -53,6 +53,16 @@ package struct RouteBreaker {
     package private(set) var isReachable: Bool
     private var lostAt: UInt64?
 
+    /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
+    /// and sends them away would otherwise be given a window each time, and all of it would be handed back each time.
+    private var isUnproven = false
+    /// Whether there ever was a connection.
+    private var wasConnected = false
+    /// Until when an outage may be one of many short ones.
+    private var relapseEnd: UInt64?
+    /// For how many nanoseconds after a connection was lost another one may be on its way: twice the longest wait.
+    package static let relapseTime: UInt64 = 60_000_000_000
+
     /// When unsent jobs may be handed back, once not everything may be taken.
     private var handBackDue: UInt64?
     /// Whether the route has been stopped for so long that other workers should have its unsent jobs.
@@ -69,8 +79,12 @@ package struct RouteBreaker {
     /// Whether the credential was refused, and no probe is due.
     package var isParked: Bool { if case .parked = state { true } else { false } }
 
-    /// Whether one job will be tried once a pause is over; not without a connection, or a credential in its time.
-    package var awaitsProbe: Bool { isReachable && !isHeld && state != .working }
+    /// Whether one job will be tried once a pause is over; not with a credential out of its time, or after a connection
+    /// has been missing for long.
+    package var awaitsProbe: Bool {
+        guard !isHeld else { return false }
+        return isReachable ? state != .working || isUnproven : relapseEnd != nil
+    }
 
     /// After how long the rest of multicast jobs that were begun should be tried again, in nanoseconds; nil while the
     /// route goes on with them.
@@ -92,7 +106,7 @@ package struct RouteBreaker {
     package var intake: Intake {
         guard isReachable, !isHeld else { return .none }
         switch state {
-        case .working: return .full
+        case .working: return isUnproven ? .one : .full
         case .probing: return .one
         case .parked: return .none
         }
@@ -123,6 +137,7 @@ package struct RouteBreaker {
     ///   - now: The time, in nanoseconds.
     ///   - random: Spreads the probes of many workers.
     package mutating func answered(isTrouble: Bool, now: UInt64, random: inout some RandomNumberGenerator) {
+        isUnproven = false
         guard isTrouble else {
             troubles = 0
             if isTroubled { state = .working }
@@ -159,10 +174,14 @@ package struct RouteBreaker {
     /// The pool gained its first usable connection, or lost its last.
     package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
         if isConnected {
+            if !isReachable, wasConnected { isUnproven = true }
             lostAt = nil
+            relapseEnd = nil
             isReachable = true
+            wasConnected = true
         } else if lostAt == nil, isReachable {
             lostAt = now
+            relapseEnd = isUnproven ? now + Self.relapseTime : nil
         }
     }
 
@@ -173,6 +192,7 @@ package struct RouteBreaker {
             isReachable = false
             self.lostAt = nil
         }
+        if let end = relapseEnd, now >= end { relapseEnd = nil }
         let due = min(now, .max - Self.handBackDelay) + Self.handBackDelay
         handBackDue = intake == .full ? nil : handBackDue ?? due
         mayHandBack = handBackDue.map { now >= $0 } ?? false
