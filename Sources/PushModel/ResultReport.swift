@@ -43,13 +43,16 @@ package struct ResultReport: Sendable {
     package var queueMilliseconds: Int64?
     /// From sending to the answer, in milliseconds.
     package var apnsMilliseconds: Int64?
+    /// Whether the broker delivered the job again while it was worked on; what the job itself says counts as well.
+    package var isRedelivered: Bool
     /// Whether the broker delivered the job again, and this tells what its first delivery came to.
     package var isSuppressedDuplicate: Bool
 
     /// A result from its parts.
     package init(
         index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil, finishedAt: Int64,
-        queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil, isSuppressedDuplicate: Bool = false
+        queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil, isRedelivered: Bool = false,
+        isSuppressedDuplicate: Bool = false
     ) {
         self.index = index
         self.final = final
@@ -58,6 +61,7 @@ package struct ResultReport: Sendable {
         self.finishedAt = finishedAt
         self.queueMilliseconds = queueMilliseconds
         self.apnsMilliseconds = apnsMilliseconds
+        self.isRedelivered = isRedelivered
         self.isSuppressedDuplicate = isSuppressedDuplicate
     }
 
@@ -163,7 +167,7 @@ extension ResultReport {
         }
         writer.write(origin.routeFragment.span)
         writer.write(decimal: Int64(job.attempt))
-        writer.write(job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
+        writer.write(isRedelivered || job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
         if isSuppressedDuplicate { writer.write(",\"duplicate\":\"suppressed\"") }
         writer.write(",\"enqueued_at\":")
         writer.write(number: job.enqueuedAt)

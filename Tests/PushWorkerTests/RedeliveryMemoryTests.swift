@@ -118,10 +118,10 @@ struct RedeliveryMemoryTests {
         memory.settled(1, now: 0)
         memory.generationEnded(
             unsent: [], unfinished: [Unfinished(key: 2, job: Work(), bytes: 1)], now: lifetime - second)
-        for minute in 1...60 as ClosedRange<UInt64> {
+        for minute in 1...59 as ClosedRange<UInt64> {
             memory.generationEnded(unsent: [], unfinished: [], now: lifetime + 60 * minute * second)
         }
-        let back = lifetime + 3_600 * second
+        let back = lifetime - second + RedeliveryMemory<Int, Work>.longestPause
         memory.generationBegan(now: back)
         memory.forgetIfDue(now: back)
         #expect(memory.count == 2)
@@ -129,6 +129,41 @@ struct RedeliveryMemoryTests {
         memory.forgetIfDue(now: back + second)
         #expect(memory.count == 1)
         #expect(find(2, in: &memory, now: back + lifetime - 1) == "unfinished")
+    }
+
+    @Test("An outage of days does not keep it for days")
+    func longOutage() {
+        let lifetime = RedeliveryMemory<Int, Work>.lifetime
+        var memory = RedeliveryMemory<Int, Work>()
+        memory.settled(1, now: 0)
+        memory.generationEnded(unsent: [], unfinished: [], now: 0)
+        let back = 48 * 3_600 * second
+        memory.generationBegan(now: back)
+        memory.forgetIfDue(now: back)
+        #expect(memory.count == 0 && back > lifetime + RedeliveryMemory<Int, Work>.longestPause)
+    }
+
+    @Test(
+        "What came back more often than this worker's channel was lost, another worker had: it is pushed",
+        arguments: [
+            (0, 1, 1, 2, true), (0, 1, 2, 2, false), (0, 1, 2, 3, true), (2, 5, 3, 6, true), (2, 5, 4, 6, false),
+            // No count, as of classic queues; a count that starts anew; a generation that overflowed.
+            (0, 1, 0, 2, true), (3, 1, 0, 2, true), (0, UInt32.max, 1, 0, true), (0, UInt32.max, 2, 0, false),
+        ] as [(Int64, UInt32, Int64, UInt32, Bool)])
+    func elsewhere(_ row: (Int64, UInt32, Int64, UInt32, Bool)) {
+        let (first, again) = (DeliveryOrigin(returns: row.0, generation: row.1), row)
+        let origin = DeliveryOrigin(returns: again.2, generation: again.3)
+        var memory = RedeliveryMemory<Int, Work>()
+        let work = Work()
+        memory.settled(1, as: first, now: 0)
+        memory.generationEnded(
+            unsent: [], unfinished: [Unfinished(key: 2, job: work, bytes: 1, origin: first)], now: 0)
+        for key in [1, 2] {
+            let finding = memory.redelivered(key, as: origin, now: 1)
+            let isKnown = if case .unknown = finding { false } else { true }
+            #expect(isKnown == row.4, "\(key)")
+        }
+        #expect(memory.count == 0 && memory.bytes == 0)
     }
 
     @Test("The memory ends after its lifetime, and a settled job is too old then as well")

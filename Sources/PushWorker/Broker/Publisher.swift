@@ -118,6 +118,11 @@ final class Publisher {
         self.fate = fate
     }
 
+    /// Whether results of jobs that are refused may be queued: fewer than those of pushes, which they must not hold up.
+    var takesRefusals: Bool {
+        mainIsOpen && refused <= Self.congestion
+            && waiting.count + waitingReplies.count + again.count < Self.congestion / 2
+    }
     /// Whether so much waits, or is refused, that no new push should start.
     var isCongested: Bool {
         // Replies count while they can go out: a broken exchange for them hurts replies alone.

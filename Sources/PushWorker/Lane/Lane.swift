@@ -158,7 +158,7 @@ final class Lane {
         perform(route)
         let isLeaving = drain.map { now >= $0.handBackAt } == true
         if let delay = route.breaker.splitDelay(isDraining: drain != nil, isLeaving: isLeaving) {
-            route.splitStarted(after: delay, wallClock: wallClock)
+            route.splitStarted(after: delay, now: now, wallClock: wallClock)
         }
         // A route that cannot work gives its jobs back in the end, for another worker may be able to.
         let isGivingUp = route.breaker.intake == .none && (drain != nil || route.shouldHandBack)
@@ -321,6 +321,10 @@ extension Lane {
         }
         while let job = route.waiting.last, !job.isStarted {
             route.waiting.removeLast()
+            giveBack(job, of: route)
+        }
+        while let job = route.refused.last, !job.isStarted {
+            route.refused.removeLast()
             giveBack(job, of: route)
         }
         for suspect in route.poison.takeAll() {

@@ -1,5 +1,19 @@
 internal import DequeModule
 
+/// Where a delivery stands among all there were of one message.
+struct DeliveryOrigin: Equatable {
+    /// How often the broker had taken the message back, by the count of a quorum queue; 0 where there is none.
+    var returns: Int64 = 0
+    /// The channel opening that it came on.
+    var generation: UInt32 = 0
+
+    /// Whether another worker must have had the message after an earlier delivery of this one: it was taken back more
+    /// often than this worker's channel was opened anew.
+    func wasElsewhere(since earlier: DeliveryOrigin) -> Bool {
+        returns - earlier.returns > Int64(generation &- earlier.generation)
+    }
+}
+
 /// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
 ///
 /// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. What the
@@ -9,8 +23,9 @@ internal import DequeModule
 ///
 /// Jobs that were not sent yet, or went back unsent, are noted too, and found first: where a producer published one job
 /// twice, the delivery that was not pushed yet must not pass for the other one. Nothing that was pushed is remembered but
-/// for a generation that ended here, so a delivery that another worker lost is always pushed. While there is no channel
-/// nothing can come again, and that time does not count. Pure: time comes in.
+/// for a generation that ended here, so a delivery that another worker lost is always pushed, and so is one that another
+/// worker had in between: it may have pushed it and died, and then a later result has to say `redelivered`. While there
+/// is no channel nothing can come again, and up to an hour of that time does not count. Pure: time comes in.
 struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
@@ -31,6 +46,8 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     static var byteLimit: Int { RouteCredit.byteCeiling }
     /// For how many nanoseconds with a channel a settled job, and what an ended generation left behind, are remembered.
     static var lifetime: UInt64 { 300_000_000_000 }
+    /// How many nanoseconds without a channel do not count: a producer may republish in earnest what it gave up for lost.
+    static var longestPause: UInt64 { 3_600_000_000_000 }
 
     /// A job of an ended generation that is still being worked on.
     struct Unfinished {
@@ -40,17 +57,22 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         var job: Job
         /// The length of its message in bytes.
         var bytes: Int
+        /// Its delivery.
+        var origin = DeliveryOrigin()
     }
 
     private struct Settled {
         var key: Key
         var at: UInt64
+        var origin: DeliveryOrigin
     }
 
     private struct Known {
         var unsent = 0
         var settled = 0
         var unfinished: [Unfinished] = []
+        /// Its latest delivery.
+        var origin = DeliveryOrigin()
         /// When it is forgotten; news of the same job prolongs it, and nothing else does.
         var until: UInt64
 
@@ -75,11 +97,12 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     private(set) var bytes = 0
 
     /// A job of the present generation is settled, and its acknowledgement on its way.
-    mutating func settled(_ key: Key, now: UInt64) {
+    mutating func settled(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: UInt64) {
+        let one = Settled(key: key, at: now, origin: origin)
         if recent.count < Self.capacity {
-            recent.append(Settled(key: key, at: now))
+            recent.append(one)
         } else {
-            recent[next] = Settled(key: key, at: now)
+            recent[next] = one
             next = (next + 1) % Self.capacity
         }
     }
@@ -95,14 +118,20 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         pausedAt = pausedAt ?? now
         // Oldest first: what was settled has less of its time left than what is under way.
         for one in recent[next...] + recent[..<next] where now - one.at < Self.lifetime {
-            remember(one.key, until: one.at + Self.lifetime) { $0.settled += 1 }
+            remember(one.key, until: one.at + Self.lifetime) { known in
+                known.settled += 1
+                known.origin = one.origin
+            }
         }
         recent.removeAll()
         next = 0
         for key in unsent { remember(key, until: now + Self.lifetime) { $0.unsent += 1 } }
         for one in unfinished {
             bytes += one.bytes
-            remember(one.key, until: now + Self.lifetime) { $0.unfinished.append(one) }
+            remember(one.key, until: now + Self.lifetime) { known in
+                known.unfinished.append(one)
+                known.origin = one.origin
+            }
         }
         while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
     }
@@ -110,8 +139,9 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// There is a channel again: from now on the time counts of what is remembered.
     mutating func generationBegan(now: UInt64) {
         guard let since = pausedAt.take(), now > since else { return }
-        for position in order.indices { order[position].until += now - since }
-        for key in known.keys { known[key]?.until += now - since }
+        let pause = min(now - since, Self.longestPause)
+        for position in order.indices { order[position].until += pause }
+        for key in known.keys { known[key]?.until += pause }
     }
 
     private mutating func remember(_ key: Key, until: UInt64, _ change: (inout Known) -> Void) {
@@ -141,9 +171,10 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
-    mutating func redelivered(_ key: Key, now: UInt64) -> Finding {
+    mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: UInt64) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key] else { return .unknown }
+        let wasElsewhere = origin.wasElsewhere(since: found.origin)
         var finding = Finding.unknown
         if found.unsent > 0 {
             found.unsent -= 1
@@ -155,7 +186,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
             finding = .settled
         }
         known[key] = found.isEmpty ? nil : found
-        return finding
+        return wasElsewhere ? .unknown : finding
     }
 
     /// Whether a job was settled on the present generation, so that a copy of it that the broker may have twice is the

@@ -75,6 +75,7 @@ extension Route {
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
+        let returns = isFirstDelivery ? 0 : Self.returns(of: delivery)
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
         case .success(let job):
             FailPoint.took(job)
@@ -85,7 +86,7 @@ extension Route {
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
-                receivedAt: wallClock)
+                receivedAt: wallClock, returns: returns)
             if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, now: now) { return }
             inFlight.slot = open.insert(inFlight)
             if inFlight.job.operation == .push {
@@ -109,7 +110,7 @@ extension Route {
     /// Reports jobs that are refused, as long as results find their way out: one per notification that could be read, so
     /// that every token's producer hears of it.
     func reportRefused(wallClock: Int64) {
-        while let job = refused.first, let refusal = job.refusal, !surroundings.publisher.isCongested {
+        while let job = refused.first, let refusal = job.refusal, surroundings.publisher.takesRefusals {
             if job.unsettled == 1 { refused.removeFirst() }
             report(Notification(job: job, index: job.nextIndex() ?? 0), refusal, wallClock: wallClock)
         }
@@ -119,7 +120,7 @@ extension Route {
     /// a copy that the broker may have twice, the other one.
     private func isSuppressed(_ delivery: JobInFlight, isFirstDelivery: Bool, now: MonotonicTime) -> Bool {
         guard let key = delivery.redeliveryKey else { return false }
-        switch memory.redelivered(key, now: now.nanoseconds) {
+        switch memory.redelivered(key, as: delivery.origin, now: now.nanoseconds) {
         case .unknown:
             // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and
             // comes back if this worker does not live to settle it.
@@ -131,16 +132,16 @@ extension Route {
         case .settled:
             acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
             // This acknowledgement can be lost as well.
-            memory.settled(key, now: now.nanoseconds)
-        case .unfinished(let job): takeOver(delivery.deliveryTag, for: job, now: now)
+            memory.settled(key, as: delivery.origin, now: now.nanoseconds)
+        case .unfinished(let job): takeOver(delivery, for: job, now: now)
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
         return true
     }
 
     /// Goes on with a job whose channel was gone, now that the broker delivered it again.
-    private func takeOver(_ deliveryTag: UInt64, for job: JobInFlight, now: MonotonicTime) {
-        job.redelivered(as: deliveryTag, generation: consumer.generation)
+    private func takeOver(_ delivery: JobInFlight, for job: JobInFlight, now: MonotonicTime) {
+        job.redelivered(as: delivery)
         job.slot = open.insert(job)
         if job.job.operation == .push {
             resends.append(contentsOf: job.takePostponed())

@@ -12,8 +12,7 @@ extension Route {
             FailPoint.reached(.afterAnswer)
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
-            breaker.answered(
-                isTrouble: isTrouble(response.answer, notification, now: now), now: now.nanoseconds, random: &random)
+            learnHealth(from: response.answer, notification, now: now)
             if response.status == 429 { rest(notification, after: response.answer, now: now) }
             settle(
                 notification, attempted, wallClock: wallClock, now: now,
@@ -54,14 +53,17 @@ extension Route {
         }
     }
 
-    /// Whether an answer says that APNs cannot serve the route: its own errors, and too many requests for a device token
-    /// that was not known to have too many.
-    private func isTrouble(_ answer: Answer, _ notification: Notification, now: MonotonicTime) -> Bool {
-        if answer.status == 429 {
-            return answer.reason == .tooManyRequests
-                && cooling.remaining(key(of: notification), now: now.nanoseconds) == nil
+    /// Tells the breaker whether an answer says that APNs cannot serve the route: its own errors, and too many requests
+    /// for a device token that was not known to have too many. Those for one that was say nothing either way, but a
+    /// probe that ends so has not shown that the trouble is over.
+    private func learnHealth(from answer: Answer, _ notification: Notification, now: MonotonicTime) {
+        let isThrottled = answer.status == 429 && answer.reason == .tooManyRequests
+        if isThrottled, breaker.state == .working,
+            cooling.remaining(key(of: notification), now: now.nanoseconds) != nil
+        {
+            return
         }
-        return answer.status >= 500
+        breaker.answered(isTrouble: isThrottled || answer.status >= 500, now: now.nanoseconds, random: &random)
     }
 
     /// Lets a device token rest where APNs has had too many notifications for it.
@@ -87,33 +89,31 @@ extension Route {
 
     /// Sends the rest of multicast jobs that were begun into a tier, so that what is settled of them is acknowledged.
     ///
+    /// What no tier can bring back in time stays until its time is over, which is looked at here because nothing is sent.
+    ///
     /// - Parameters:
     ///   - delay: After how long the rest should be tried again, in nanoseconds.
+    ///   - now: The time.
     ///   - wallClock: Milliseconds since 1970.
-    func splitStarted(after delay: UInt64, wallClock: Int64) {
-        func split(_ job: JobInFlight, _ indexes: some Sequence<Int>, _ tier: Int) {
-            for index in indexes {
-                counters.retries[tier] += 1
-                goOn(
-                    with: Notification(job: job, index: index), as: .retry(tier: tier, attempt: job.job.attempt),
-                    wallClock: wallClock)
-            }
-        }
-        func tier(_ job: JobInFlight) -> Int? {
-            guard job.isStarted, job.job.isMulticast else { return nil }
-            return surroundings.policy.restingTier(
+    func splitStarted(after delay: UInt64, now: MonotonicTime, wallClock: Int64) {
+        /// Settles some notifications of a job; false where they stay.
+        func split(_ job: JobInFlight, _ indexes: some Sequence<Int>) -> Bool {
+            guard job.isStarted, job.job.isMulticast else { return false }
+            let tier = surroundings.policy.restingTier(
                 remaining: Int64(delay / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
-        }
-        waiting.removeAll { job in
-            guard let tier = tier(job) else { return false }
-            split(job, sequence(state: job) { $0.nextIndex() }, tier)
+            guard tier != nil || job.job.isExpired(at: wallClock) else { return false }
+            for notification in indexes.map({ Notification(job: job, index: $0) }) {
+                guard let tier else {
+                    settle(notification, .expired, wallClock: wallClock, now: now)
+                    continue
+                }
+                counters.retries[tier] += 1
+                goOn(with: notification, as: .retry(tier: tier, attempt: job.job.attempt), wallClock: wallClock)
+            }
             return true
         }
-        resends.removeAll { resend in
-            guard let tier = tier(resend.job) else { return false }
-            split(resend.job, CollectionOfOne(resend.index), tier)
-            return true
-        }
+        waiting.removeAll { job in split(job, sequence(state: job) { $0.nextIndex() }) }
+        resends.removeAll { resend in split(resend.job, CollectionOfOne(resend.index)) }
     }
 
     private func key(of notification: Notification) -> Int {
@@ -260,7 +260,9 @@ extension Route {
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
         acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
         // A copy that comes back looks the same, and must not be taken for this delivery.
-        if !job.comesBackUnchanged, let key = job.redeliveryKey { memory.settled(key, now: now.nanoseconds) }
+        if !job.comesBackUnchanged, let key = job.redeliveryKey {
+            memory.settled(key, as: job.origin, now: now.nanoseconds)
+        }
         leave(job)
     }
 

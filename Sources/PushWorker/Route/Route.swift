@@ -251,7 +251,7 @@ final class Route {
             job.slot = nil
             guard let key = job.redeliveryKey, !job.isRejected else { continue }
             if job.isStarted {
-                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count))
+                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count, origin: job.origin))
             } else {
                 unsent.append(key)
             }

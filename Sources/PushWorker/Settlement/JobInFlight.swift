@@ -46,6 +46,10 @@ final class JobInFlight {
     private(set) var deliveryTag: UInt64
     /// The channel opening that delivered it; it is acknowledged on this one only.
     private(set) var generation: UInt32
+    /// How often the broker had it back by then, by the count of a quorum queue; 0 where there is none.
+    private var returns: Int64
+    /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
+    private(set) var isRedelivered: Bool
     /// Its properties in wire form, as a range of `job.bytes`.
     let properties: Range<Int>
     /// Milliseconds since 1970 when it arrived here.
@@ -82,13 +86,15 @@ final class JobInFlight {
     /// Starts work on a delivery.
     init(
         job: consuming Job, refusal: FinalReport?, deliveryTag: UInt64, generation: UInt32, properties: Range<Int>,
-        receivedAt: Int64
+        receivedAt: Int64, returns: Int64 = 0
     ) {
+        isRedelivered = job.redelivered
         unsettled = refusal == nil ? job.notificationCount : max(1, job.notificationCount)
         self.job = job
         self.refusal = refusal
         self.deliveryTag = deliveryTag
         self.generation = generation
+        self.returns = returns
         self.properties = properties
         self.receivedAt = receivedAt
     }
@@ -127,10 +133,16 @@ final class JobInFlight {
     /// Whether everything it asked for was carried out, and nothing waits for its delivery to come again.
     var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }
 
-    /// The broker delivered it again, on a channel that is open: from now on that delivery is worked on.
-    func redelivered(as deliveryTag: UInt64, generation: UInt32) {
-        self.deliveryTag = deliveryTag
-        self.generation = generation
+    /// Where the delivery stands among all there were of its message.
+    var origin: DeliveryOrigin { DeliveryOrigin(returns: returns, generation: generation) }
+
+    /// The broker delivered it again, on a channel that is open: from now on that delivery is worked on. Another worker
+    /// may have had it meanwhile.
+    func redelivered(as delivery: JobInFlight) {
+        deliveryTag = delivery.deliveryTag
+        generation = delivery.generation
+        returns = delivery.returns
+        isRedelivered = true
         suppressedEnd = cursor
         resent = Set(postponed.map(\.index))
     }

@@ -45,7 +45,7 @@ struct PublicationRenderer {
             copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
             addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
             // The broker may have this copy twice, or the job it is made from may have been handed on before.
-            if publication.isRepublished || job.job.redelivered {
+            if publication.isRepublished || job.isRedelivered {
                 message.addHeader(HeaderName.duplicate, text: MessageName.possible)
             }
             addIndexes(indexes, of: job.job, to: &message)
@@ -94,7 +94,7 @@ struct PublicationRenderer {
             index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
             finishedAt: verdict.finishedAt,
             queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
-            apnsMilliseconds: verdict.apnsMilliseconds,
+            apnsMilliseconds: verdict.apnsMilliseconds, isRedelivered: job.isRedelivered,
             isSuppressedDuplicate: verdict.isSuppressed || job.isSuppressed(index))
     }
 

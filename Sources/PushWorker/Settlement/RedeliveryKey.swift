@@ -28,6 +28,8 @@ extension JobInFlight {
             content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
         }
         content.combine(job.enqueuedAt)
+        content.combine(job.operation)
+        if let channelID = job.channelID { for byte in job.bytes[channelID] { content.combine(byte) } }
         return RedeliveryKey(
             resultID: resultID ?? ResultReport.messageID(of: first, for: job), content: content.finalize(),
             notifications: job.notificationCount, bodyLength: job.body.count)
