@@ -14,7 +14,9 @@ private let twoApps = [
 // APNs is slow, refuses, leaves or lies.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let apns = [slowAPNs, departures, refusals, unreachableAPNs, outage, throttledRoute, handBacks]
+    static let apns = [
+        slowAPNs, departures, refusals, unreachableAPNs, outage, throttledRoute, handBacks, revolvingDoor,
+    ]
 
     private static let slowAPNs = Fault(
         36, name: "APNs slow, silent, frozen", expects: "Requests have a deadline; other routes go on meanwhile",
@@ -319,6 +321,37 @@ extension FaultCatalogue {
         }
         let counts = try await ring.local.queueCounts()
         ring.expect(queues.allSatisfy { counts[$0]?.total == 0 }, "jobs are left: \(counts)")
+    }
+}
+
+extension FaultCatalogue {
+    fileprivate static let revolvingDoor = Fault(
+        145, name: "APNs takes connections and sends each away",
+        expects: "What waits is handed back once, then one job at a time is tried: no poison", isLong: true,
+        setup: {
+            $0.jobs = 0
+            $0.settings = "lanes: 1"
+            $0.patience = .seconds(180)
+        }
+    ) { ring in
+        let jobs = 1_000
+        try await ring.until("the worker is ready") { try ring.worker.isReady }
+        try await ring.publish(100, prefix: "2")
+        try await ring.until("they are pushed") { ring.pushes == 100 }
+        ring.use(.topic(twoApps[0].topic, Verdict(.goAway(Verdict.GoAway(reach: .before)))))
+        try await ring.publish(jobs, prefix: "1")
+        let before = try await ring.metric("martlet_apns_goaways_total")
+        try await ring.endure(.seconds(150))
+        let left = try await ring.metric("martlet_apns_goaways_total") - before
+        let again = try await ring.metric("martlet_jobs_redelivered_total")
+        ring.note("\(Int(left)) connections sent away, \(Int(again)) deliveries came again")
+        ring.expect(left >= 8, "only \(Int(left)) connections: the run says nothing")
+        // What was here when the route stopped, and hardly anything since.
+        ring.expect(again <= Double(jobs) + 20, "what was handed back went round")
+        ring.use()
+        try await ring.untilDone()
+        let outcomes = try await ring.outcomes()
+        ring.expect(outcomes["accepted"] == jobs + 100, "outcomes \(outcomes)")
     }
 }
 
