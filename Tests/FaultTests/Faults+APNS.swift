@@ -346,8 +346,8 @@ extension FaultCatalogue {
         let again = try await ring.metric("martlet_jobs_redelivered_total")
         ring.note("\(Int(left)) connections sent away, \(Int(again)) deliveries came again")
         ring.expect(left >= 8, "only \(Int(left)) connections: the run says nothing")
-        // What was here when the route stopped, and hardly anything since.
-        ring.expect(again <= Double(jobs) + 20, "what was handed back went round")
+        // What was here when the route stopped, and hardly anything since; each time 32 would have come.
+        ring.expect(again <= 100, "what was handed back went round")
         ring.use()
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
