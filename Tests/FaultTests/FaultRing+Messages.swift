@@ -23,6 +23,8 @@ struct FaultMessage: Sendable {
     var body = Array(#"{"aps":{"alert":"Your order is on its way"}}"#.utf8)
     /// Its body's size, where spaces fill it up.
     var size = 0
+    /// How many device tokens are in its body.
+    var notifications = 1
 
     /// A device token that nothing may be pushed to.
     static let unusedToken = String(repeating: "5ec2e7ab", count: 8)
@@ -77,7 +79,7 @@ extension FaultRing {
                     refused += 1
                     continue
                 }
-                audit.record { $0.promised(job: one.id) }
+                audit.record { $0.promised(job: one.id, notifications: one.notifications) }
             }
             return refused
         }

@@ -1,4 +1,5 @@
 import LocalStack
+import PushModel
 import RabbitMQ
 import TestSupport
 
@@ -72,7 +73,39 @@ extension FaultCatalogue {
             ring.brokerProxy?.reset()
             try await ring.awaitReady()
         },
+        brokenCampaign,
     ]
+
+    fileprivate static let brokenCampaign = Fault(
+        147, name: "multicasts that break a rule",
+        expects: "Each device has its result, in bounded memory; another route's pushes do not wait for them",
+        setup: {
+            refusing(&$0)
+            $0.jobs = 0
+            $0.settings = "lanes: 1"
+            $0.apps.append(LocalRun.App(route: "news", topic: "com.example.news"))
+        }
+    ) { ring in
+        let (messages, devices) = (100, 1_000)
+        try await ring.until("the worker is ready") { try ring.worker.isReady }
+        let tokens = Array(repeating: "\"\(FaultMessage.unusedToken)\"", count: devices).joined(separator: ",")
+        // There is no such priority.
+        var message = FaultMessage.enveloped(#"{"device_tokens":[\#(tokens)],"priority":7,"payload":{"aps":{}}}"#)
+        message.notifications = devices
+        try await ring.publish((0..<messages).map { _ in message.with { _ in } })
+        var jobs = RunJob.several(1_000)
+        for index in jobs.indices { jobs[index].topic = "com.example.news" }
+        try await ring.publish(jobs)
+        try await ring.until("the other route's jobs are pushed") { ring.pushes == 1_000 }
+        let dead = try ring.broker.queueCounts()[TopologyNames.deadQueue]?.total ?? 0
+        ring.note("\(dead) of \(messages) multicasts were settled when 1,000 pushes of another route were done")
+        ring.expect(dead < messages / 2, "the pushes waited for the refusals")
+        try await ring.until("every multicast is settled") {
+            try ring.broker.queueCounts()[TopologyNames.deadQueue]?.total == messages
+        }
+        ring.expect(ring.pushes == 1_000, "refused jobs were pushed")
+        try await ring.awaitReady()
+    }
 
     /// Jobs that cannot be read, or break a rule.
     private static let unreadable = [
