@@ -41,7 +41,8 @@ struct RouteIntakeTests {
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
-        var table = short("x-delivery-count") + [UInt8(ascii: "b"), UInt8(returns)]
+        var table = short("x-delivery-count") + [UInt8(ascii: "l")]
+        table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
         for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
         // Padding goes into correlation_id, reply_to, type and app_id.
         let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
@@ -56,7 +57,7 @@ struct RouteIntakeTests {
         let properties = key.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
-            channel: 1, deliveryTag: 1, redelivered: returns > 0, bytes: bytes, exchange: 0..<0, routingKey: key,
+            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: 0..<0, routingKey: key,
             properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
             isTruncated: false)
     }
@@ -156,6 +157,17 @@ struct RouteIntakeTests {
         take(delivery(returns: 1), route, at: 3)
         let again = try #require(route.waiting.first)
         #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
+    }
+
+    @Test("A job is pushed or refused whatever its producer writes as the count", arguments: [Int.min, -1, .max])
+    func oddCount(count: Int) throws {
+        let route = try route()
+        for returns in [count, .max, .min, 1] {
+            take(delivery(returns: returns), route)
+            if let job = route.waiting.first { _ = job.nextIndex() }
+            route.generationEnded(now: MonotonicTime(nanoseconds: 1_000_000_000))
+        }
+        #expect(route.counters.jobsReceived == 4)
     }
 
     @Test("The rest of a begun job whose time is over is reported so, though nothing can be sent")

@@ -54,13 +54,15 @@ extension Route {
         take(delivery, now: now, wallClock: wallClock)
     }
 
-    /// How often a delivery came back, by the count of a quorum queue; 0 where there is none, or it cannot be read.
+    /// How often a delivery came back, by the count of a quorum queue; 0 where there is none, or it cannot be read. In
+    /// other queues a producer may have written any number.
     private static func returns(of delivery: borrowing Delivery) -> Int64 {
         guard let table = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return 0 }
         var reader = FieldTableReader(table)
         while let field = try? reader.next(in: delivery.bytes) {
             guard case .integer(let count) = field.value else { continue }
-            if delivery.bytes.span.extracting(field.name).isText("x-delivery-count") { return count }
+            guard delivery.bytes.span.extracting(field.name).isText("x-delivery-count") else { continue }
+            return min(max(0, count), Int64(UInt32.max))
         }
         return 0
     }
