@@ -46,21 +46,25 @@ extension APNSPool {
 
     /// Closes all connections of the credential because its time is over; they finish what they have.
     ///
-    /// - Parameter now: the time.
-    package func expire(now: MonotonicTime) {
-        let spare = rotation.spare
-        let actions = rotation.expired()
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - seconds: the same as seconds since 1970, which certificates count.
+    package func expire(now: MonotonicTime, seconds: Int64) {
+        let other = rotation.spare
+        let actions = rotation.expired(isSpareTimely: spare?.validity?.contains(seconds) ?? true)
         guard !actions.isEmpty else { return }
         perform(actions, now: now)
-        if rotation.current == spare { delegate?.pool(self, credential: .retried(version: rotation.current)) }
+        if rotation.current == other { delegate?.pool(self, credential: .retried(version: rotation.current)) }
         advance(now: now)
     }
 
-    /// Whether APNs refused a version that is newer than the one in use.
+    /// Takes over which version another pool of the same credential would ask for in the end, though it was refused.
     ///
-    /// - Parameter version: the number of a version.
-    /// - Returns: whether it was refused here.
-    package func hasRefused(_ version: Int) -> Bool { rotation.spare == version }
+    /// - Parameter other: a pool whose present version this one has.
+    package func keepSpare(of other: APNSPool) {
+        spare = other.spare
+        rotation.keep(spare: spare?.version)
+    }
 
     /// Opens connections again after the credential was refused or its time was over; nothing happens otherwise.
     ///

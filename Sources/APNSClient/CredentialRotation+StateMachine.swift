@@ -150,14 +150,18 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         return ask(candidate)
     }
 
-    /// The time of the version in use is over.
-    mutating func expired() -> [Action] {
+    /// The time of the version in use is over, or has not come.
+    ///
+    /// - Parameter isSpareTimely: Whether it is the time of the refused version that is kept, if there is one.
+    mutating func expired(isSpareTimely: Bool = true) -> [Action] {
         switch state {
         case .refused: return []
         case .settled(let version), .trying(_, let version):
-            if let spare = spare.take() {
-                state = .settled(spare)
-                return [.closeAll(version), .switchTo(spare)]
+            if let other = spare, isSpareTimely {
+                state = .settled(other)
+                // This machine's clock may be what is wrong.
+                spare = version
+                return [.closeAll(version), .switchTo(other)]
             }
             state = .refused(version)
             return [.closeAll(version)]
@@ -178,6 +182,9 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         spare = version
         return [.switchTo(other)]
     }
+
+    /// Another pool's refused version is to be asked for here as well, once the one in use is refused.
+    mutating func keep(spare version: Int?) { spare = version }
 
     private mutating func ask(_ version: Int) -> [Action] {
         lacksProof = false

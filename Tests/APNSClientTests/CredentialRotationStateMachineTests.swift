@@ -78,8 +78,8 @@ struct CredentialRotationStateMachineTests {
             "a refused candidate takes over from one that expires",
             [.offered(2), .judged(2, .refused), .expired], [.closeAll(1), .switchTo(2)], .settled(2)),
         Row(
-            "what has expired does not come back",
-            [.offered(2), .judged(2, .refused), .expired, .judged(2, .refused), .retry], [], .settled(2)),
+            "what has expired may come back, for the clock may be wrong",
+            [.offered(2), .judged(2, .refused), .expired, .judged(2, .refused), .retry], [.switchTo(1)], .settled(1)),
         Row("a revoked version loses all its connections", [.judged(1, .refused)], [.closeAll(1)], .refused(1)),
         Row("it loses them once", [.judged(1, .refused), .judged(1, .refused)], [], .refused(1)),
         Row("somebody asks again", [.judged(1, .refused), .retry], [], .settled(1)),
@@ -166,6 +166,15 @@ struct CredentialRotationStateMachineTests {
         }
         #expect(actions == row.actions)
         #expect(machine.state == row.state)
+    }
+
+    @Test("A refused version whose own time is not now does not take over, but is asked for when somebody asks")
+    func untimelySpare() {
+        var machine = Machine(version: 1)
+        machine.keep(spare: 2)
+        #expect(machine.offered(2) == [] && machine.expired(isSpareTimely: false) == [.closeAll(1)])
+        #expect(machine.state == .refused(1) && machine.expired() == [])
+        #expect(machine.retry() == [.switchTo(2)] && machine.spare == 1)
     }
 
     @Test(

@@ -55,7 +55,7 @@ struct ChannelHostTests {
                 loop: try EventLoop(), endpoint: host.connector.endpoint, credential: try credential(1),
                 delegate: delegate)
             host.pool = pool
-            if isRefused { pool.expire(now: Self.now) }
+            if isRefused { pool.expire(now: Self.now, seconds: 0) }
             host.offer(try credential(2), now: Self.now)
             #expect(pool.credential.version == (isRefused ? 2 : 1))
             #expect((host.breaker.state == .probing) == isRefused)

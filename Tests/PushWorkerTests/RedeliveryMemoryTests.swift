@@ -151,8 +151,8 @@ struct RedeliveryMemoryTests {
             (0, 1, 0, 2, true), (3, 1, 0, 2, true), (0, UInt32.max, 1, 0, true), (0, UInt32.max, 2, 0, false),
         ] as [(Int64, UInt32, Int64, UInt32, Bool)])
     func elsewhere(_ row: (Int64, UInt32, Int64, UInt32, Bool)) {
-        let (first, again) = (DeliveryOrigin(returns: row.0, generation: row.1), row)
-        let origin = DeliveryOrigin(returns: again.2, generation: again.3)
+        let (first, again) = (DeliveryOrigin(returns: row.0, chances: row.1), row)
+        let origin = DeliveryOrigin(returns: again.2, chances: again.3)
         var memory = RedeliveryMemory<Int, Work>()
         let work = Work()
         memory.settled(1, as: first, now: 0)

@@ -348,8 +348,15 @@ struct RouteBreakerTests {
         #expect(!breaker.awaitsProbe, "no connection comes any more")
         breaker.connectivityChanged(isConnected: true, now: now)
         #expect(breaker.intake == .one)
+        var lasting = breaker
         breaker.answered(isTrouble: true, now: now, random: &random)
         #expect(breaker.intake == .full, "it answers")
+        // Capacity that changes is no other connection.
+        lasting.connectivityChanged(isConnected: true, now: now + 1_000_000_000)
+        lasting.tick(now: now + RouteBreaker.provingTime - 1)
+        #expect(lasting.intake == .one && lasting.nextTick.map { $0 <= now + RouteBreaker.provingTime } == true)
+        lasting.tick(now: now + RouteBreaker.provingTime)
+        #expect(lasting.intake == .full, "it lasts, though nothing is pushed to devices")
     }
 
     @Test("before the first connection nothing is taken")

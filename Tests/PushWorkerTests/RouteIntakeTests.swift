@@ -170,6 +170,20 @@ struct RouteIntakeTests {
         #expect(route.counters.jobsReceived == 4)
     }
 
+    @Test("A suspect that this worker gave back itself was not elsewhere")
+    func suspectHandedBack() throws {
+        let route = try route()
+        take(delivery(returns: 2), route)
+        let job = try #require(route.waiting.first)
+        _ = job.nextIndex()
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        route.consumer.channelOpened()
+        // It came with 3 returns, was held, and went back.
+        route.suspectsHandedBack += 1
+        take(delivery(returns: 4), route, at: 3)
+        #expect(route.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+    }
+
     @Test("The rest of a begun job whose time is over is reported so, though nothing can be sent")
     func splitExpired() throws {
         let route = try route()

@@ -118,10 +118,10 @@ final class Publisher {
         self.fate = fate
     }
 
-    /// Whether results of jobs that are refused may be queued: fewer than those of pushes, which they must not hold up.
-    var takesRefusals: Bool {
-        mainIsOpen && refused <= Self.congestion
-            && waiting.count + waitingReplies.count + again.count < Self.congestion / 2
+    /// Whether a result of a job that is refused may be queued: fewer of them than of pushes, which they must not hold up.
+    func takesRefusals(withReply wantsReply: Bool) -> Bool {
+        let replies = repliesAreOpen || wantsReply ? waitingReplies.count : 0
+        return mainIsOpen && refused <= Self.congestion && waiting.count + replies + again.count < Self.congestion / 2
     }
     /// Whether so much waits, or is refused, that no new push should start.
     var isCongested: Bool {

@@ -57,10 +57,10 @@ extension Route {
         breaker.isHeld = untimely != nil
         for host in channelHosts where host.breaker.isHeld != breaker.isHeld {
             host.breaker.isHeld = breaker.isHeld
-            if breaker.isHeld { host.pool?.expire(now: now) }
+            if breaker.isHeld { host.pool?.expire(now: now, seconds: wallClock / 1_000) }
         }
         if untimely != nil {
-            pool.expire(now: now)
+            pool.expire(now: now, seconds: wallClock / 1_000)
         } else if !breaker.isParked {
             pool.retryCredential(now: now)
         }

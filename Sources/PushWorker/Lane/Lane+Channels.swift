@@ -42,7 +42,8 @@ extension Lane {
         host.pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: host.connector.endpoint, credential: credential,
             delegate: events)
-        if route.pool?.hasRefused(newest.version) != true { host.pool?.offer(newest, now: now) }
+        if let pool = route.pool { host.pool?.keepSpare(of: pool) }
+        host.pool?.offer(newest, now: now)
     }
 
     /// A helper thread finished a connect to a host of channels.

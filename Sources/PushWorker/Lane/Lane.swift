@@ -327,7 +327,9 @@ extension Lane {
             route.refused.removeLast()
             giveBack(job, of: route)
         }
-        for suspect in route.poison.takeAll() {
+        let suspects = route.poison.takeAll()
+        if !suspects.isEmpty { route.suspectsHandedBack &+= 1 }
+        for suspect in suspects {
             route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
             route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))
         }

@@ -4,13 +4,14 @@ internal import DequeModule
 struct DeliveryOrigin: Equatable {
     /// How often the broker had taken the message back, by the count of a quorum queue; 0 where there is none.
     var returns: Int64 = 0
-    /// The channel opening that it came on.
-    var generation: UInt32 = 0
+    /// How often it can have been this worker that gave a message back, or lost it: counts the route's openings of a
+    /// channel and hand-backs of suspects.
+    var chances: UInt32 = 0
 
     /// Whether another worker must have had the message after an earlier delivery of this one: it was taken back more
-    /// often than this worker's channel was opened anew.
+    /// often than this worker can have given it back.
     func wasElsewhere(since earlier: DeliveryOrigin) -> Bool {
-        returns - earlier.returns > Int64(generation &- earlier.generation)
+        returns - earlier.returns > Int64(chances &- earlier.chances)
     }
 }
 

@@ -77,7 +77,9 @@ extension Route {
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
-        let returns = isFirstDelivery ? 0 : Self.returns(of: delivery)
+        let origin = DeliveryOrigin(
+            returns: isFirstDelivery ? 0 : Self.returns(of: delivery),
+            chances: consumer.generation &+ suspectsHandedBack)
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
         case .success(let job):
             FailPoint.took(job)
@@ -88,7 +90,7 @@ extension Route {
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
-                receivedAt: wallClock, returns: returns)
+                receivedAt: wallClock, origin: origin)
             if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, now: now) { return }
             inFlight.slot = open.insert(inFlight)
             if inFlight.job.operation == .push {
@@ -112,7 +114,9 @@ extension Route {
     /// Reports jobs that are refused, as long as results find their way out: one per notification that could be read, so
     /// that every token's producer hears of it.
     func reportRefused(wallClock: Int64) {
-        while let job = refused.first, let refusal = job.refusal, surroundings.publisher.takesRefusals {
+        while let job = refused.first, let refusal = job.refusal,
+            surroundings.publisher.takesRefusals(withReply: job.job.replyTo != nil)
+        {
             if job.unsettled == 1 { refused.removeFirst() }
             report(Notification(job: job, index: job.nextIndex() ?? 0), refusal, wallClock: wallClock)
         }

@@ -88,6 +88,8 @@ final class Route {
     static let survival: UInt64 = 10_000_000_000
     /// Holds what may have ended the process before, to be taken up alone.
     var poison = PoisonWatch<Delivery>()
+    /// How often suspects were handed back unread.
+    var suspectsHandedBack: UInt32 = 0
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.

@@ -56,6 +56,10 @@ package struct RouteBreaker {
     /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
     /// and sends them away would otherwise be given a window each time, and all of it would be handed back each time.
     private var isUnproven = false
+    /// When it has lasted long enough to be worth more all the same; nil without one. Not every route pushes to devices.
+    private var provenDue: UInt64?
+    /// For how many nanoseconds that is: as long as a request may stay without an answer, by default.
+    package static let provingTime: UInt64 = 30_000_000_000
     /// Whether there ever was a connection.
     private var wasConnected = false
     /// Until when an outage may be one of many short ones.
@@ -138,6 +142,7 @@ package struct RouteBreaker {
     ///   - random: Spreads the probes of many workers.
     package mutating func answered(isTrouble: Bool, now: UInt64, random: inout some RandomNumberGenerator) {
         isUnproven = false
+        provenDue = nil
         guard isTrouble else {
             troubles = 0
             if isTroubled { state = .working }
@@ -175,11 +180,15 @@ package struct RouteBreaker {
     package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
         if isConnected {
             if !isReachable, wasConnected { isUnproven = true }
+            if isUnproven { provenDue = provenDue ?? now + Self.provingTime }
             lostAt = nil
             relapseEnd = nil
             isReachable = true
             wasConnected = true
-        } else if lostAt == nil, isReachable {
+            return
+        }
+        provenDue = nil
+        if lostAt == nil, isReachable {
             lostAt = now
             relapseEnd = isUnproven ? now + Self.relapseTime : nil
         }
@@ -193,6 +202,10 @@ package struct RouteBreaker {
             self.lostAt = nil
         }
         if let end = relapseEnd, now >= end { relapseEnd = nil }
+        if let due = provenDue, now >= due {
+            isUnproven = false
+            provenDue = nil
+        }
         let due = min(now, .max - Self.handBackDelay) + Self.handBackDelay
         handBackDue = intake == .full ? nil : handBackDue ?? due
         mayHandBack = handBackDue.map { now >= $0 } ?? false
@@ -203,6 +216,6 @@ package struct RouteBreaker {
         let outage = lostAt.map { $0 + Self.disconnectGrace }
         let probe: UInt64? = if case .parked(let until) = state { until } else { nil }
         let handBack = mayHandBack ? nil : handBackDue
-        return [outage, probe, handBack].compactMap(\.self).min()
+        return [outage, probe, handBack, provenDue].compactMap(\.self).min()
     }
 }

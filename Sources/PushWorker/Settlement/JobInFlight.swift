@@ -46,8 +46,8 @@ final class JobInFlight {
     private(set) var deliveryTag: UInt64
     /// The channel opening that delivered it; it is acknowledged on this one only.
     private(set) var generation: UInt32
-    /// How often the broker had it back by then, by the count of a quorum queue; 0 where there is none.
-    private var returns: Int64
+    /// Where the delivery stands among all there were of its message.
+    private(set) var origin: DeliveryOrigin
     /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
     private(set) var isRedelivered: Bool
     /// Its properties in wire form, as a range of `job.bytes`.
@@ -86,7 +86,7 @@ final class JobInFlight {
     /// Starts work on a delivery.
     init(
         job: consuming Job, refusal: FinalReport?, deliveryTag: UInt64, generation: UInt32, properties: Range<Int>,
-        receivedAt: Int64, returns: Int64 = 0
+        receivedAt: Int64, origin: DeliveryOrigin = DeliveryOrigin()
     ) {
         isRedelivered = job.redelivered
         unsettled = refusal == nil ? job.notificationCount : max(1, job.notificationCount)
@@ -94,7 +94,7 @@ final class JobInFlight {
         self.refusal = refusal
         self.deliveryTag = deliveryTag
         self.generation = generation
-        self.returns = returns
+        self.origin = origin
         self.properties = properties
         self.receivedAt = receivedAt
     }
@@ -133,15 +133,12 @@ final class JobInFlight {
     /// Whether everything it asked for was carried out, and nothing waits for its delivery to come again.
     var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }
 
-    /// Where the delivery stands among all there were of its message.
-    var origin: DeliveryOrigin { DeliveryOrigin(returns: returns, generation: generation) }
-
     /// The broker delivered it again, on a channel that is open: from now on that delivery is worked on. Another worker
     /// may have had it meanwhile.
     func redelivered(as delivery: JobInFlight) {
         deliveryTag = delivery.deliveryTag
         generation = delivery.generation
-        returns = delivery.returns
+        origin = delivery.origin
         isRedelivered = true
         suppressedEnd = cursor
         resent = Set(postponed.map(\.index))
