@@ -17,10 +17,10 @@ enum BrokerConnectionFuzzing {
     /// How many frames are read in one turn: few, so that inputs need several.
     private static let framesPerTurn = 5
 
-    /// The broker's half of an orderly login, with the smallest frames that AMQP knows, so that inputs exceed them.
+    /// The broker's half of an orderly login, with the smallest frames that are worked with, so that inputs exceed them.
     private static let welcome: [UInt8] =
         method(10, 10, [0, 9, 0, 0, 0, 0] + long("PLAIN") + long("en_US"))
-        + method(10, 30, [0, 8, 0, 0, 16, 0, 0, 60]) + method(10, 41, [0])
+        + method(10, 30, [0, 8, 0, 0, 32, 0, 0, 60]) + method(10, 41, [0])
 
     private static func long(_ text: String) -> [UInt8] { [0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8) }
 
