@@ -69,6 +69,15 @@ struct RouteIntakeTests {
         route.takeSuspect(now: now.adding(nanoseconds: 60_000_000_000), wallClock: Self.wallClock)
     }
 
+    /// A job of which one notification was sent when its channel was lost.
+    private func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
+        take(delivery, route)
+        let job = try #require(route.waiting.first)
+        _ = job.nextIndex()
+        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        return job
+    }
+
     /// The dead letter of the one job that the route refused.
     private func deadLetter(_ route: Route) throws -> OutgoingMessage {
         let job = try #require(route.open.removeAll().first)
@@ -136,10 +145,7 @@ struct RouteIntakeTests {
     @Test("A job that this process is still working on is taken over, however often it came back")
     func remembered() throws {
         let route = try route()
-        take(delivery(returns: 9), route)
-        let job = try #require(route.waiting.first)
-        _ = job.nextIndex()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        let job = try interrupted(delivery(returns: 9), route)
         for _ in 0..<100 { route.consumer.channelOpened() }
         take(delivery(returns: 100), route, at: 3)
         #expect(route.open.removeAll().first === job && route.counters.duplicatesSuppressed == 2)
@@ -149,10 +155,7 @@ struct RouteIntakeTests {
     @Test("A job that another worker had in between is pushed, for that one may have pushed it and died")
     func elsewhere() throws {
         let route = try route()
-        take(delivery(returns: 0), route)
-        let job = try #require(route.waiting.first)
-        _ = job.nextIndex()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        let job = try interrupted(delivery(returns: 0), route)
         // The channel was not opened anew, as far as this route knows: one return is one too many.
         take(delivery(returns: 1), route, at: 3)
         let again = try #require(route.waiting.first)
@@ -173,10 +176,7 @@ struct RouteIntakeTests {
     @Test("A suspect that this worker gave back itself was not elsewhere")
     func suspectHandedBack() throws {
         let route = try route()
-        take(delivery(returns: 2), route)
-        let job = try #require(route.waiting.first)
-        _ = job.nextIndex()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        let job = try interrupted(delivery(returns: 2), route)
         route.consumer.channelOpened()
         // It came with 3 returns, was held, and went back.
         route.suspectsHandedBack += 1
@@ -203,10 +203,7 @@ struct RouteIntakeTests {
     func reusedID() throws {
         let route = try route()
         let bodies = [1, 2].map { #"{"device_token":"aa11","payload":{"aps":{"badge":\#($0)}}}"# }
-        take(delivery(returns: 0, body: bodies[0]), route)
-        let first = try #require(route.waiting.first)
-        _ = first.nextIndex()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        _ = try interrupted(delivery(returns: 0, body: bodies[0]), route)
         route.consumer.channelOpened()
         take(delivery(returns: 1, body: bodies[1]), route, at: 3)
         #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 0, "it was never pushed")
