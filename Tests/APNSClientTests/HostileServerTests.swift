@@ -26,8 +26,6 @@ private enum Frame {
 
     static func goAway(_ last: UInt32, debug: [UInt8] = []) -> [UInt8] { make(7, number(last) + number(0) + debug) }
 
-    static func flood(_ frame: [UInt8], _ times: Int) -> [UInt8] { Array(repeatElement(frame, count: times).joined()) }
-
     static let status200: [UInt8] = [0x88]
     /// `:status: 103`, as a literal.
     static let status103: [UInt8] = [0x08, 3, 0x31, 0x30, 0x33]
@@ -79,7 +77,7 @@ struct ServerAttack: CustomTestStringConvertible, Sendable {
         ServerAttack("noise", isFatal: true) { _ in [UInt8](repeating: 0xff, count: 4_096) },
         ServerAttack("a body of ten megabytes") {
             Frame.headers($0, Frame.status200)
-                + Frame.flood(Frame.make(0, stream: $0, [UInt8](repeating: 1, count: 16_384)), 640)
+                + Frame.make(0, stream: $0, [UInt8](repeating: 1, count: 16_384)).repeated(640)
         },
     ]
 
@@ -98,28 +96,28 @@ struct ServerAttack: CustomTestStringConvertible, Sendable {
         ServerAttack("no status") { Frame.headers($0, [0x00, 1, 0x78, 1, 0x79], ends: true) },
         ServerAttack("a status that is no number") { Frame.headers($0, [0x08, 3, 0x61, 0x62, 0x63], ends: true) },
         ServerAttack("two statuses") { Frame.headers($0, Frame.status200 + Frame.status200, ends: true) },
-        ServerAttack("interim responses without end") { Frame.flood(Frame.headers($0, Frame.status103), 20_000) },
-        ServerAttack("headers again and again") { Frame.flood(Frame.headers($0, Frame.status200), 5_000) },
+        ServerAttack("interim responses without end") { Frame.headers($0, Frame.status103).repeated(20_000) },
+        ServerAttack("headers again and again") { Frame.headers($0, Frame.status200).repeated(5_000) },
         ServerAttack("CONTINUATION without end", isFatal: true) {
             Frame.make(1, stream: $0, Frame.status200)
-                + Frame.flood(Frame.make(9, stream: $0, [0x00, 1, 0x78, 1, 0x79]), 20_000)
+                + Frame.make(9, stream: $0, [0x00, 1, 0x78, 1, 0x79]).repeated(20_000)
         },
         ServerAttack("empty CONTINUATION without end", isFatal: true) {
-            Frame.make(1, stream: $0, []) + Frame.flood(Frame.make(9, stream: $0), 50_000)
+            Frame.make(1, stream: $0, []) + Frame.make(9, stream: $0).repeated(50_000)
         },
     ]
 
     static let floods: [ServerAttack] = [
-        ServerAttack("SETTINGS without end") { _ in Frame.flood(Frame.settings(3, 1_000), 30_000) },
-        ServerAttack("PING without end") { _ in Frame.flood(Frame.make(6, [1, 2, 3, 4, 5, 6, 7, 8]), 30_000) },
-        ServerAttack("WINDOW_UPDATE without end") { _ in Frame.flood(Frame.make(8, Frame.number(1)), 50_000) },
-        ServerAttack("PRIORITY without end") { Frame.flood(Frame.make(2, stream: $0, [0, 0, 0, 0, 16]), 50_000) },
-        ServerAttack("unknown frames without end") { _ in Frame.flood(Frame.make(0xee, [1, 2, 3]), 50_000) },
+        ServerAttack("SETTINGS without end") { _ in Frame.settings(3, 1_000).repeated(30_000) },
+        ServerAttack("PING without end") { _ in Frame.make(6, [1, 2, 3, 4, 5, 6, 7, 8]).repeated(30_000) },
+        ServerAttack("WINDOW_UPDATE without end") { _ in Frame.make(8, Frame.number(1)).repeated(50_000) },
+        ServerAttack("PRIORITY without end") { Frame.make(2, stream: $0, [0, 0, 0, 0, 16]).repeated(50_000) },
+        ServerAttack("unknown frames without end") { _ in Frame.make(0xee, [1, 2, 3]).repeated(50_000) },
         ServerAttack("empty DATA without end") {
-            Frame.headers($0, Frame.status200) + Frame.flood(Frame.make(0, stream: $0), 50_000)
+            Frame.headers($0, Frame.status200) + Frame.make(0, stream: $0).repeated(50_000)
         },
         ServerAttack("resets of one stream without end") {
-            Frame.flood(Frame.make(3, stream: $0, Frame.number(8)), 50_000)
+            Frame.make(3, stream: $0, Frame.number(8)).repeated(50_000)
         },
         ServerAttack("a window beyond 2^31", isFatal: true) { _ in Frame.make(8, Frame.number(0x7fff_ffff)) },
         ServerAttack("a window update by nothing", isFatal: true) { _ in Frame.make(8, Frame.number(0)) },
@@ -137,7 +135,7 @@ struct ServerAttack: CustomTestStringConvertible, Sendable {
             Frame.headers($0, Frame.status200, ends: true) + Frame.goAway(0)
         },
         ServerAttack("GOAWAY of a stream of its own", isFatal: true) { _ in Frame.goAway(2) },
-        ServerAttack("GOAWAY without end") { _ in Frame.flood(Frame.goAway(1), 20_000) },
+        ServerAttack("GOAWAY without end") { _ in Frame.goAway(1).repeated(20_000) },
         ServerAttack("GOAWAY with much to say") { _ in Frame.goAway(0, debug: [UInt8](repeating: 0x61, count: 16_000))
         },
         ServerAttack("GOAWAY of three bytes", isFatal: true) { _ in Frame.make(7, [0, 0, 0]) },

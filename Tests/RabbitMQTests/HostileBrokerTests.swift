@@ -88,16 +88,16 @@ struct HostileBrokerTests {
 
     private static let piece: [UInt8] = Wire.body(1, [UInt8](repeating: 1, count: 131_000))
     private static let endlessBody: [UInt8] =
-        beginning + Wire.header(1, bodySize: .max) + Array(repeatElement(piece, count: 64).joined())
+        beginning + Wire.header(1, bodySize: .max) + piece.repeated(64)
     private static let emptyBodies: [UInt8] =
-        beginning + Wire.header(1, bodySize: 1) + Array(repeatElement(Wire.body(1, []), count: 20_000).joined())
+        beginning + Wire.header(1, bodySize: 1) + Wire.body(1, []).repeated(20_000)
     private static let hugeTable: [UInt8] =
         beginning + Wire.header(1, bodySize: 0, properties: [0x20, 0, 255, 255, 255, 255])
     private static let hugeText: [UInt8] = Wire { $0.field("x", "S") { $0.u32(.max) } }.bytes
     private static let tornArray: [UInt8] = Wire { wire in
         wire.field("x", "A") { $0.long([0x46, 0, 0, 0, 9, 1, 110, 65]) }
     }.bytes
-    private static let manyFields = Array(repeatElement(Wire { $0.field("", "V") }.bytes, count: 30_000).joined())
+    private static let manyFields = Wire { $0.field("", "V") }.bytes.repeated(30_000)
     private static let endlessFlags: [UInt8] =
         beginning + Wire.header(1, bodySize: 0, properties: [UInt8](repeating: 0xFF, count: 1_000))
 

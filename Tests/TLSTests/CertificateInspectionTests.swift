@@ -139,9 +139,9 @@ struct CertificateInspectionTests {
     func limits() throws {
         func list(topics: Int, kinds: Int) -> [UInt8] {
             let label: [UInt8] = [0x0C, 0x01, 0x61]
-            let labels = Array(repeatElement(label, count: kinds).joined())
+            let labels = label.repeated(kinds)
             let topic = label + [0x30, UInt8(labels.count)] + labels
-            let content = Array(repeatElement(topic, count: topics).joined())
+            let content = topic.repeated(topics)
             return [0x30, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
         }
         #expect(CertificateInspection.topics(list(topics: 256, kinds: 16))?.count == 256)
