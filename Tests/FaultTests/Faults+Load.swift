@@ -45,7 +45,6 @@ extension FaultCatalogue {
         },
         Fault(
             54, name: "one app floods its queue", expects: "Other apps' notifications arrive as before",
-            isQuick: true,
             setup: {
                 $0.jobs = 0
                 $0.apps.append(LocalRun.App(route: "calm", topic: "com.example.calm"))
