@@ -65,7 +65,7 @@ extension FaultCatalogue {
     ]
 
     /// The median time from before a job is published to its push, in milliseconds, of an app with little to do. Where all
-    /// is slow it is of fewer pushes: those beside a flood must not take longer than the flood.
+    /// is slow it is of fewer pushes, five at least: those beside a flood must not take longer than the flood.
     private static func calmLatency(_ ring: FaultRing) async throws -> Int64 {
         var waits: [Int64] = []
         for _ in 0..<30 / min(6, FaultSelection.slowness) {
