@@ -210,6 +210,10 @@ extension BadJob {
         BadJob("a header table of 40,000 bytes", .badHeaders, .raw()).withTable(WireTable.wide(40_000)),
         BadJob("nine nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(9)),
         BadJob("15,000 nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(15_000)),
+        BadJob(
+            "a header table of 40,000 bytes and a body over the limit", .badHeaders,
+            .raw(body: String(repeating: "S", count: 300_000))
+        ).withTable(WireTable.wide(40_000)).with { $0.writer = .broker },
     ]
 
     static let all = enveloped + raw + kinds + delivered

@@ -77,6 +77,8 @@ extension Route {
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
+        // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
+        let isRejected = delivery.isTruncated
         let origin = DeliveryOrigin(
             returns: isFirstDelivery ? 0 : Self.returns(of: delivery),
             chances: consumer.generation &+ suspectsHandedBack)
@@ -103,8 +105,7 @@ extension Route {
             let job = JobInFlight(
                 job: defect.job, refusal: defect.report, deliveryTag: tag, generation: consumer.generation,
                 properties: properties, receivedAt: wallClock)
-            // The body was never buffered, so only the broker can write a dead letter with it.
-            job.isRejected = defect.reason == .bodyTooLarge
+            job.isRejected = isRejected
             job.slot = open.insert(job)
             refused.append(job)
             reportRefused(wallClock: wallClock)
