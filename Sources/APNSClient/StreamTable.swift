@@ -214,6 +214,9 @@ final class StreamTable: HTTP2ClientDelegate {
 
 /// What stands in the JSON body of a refusal.
 struct ErrorBody {
+    /// How many bytes of a reason are kept, for it becomes a header of a dead letter, whose size has a limit. Apple's are
+    /// shorter than 30.
+    static let reasonLimit = 256
     /// Its `reason`; texts this version does not know survive.
     private(set) var reason: Reason?
     /// Its `timestamp`, in milliseconds since 1970.
@@ -232,7 +235,9 @@ struct ErrorBody {
                 let isTimestamp = bytes.span.extracting(name.range).isEqual(to: "timestamp")
                 if isReason, value.kind == .string {
                     let text = value.flag ? JSONText.unescape(value.range, in: &bytes) : value.range
-                    if let text, !text.isEmpty { reason = Reason(utf8: bytes.span.extracting(text)) }
+                    if let text, !text.isEmpty {
+                        reason = Reason(utf8: bytes.span.extracting(text.prefix(Self.reasonLimit)))
+                    }
                 } else if isTimestamp, value.kind == .number, !value.flag {
                     timestamp = DecimalText.number(bytes.span.extracting(value.range))
                 }

@@ -52,6 +52,8 @@ struct RedeliveryKeyTests {
         let keys = try [
             job(), job(id: "job-2"), job(token: "aa12"), job(attempt: 2), job(token: "aa11,bb22"),
             job(token: "aa11,bb22", attempt: 2, indexes: "0"), job(token: "aa11,bb22", attempt: 2, indexes: "1"),
+            job(token: "aa11,bb22,cc33", attempt: 2, indexes: "0-1"),
+            job(token: "aa11,bb22,cc33", attempt: 2, indexes: "0,2"),
             job(body: #"{"device_tokens":["aa11"],"payload":{"aps":{}, "a":1}}"#),
             job(body: #"{"device_tokens":["aa11"],"payload":{"aps":{}, "a":2}}"#),
             job(enqueuedAt: 1_700_000_000_000), job(enqueuedAt: 1_700_000_000_001),

@@ -4,8 +4,8 @@ internal import DequeModule
 struct DeliveryOrigin: Equatable {
     /// How often the broker had taken the message back, by the count of a quorum queue; 0 where there is none.
     var returns: Int64 = 0
-    /// How often it can have been this worker that gave a message back, or lost it: counts the route's openings of a
-    /// channel and hand-backs of suspects.
+    /// How often it can have been this worker that gave a message back, or lost it: counts the route's channel
+    /// generations that delivered something, and its hand-backs of suspects.
     var chances: UInt32 = 0
 
     /// Whether another worker must have had the message after an earlier delivery of this one: it was taken back more

@@ -3,11 +3,11 @@ internal import PushModel
 /// What a redelivery is recognised by.
 ///
 /// More than id, attempt and index go in, so that a producer that reuses ids loses nothing by it: another body, device
-/// or time of publishing is another job.
+/// or time of publishing is another job. So is a copy about other notifications of the same multicast job.
 struct RedeliveryKey: Hashable {
     /// The `message_id` of the result of the first notification, which stands for job id, attempt and index.
     var resultID: UUIDBytes
-    /// A hash of the body, the first device token and the producer's time; good in this process only.
+    /// A hash of the body, the first device token, the indexes and the producer's time; good in this process only.
     var content: Int
     /// How many notifications the message is about.
     var notifications: Int
@@ -27,6 +27,8 @@ extension JobInFlight {
             content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.body]))
             content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
         }
+        // Two copies of one multicast job may begin with the same index and be about others after it.
+        content.combine(job.indexes)
         content.combine(job.enqueuedAt)
         content.combine(job.operation)
         if let channelID = job.channelID { for byte in job.bytes[channelID] { content.combine(byte) } }
