@@ -2,7 +2,7 @@ import Glibc
 
 /// Which faults are tried, and with which luck; from the environment.
 enum FaultSelection {
-    /// The variables `MARTLET_FAULTS` (`all`, `random`, or numbers separated by commas; without it the quick ones),
+    /// The variables `MARTLET_FAULTS` (`all`, or numbers and `random` separated by commas; without it the quick ones),
     /// `MARTLET_SEED` and `MARTLET_FAULT_SECONDS`, and where the table's lines and the logs of failed runs go.
     static func variable(_ name: String) -> String? {
         getenv("MARTLET_\(name)").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -30,13 +30,14 @@ enum FaultSelection {
     static let isIsolated = variable("FAULT_ISOLATED") != nil
 
     /// Reads a selection.
-    /// - Parameter text: `all`, which ends with what chance chooses, `random` for that alone, numbers separated by
-    ///   commas, or nil for the quick ones.
+    /// - Parameter text: `all`, or numbers and `random`, which is what chance chooses, separated by commas; nil for the
+    ///   quick ones.
     static func faults(_ text: String?) -> [Fault] {
         guard let text else { return FaultCatalogue.all.filter(\.isQuick) }
-        guard text != "random" else { return [FaultCatalogue.random] }
         guard text != "all" else { return FaultCatalogue.all + [FaultCatalogue.random] }
-        let numbers = Set(text.split(separator: ",").map { Int($0) ?? 0 })
+        let names = text.split(separator: ",")
+        let numbers = Set(names.compactMap { Int($0) })
         return FaultCatalogue.all.filter { !numbers.isDisjoint(with: $0.numbers) }
+            + (names.contains("random") ? [FaultCatalogue.random] : [])
     }
 }

@@ -35,5 +35,6 @@ struct FaultTests {
         #expect(FaultSelection.faults("random").map(\.label) == ["random"])
         #expect(!FaultSelection.faults(nil).isEmpty)
         #expect(FaultSelection.faults("1,2").flatMap(\.numbers).sorted() == [1, 2])
+        #expect(FaultSelection.faults("1,random").map(\.label) == ["1", "random"])
     }
 }
