@@ -8,6 +8,7 @@
 KEEP ?=
 DEMO ?=
 FUZZ ?=
+BENCH ?=
 F ?=
 SEED ?=
 SECONDS ?=
@@ -23,7 +24,8 @@ help:
 	@echo 'make test    run every test, against a private RabbitMQ too'
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
-	@echo 'make bench   measure CPU, throughput and memory against the same work in C'
+	@echo 'make bench   measure CPU, throughput, memory and system calls against the same work in C, then lanes and many'
+	@echo '             routes; BENCH="--parts cost --rounds 2" for less of it'
 	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
 	@echo '             F=11 or F=4,11 for some; F=random SEED=... SECONDS=600 for what chance chooses'
 	@echo 'make soak    an hour under load with a fault a minute: fails where anything grows or ledgers do not balance;'
@@ -49,7 +51,7 @@ lint: swift
 	.ci/lint
 
 bench: packages-test build
-	Tests/Benchmark/run
+	Tests/Benchmark/run $(BENCH)
 
 faults: swift packages-test
 	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"

@@ -1,0 +1,171 @@
+"""Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker."""
+import collections, os, re, shutil, statistics, subprocess, sys, time
+
+from stack import memory
+
+# Jobs a second of the trickle on one route among many, and for how long: turns carry few jobs then, so that what a turn
+# costs by itself shows.
+TRICKLE, TRICKLE_SECONDS = 300, 5
+# How long a worker idles beside many routes, and how many rounds of that are enough: connecting takes most of the time.
+IDLE_SECONDS, ROUTE_ROUNDS = 10, 3
+
+
+def median(rows, key):
+    return statistics.median(row[key] for row in rows)
+
+
+def rounds(name, count):
+    """Numbers the rounds of a part, and tells which one it is."""
+    for number in range(count):
+        print(f"{name}: round {number + 1} of {count}", file=sys.stderr)
+        yield number
+
+
+# ---- system calls ----
+
+COLUMNS = ("sendto", "write", "writev", "sendmsg", "recvfrom", "read", "epoll_wait", "poll")
+# What the kernel has under several names.
+ALIASES = {"epoll_pwait": "epoll_wait", "epoll_pwait2": "epoll_wait", "ppoll": "poll"}
+
+
+def calls(bench):
+    """System calls of floors and worker per job. Each call takes longer under strace, so that more jobs share a turn
+    than otherwise; how many do is shown for both."""
+    if not shutil.which("strace"):
+        return print("system calls: strace is not installed")
+    if subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode:
+        return print("system calls: strace may not trace processes here")
+    jobs = min(bench.arguments.jobs, 20_000)
+    rows = {}
+    for name, way in (("floor", "work"), ("lean", "lean")):
+        bench.measure_floor(way, jobs, tracer=tracer(bench, name))
+        rows[name] = {"calls": traced(bench, name)}
+    # What a worker does from its start to its first job, and at its end, is counted apart and taken off.
+    around = worker_calls(bench, "around")["calls"]
+    for form in ("raw", "enveloped"):
+        rows[form] = worker_calls(bench, form, jobs)
+        rows[form]["calls"].subtract(around)
+        rows[form]["alone"] = bench.measure_worker(form, jobs)["turn"]
+    print(f"\nsystem calls per job, {jobs:,} jobs under strace -c -f, which makes turns larger")
+    print(f"{'':10} " + " ".join(f"{name:>{width(name)}}" for name in (*COLUMNS, "total"))
+          + f" {'per turn':>9} {'without':>8}   other")
+    for name, row in rows.items():
+        per_job = {call: count / jobs for call, count in row["calls"].most_common()}
+        values = {**{call: per_job.get(call, 0) for call in COLUMNS}, "total": sum(per_job.values())}
+        line = " ".join(f"{value:{width(call)}.3f}" for call, value in values.items())
+        turns = f"{row['turn']:9.1f} {row['alone']:8.1f}" if "turn" in row else " " * 18
+        other = [f"{call} {value:.3f}" for call, value in per_job.items() if call not in COLUMNS and value >= 0.005]
+        print(f"{name:10} {line} {turns}   {', '.join(other)}", flush=True)
+    return rows
+
+
+def width(column):
+    return max(len(column), 6)
+
+
+def tracer(bench, name):
+    """A command that counts the calls of the one behind it; -D leaves that one our own child."""
+    return ["strace", "-D", "-c", "-f", "-o", bench.path(name + ".calls")]
+
+
+def traced(bench, name):
+    """What a tracer has counted. It writes its table once the process has ended."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if os.path.exists(bench.path(name + ".calls")):
+            with open(bench.path(name + ".calls")) as f:
+                table = f.read()
+            if re.search(r" total$", table, re.MULTILINE):
+                break
+        time.sleep(0.1)
+    else:
+        sys.exit("bench: strace has counted nothing")
+    counts = collections.Counter()
+    # % time, seconds, µs per call, calls, and errors where there were any
+    for count, call in re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$", table, re.MULTILINE):
+        if call != "total":
+            counts[ALIASES.get(call, call)] += int(count)
+    return counts
+
+
+def worker_calls(bench, name, jobs=0):
+    """The calls of a worker's life with this many jobs, and how many of those share a turn."""
+    worker = bench.start_worker(bench.configuration, tracer=tracer(bench, name))
+    bench.warm(worker)
+    figures = bench.measure_work(worker, name, jobs) if jobs else {}
+    bench.leave(worker)
+    return {"calls": traced(bench, name), "turn": figures.get("turn")}
+
+
+# ---- lanes ----
+
+def lanes(bench):
+    """One route in a worker with one lane and in one with two; connections are the same."""
+    arguments, rows = bench.arguments, {1: [], 2: []}
+    configurations = {count: bench.configure(f"lanes{count}", lanes=count, connections=2) for count in rows}
+    for _ in rounds("lanes", arguments.rounds):
+        for count, measured in rows.items():
+            worker = bench.start_worker(configurations[count])
+            # Enough for every connection of every lane.
+            bench.warm(worker, 2000)
+            idle = bench.measure_idle(worker, arguments.idle)
+            measured.append({**bench.measure_work(worker, "raw", arguments.jobs), "idle": idle})
+            bench.leave(worker)
+    one = rows[1]
+    print("\none route with two connections, raw jobs; shares of the jobs are from martlet_deliveries_settled_total")
+    print(f"{'lanes':10} {'CPU µs':>8} {'× one':>8} {'per second':>11} {'× one':>8} {'per turn':>9} {'RssAnon':>10} "
+          f"{'idle':>7}   {'share of each lane':20}")
+    for count, measured in rows.items():
+        cpu, rate = median(measured, "cpu"), median(measured, "rate")
+        shares = " / ".join(f"{statistics.median(lane):.0f}" for lane in zip(*(row["lanes"] for row in measured)))
+        print(f"{count:<10} {cpu:8.2f} {cpu / median(one, 'cpu'):8.2f} {rate:11.0f} {rate / median(one, 'rate'):8.2f} "
+              f"{median(measured, 'turn'):9.1f} {median(measured, 'RssAnon'):6.1f} MiB {median(measured, 'idle'):6.2f}%"
+              f"   {shares} %", flush=True)
+    return rows
+
+
+# ---- routes ----
+
+# What is measured of so many routes, and how it is written.
+FIGURES = {"first": ("first job of each route, s", ".2f"), "all": ("CPU µs, jobs on all routes", ".2f"),
+           "one": ("CPU µs, jobs on one route", ".2f"), "trickle": (f"CPU µs, {TRICKLE} jobs/s on one", ".0f"),
+           "turn": ("jobs per turn, on all routes", ".1f"), "idle": ("idle, % of a core", ".2f"),
+           "quiet": ("RssAnon MiB, idle", ".1f"), "RssAnon": ("RssAnon MiB, at most", ".1f")}
+
+
+def routes(bench):
+    """Workers with few and with many routes, each route with one connection, on one lane."""
+    counts = [int(count) for count in bench.arguments.routes.split(",")]
+    configurations = {count: bench.configure(f"routes{count}", routes=count) for count in counts}
+    bench.declare(configurations[max(counts)])
+    rows = {count: [] for count in counts}
+    for _ in rounds("routes", min(bench.arguments.rounds, ROUTE_ROUNDS)):
+        for count, measured in rows.items():
+            measured.append(measure_routes(bench, configurations[count], count))
+    print("\nroutes in one worker with one lane; ratios are to the first column")
+    print(f"{'':28}" + "".join(f"{count:>10} {'×':>7}" for count in counts))
+    for key, (name, format_) in FIGURES.items():
+        figures = [median(measured, key) for measured in rows.values()]
+        print(f"{name:28}" + "".join(f"{value:10{format_}} {value / (figures[0] or float('nan')):7.2f}"
+                                     for value in figures), flush=True)
+    return rows
+
+
+def measure_routes(bench, configuration, count):
+    jobs = bench.arguments.jobs // 3
+    # The jobs are there before the worker is; a confirmed one also means that its route's queue works.
+    bench.fill("raw", count, routes=count)
+    began, worker = time.monotonic(), bench.start_worker(configuration)
+    bench.await_results(worker, count, 60 + count)
+    first = time.monotonic() - began
+    bench.purge()
+    # What comes right after the first jobs is not yet idleness.
+    time.sleep(2)
+    idle, quiet = bench.measure_idle(worker, IDLE_SECONDS), memory(worker.pid)["RssAnon"]
+    spread = bench.measure_work(worker, "raw", jobs, routes=count)
+    # With one route both are the same measurement, taken twice.
+    one = bench.measure_work(worker, "raw", jobs)
+    trickle = bench.measure_work(worker, "raw", TRICKLE * TRICKLE_SECONDS, rate=TRICKLE)
+    bench.leave(worker)
+    return {"first": first, "all": spread["cpu"], "one": one["cpu"], "trickle": trickle["cpu"], "turn": spread["turn"],
+            "idle": idle, "quiet": quiet, "RssAnon": max(spread["RssAnon"], one["RssAnon"])}
