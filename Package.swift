@@ -56,25 +56,28 @@ let package = Package(
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
 
+        module("Buffers"),
         module("EventLoop", ["CLinux", heap]),
-        module("TLS", ["COpenSSL"]),
+        module("TLS", ["COpenSSL", "Buffers"]),
         module("HTTP2", ["CNGHTTP2"]),
-        module("RabbitMQ", ["CRabbitMQ", "EventLoop"]),
+        module("RabbitMQ", ["CRabbitMQ", "Buffers", "EventLoop"]),
+        module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"]),
         module("PushModel"),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
         module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle]),
         module(
             "PushWorker",
             [
-                "EventLoop", "TLS", "RabbitMQ", "PushModel", "APNSClient", collections, logging, metrics, lifecycle,
+                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", collections, logging,
+                metrics, lifecycle,
                 hummingbird, yams,
             ]),
         module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator",
-                "LocalStack",
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", "PushWorker",
+                "APNSSimulator", "LocalStack",
                 argumentParser,
                 logging, metrics, lifecycle, unixSignals, histogram,
             ],
@@ -85,13 +88,16 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: dialect),
         .target(
             name: "FuzzTargets",
-            dependencies: ["TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator"],
+            dependencies: [
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator",
+            ],
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
+        tests("BuffersTests", ["Buffers"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("TLSTests", ["TLS", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2"]),
-        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
+        tests("RabbitMQTests", ["RabbitMQ", "BrokerClient", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
         tests(
             "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
@@ -99,22 +105,31 @@ let package = Package(
         tests(
             "PushWorkerTests",
             [
-                "PushWorker", "RabbitMQ", "PushModel", "APNSClient", "APNSSimulator", "EventLoop", "TLS", "LocalStack",
+                "PushWorker", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", "APNSSimulator", "EventLoop",
+                "TLS",
+                "LocalStack",
                 logging, lifecycle,
             ]),
         tests(
             "CommandTests",
-            ["martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", argumentParser, histogram]),
+            [
+                "martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", "BrokerClient",
+                argumentParser, histogram,
+            ]),
         tests(
             "BrokerTests",
             [
-                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "PushModel", "LocalStack", "EventLoop", "TLS",
-                "HTTP2",
+                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "LocalStack",
+                "EventLoop",
+                "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(
             "FaultTests",
-            ["martlet", "APNSSimulator", "RabbitMQ", "PushModel", "PushWorker", "LocalStack", "EventLoop", "TLS"]),
+            [
+                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "PushWorker", "LocalStack",
+                "EventLoop", "TLS",
+            ]),
     ]
 )
 

@@ -66,34 +66,52 @@ package enum NameLookup {
         resolve: @escaping @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress] = Resolver.addresses,
         _ deliver: @escaping @Sendable (Result<[SocketAddress], EventLoopError>) -> Void
     ) {
-        let isCounted = SocketAddress(host, port: port) == nil
-        guard !isCounted || places.enter() else {
-            deliver(.failure(crowded(host, limit: places.limit)))
-            return
+        // A numeric address waits for nobody.
+        let places = SocketAddress(host, port: port) == nil ? places : Places(1)
+        run(name: name, places: places, stackSize: stackSize) { () throws(EventLoopError) in
+            try resolve(host, port)
+        } deliver: {
+            deliver($0)
         }
+    }
+
+    /// Does what may hang in the system, such as look-ups and reading files, on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - name: the thread's name for debuggers; the system keeps its first 15 bytes.
+    ///   - places: where it is counted.
+    ///   - stackSize: bytes of the thread's stack.
+    ///   - work: what to do; may block.
+    ///   - deliver: called exactly once, as `start` says.
+    package static func run<Value>(
+        name: String, places: Places = .ofProcess, stackSize: Int = NameLookup.stackSize,
+        _ work: @escaping @Sendable () throws(EventLoopError) -> Value,
+        deliver: @escaping @Sendable (Result<Value, EventLoopError>) -> Void
+    ) {
+        guard places.enter() else { return deliver(.failure(crowded(limit: places.limit))) }
         do throws(EventLoopError) {
             // Not joined: a thread that nobody joins cleans up after itself.
             _ = try LoopThread.start(name: name, stackSize: stackSize) {
-                let result: Result<[SocketAddress], EventLoopError>
+                let result: Result<Value, EventLoopError>
                 do throws(EventLoopError) {
-                    result = .success(try resolve(host, port))
+                    result = .success(try work())
                 } catch {
                     result = .failure(error)
                 }
                 // Before the result is out: whoever gets it may start the next look-up at once.
-                if isCounted { places.leave() }
+                places.leave()
                 deliver(result)
             }
         } catch {
-            if isCounted { places.leave() }
+            places.leave()
             deliver(.failure(error))
         }
     }
 
-    private static func crowded(_ host: String, limit: Int) -> EventLoopError {
+    private static func crowded(limit: Int) -> EventLoopError {
         EventLoopError(
             .resolutionFailed,
-            message: "\(host) is not looked up: \(limit) look-ups wait for the name service already; "
+            message: "no name is looked up: \(limit) look-ups wait for the name service already; "
                 + "check the name servers in /etc/resolv.conf",
             isRetriable: true)
     }

@@ -45,20 +45,38 @@ package struct Socket: ~Copyable, Sendable {
     package static func connect(
         to address: SocketAddress, timeout: Duration
     ) throws(EventLoopError) -> Socket {
-        let socket = try open(family: address.family)
-        SocketOptions.setNoDelay(socket.fileDescriptor)
-        let result = address.withSocketAddress { Glibc.connect(socket.fileDescriptor, $0, $1) }
-        if result == 0 { return socket }
-        // An interrupted connect goes on by itself, just like one in progress (connect(2)).
-        guard errno == EINPROGRESS || errno == EINTR else {
-            throw EventLoopError(.connectFailed, "connecting to \(address)", errno: errno)
-        }
+        let socket = try startConnecting(to: address)
         guard try socket.wait(for: .writable, timeout: timeout) else {
             throw EventLoopError(.timedOut, "connecting to \(address)", errno: ETIMEDOUT)
         }
-        let failure = SocketOptions.pendingError(of: socket.fileDescriptor)
-        guard failure == 0 else { throw EventLoopError(.connectFailed, "connecting to \(address)", errno: failure) }
+        try socket.finishConnecting(to: address)
         return socket
+    }
+
+    /// Begins to dial an address, without waiting.
+    ///
+    /// - Parameter address: where to.
+    /// - Returns: a socket with TCP_NODELAY; it is writable once the attempt is over, and `finishConnecting` says then
+    ///   how it ended.
+    /// - Throws: `EventLoopError` with the code `connectFailed` when the attempt is over already.
+    package static func startConnecting(to address: SocketAddress) throws(EventLoopError) -> Socket {
+        let socket = try open(family: address.family)
+        SocketOptions.setNoDelay(socket.fileDescriptor)
+        let result = address.withSocketAddress { Glibc.connect(socket.fileDescriptor, $0, $1) }
+        // An interrupted connect goes on by itself, just like one in progress (connect(2)).
+        guard result == 0 || errno == EINPROGRESS || errno == EINTR else {
+            throw EventLoopError(.connectFailed, "connecting to \(address)", errno: errno)
+        }
+        return socket
+    }
+
+    /// Learns how an attempt to dial ended.
+    ///
+    /// - Parameter address: where to, for the error.
+    /// - Throws: `EventLoopError` with the code `connectFailed`.
+    package func finishConnecting(to address: SocketAddress) throws(EventLoopError) {
+        let failure = SocketOptions.pendingError(of: fileDescriptor)
+        guard failure == 0 else { throw EventLoopError(.connectFailed, "connecting to \(address)", errno: failure) }
     }
 
     /// Makes two stream sockets that are connected with each other, without a network.

@@ -43,7 +43,7 @@ extension AMQPEndpoint {
             connectionTimeout = .milliseconds(try Self.number(value, of: name, in: 1...600_000, unit: "milliseconds"))
         case "channel_max": channelMax = try Self.number(value, of: name, in: 1...2047, unit: "channels")
         case "frame_max":
-            let range = AMQPConnection.smallestFrameMax...1_048_576
+            let range = AMQPSession.smallestFrameMax...1_048_576
             frameMax = try Self.number(value, of: name, in: range, unit: "bytes")
         case "cacertfile": tls.caFile = value
         case "certfile": tls.certFile = value

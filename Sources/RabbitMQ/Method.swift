@@ -1,5 +1,21 @@
 /// Method numbers: class in the upper, method in the lower sixteen bits (AMQP 0-9-1, 1.2 and RabbitMQ's extensions).
 enum Method {
+    /// The class basic, whose messages have content.
+    static let basicClass: UInt16 = 60
+    /// connection.start
+    static let connectionStart: UInt32 = 0x000a_000a
+    /// connection.start-ok
+    static let connectionStartOk: UInt32 = 0x000a_000b
+    /// connection.secure
+    static let connectionSecure: UInt32 = 0x000a_0014
+    /// connection.tune
+    static let connectionTune: UInt32 = 0x000a_001e
+    /// connection.tune-ok
+    static let connectionTuneOk: UInt32 = 0x000a_001f
+    /// connection.open
+    static let connectionOpen: UInt32 = 0x000a_0028
+    /// connection.open-ok
+    static let connectionOpenOk: UInt32 = 0x000a_0029
     /// connection.close
     static let connectionClose: UInt32 = 0x000a_0032
     /// connection.close-ok
@@ -52,6 +68,8 @@ enum Method {
     static let basicCancel: UInt32 = 0x003c_001e
     /// basic.cancel-ok
     static let basicCancelOk: UInt32 = 0x003c_001f
+    /// basic.publish
+    static let basicPublish: UInt32 = 0x003c_0028
     /// basic.return
     static let basicReturn: UInt32 = 0x003c_0032
     /// basic.deliver
@@ -64,6 +82,8 @@ enum Method {
     static let basicGetEmpty: UInt32 = 0x003c_0048
     /// basic.ack
     static let basicAck: UInt32 = 0x003c_0050
+    /// basic.reject
+    static let basicReject: UInt32 = 0x003c_005a
     /// basic.nack
     static let basicNack: UInt32 = 0x003c_0078
     /// confirm.select

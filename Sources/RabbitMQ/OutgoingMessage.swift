@@ -80,6 +80,9 @@ package struct OutgoingMessage: Sendable {
         flags & 1 << UInt16(property.rawValue) == 0 ? 0..<0 : properties[property.rawValue]
     }
 
+    /// The message id, by which a returned message is known again; empty if it is not set.
+    package var messageID: ArraySlice<UInt8> { bytes[text(of: .messageID)] }
+
     // MARK: Building blocks
 
     /// Lets a closure append to the buffer.

@@ -1,3 +1,4 @@
+internal import Buffers
 internal import COpenSSL
 
 /// What a read from a TLS session gave.

@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerClient
 import Glibc
 import LocalStack
 import PushModel

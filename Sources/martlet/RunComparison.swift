@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerClient
 import EventLoop
 import LocalStack
 import PushModel

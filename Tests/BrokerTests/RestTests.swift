@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerClient
 import LocalStack
 import PushWorker
 import RabbitMQ

@@ -1,3 +1,4 @@
+import BrokerClient
 import Foundation
 import LocalStack
 import PushModel

@@ -1,3 +1,4 @@
+import BrokerClient
 import FoundationEssentials
 import LocalStack
 import PushModel

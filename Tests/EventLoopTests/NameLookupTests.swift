@@ -85,7 +85,7 @@ struct NameLookupTests {
         lookUp("late.test")
         #expect(inbox.all.count == 1, "delivered before start returned")
         #expect(inbox.errors.map(\.isRetriable) == [true])
-        #expect(inbox.errors.first?.message.hasPrefix("late.test is not looked up: 3 look-ups wait") == true)
+        #expect(inbox.errors.first?.message.hasPrefix("no name is looked up: 3 look-ups wait") == true)
 
         inbox.wait()
         service.answer()

@@ -76,7 +76,9 @@ struct WakeupTests {
         }
         let depth = Mutex(0)
         // 24 MiB at least: the usual 8 MiB would not do.
-        let thread = try LoopThread.start(name: "deep") { depth.withLock { $0 = descend(24 << 10) } }
+        let thread = try LoopThread.start(name: "deep", stackSize: 64 << 20) {
+            depth.withLock { $0 = descend(24 << 10) }
+        }
         thread.join()
         #expect(depth.withLock { $0 } == 24 << 10)
     }

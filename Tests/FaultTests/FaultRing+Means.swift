@@ -1,3 +1,4 @@
+import BrokerClient
 import EventLoop
 import Glibc
 import LocalStack

@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerClient
 import Foundation
 import Glibc
 import LocalStack

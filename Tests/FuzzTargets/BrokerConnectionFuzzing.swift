@@ -1,21 +1,15 @@
-import Glibc
+import EventLoop
 import PushWorker
+import RabbitMQ
 
-@testable import RabbitMQ
-
-/// What a broker can send to a worker, down to the frames.
-///
-/// The broker is the other end of a pair of sockets: what it has to say lies there before it is read, and nothing else
-/// ever follows, so that no one waits.
+/// What a broker can send to a worker, down to the bytes.
 enum BrokerConnectionFuzzing {
-    /// The most of an input that is used, in bytes. rabbitmq-c keeps memory for each channel number it meets, also in
-    /// frames that it passes over, and goes one call deeper with each level of a table, which takes seven bytes. A worker
-    /// reads on a large stack and under a memory limit; so little as this does no harm to the thread of a test either.
-    private static let inputLimit = 1 << 14
+    /// The most of an input that is used, in bytes.
+    private static let inputLimit = 1 << 16
     /// The largest body that is kept: small, so that inputs get beyond it.
     private static let bodyLimit = 1 << 10
-    /// How many frames are read in one turn: few, so that inputs need several.
-    private static let framesPerTurn = 5
+    /// The time of everything that happens, so that inputs are repeatable.
+    private static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     /// The broker's half of an orderly login, with the smallest frames that are worked with, so that inputs exceed them.
     private static let welcome: [UInt8] =
@@ -35,60 +29,34 @@ enum BrokerConnectionFuzzing {
         guard let options = bytes.first else { return }
         let input = Array(bytes.dropFirst().prefix(inputLimit))
         let isLoggedIn = options & 1 == 0
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            preconditionFailure("a pair of sockets can always be made")
+        let session = AMQPSession(
+            AMQPEndpoint(host: "localhost"), clientName: "fuzz", clientVersion: "1", bodyLimit: bodyLimit,
+            receiveLimit: options & 2 == 0 ? 0 : AMQPSession.consumingReceiveLimit, now: now)
+        let lane = FuzzedLane(session, consumes: options & 2 != 0, bodyLimit: bodyLimit)
+        if isLoggedIn {
+            precondition(lane.receive(welcome, now: now) && session.isOpen, "an orderly login succeeds")
+            lane.begin()
         }
-        let broker = ends[1]
-        defer { close(broker) }
-        guard
-            let connection = try? AMQPConnection(endpoint: AMQPEndpoint(host: "localhost"), bodyLimit: bodyLimit),
-            (try? connection.adopt(owned: ends[0])) != nil
-        else { preconditionFailure("a connection can always be made") }
-        send(isLoggedIn ? welcome : input, to: broker)
-        // Without this a login that wants more would wait for it.
-        if !isLoggedIn { shutdown(broker, Int32(SHUT_WR)) }
-        do {
-            try connection.logIn(clientName: "fuzz", clientVersion: "1")
-            try connection.settle(receiveLimit: options & 2 == 0 ? 0 : 1 << 20)
-        } catch {
-            precondition(!isLoggedIn, "an orderly login succeeds: \(error.message)")
-            return
-        }
-        let lane = FuzzedLane(connection, consumes: options & 2 != 0, bodyLimit: bodyLimit)
-        lane.begin()
-        let pieces = isLoggedIn ? 1 + Int(options >> 2 & 7) : 1
+        let pieces = 1 + Int(options >> 2 & 7)
         for piece in 0..<pieces {
-            if isLoggedIn {
-                let range = input.count * piece / pieces..<input.count * (piece + 1) / pieces
-                send(Array(input[range]), to: broker)
-            }
-            guard lane.readAll(framesPerTurn) else { return }
-            drain(broker)
+            let wasOpen = session.isOpen
+            let range = input.count * piece / pieces..<input.count * (piece + 1) / pieces
+            guard lane.receive(Array(input[range]), now: now) else { return }
+            if !wasOpen, session.isOpen { lane.begin() }
+            // Takes what the worker wrote, as a broker would.
+            session.withPendingOutput(now: now) { $0.count }
         }
-        shutdown(broker, Int32(SHUT_WR))
-        connection.close()
-    }
-
-    private static func send(_ bytes: [UInt8], to socket: Int32) {
-        precondition(write(socket, bytes, bytes.count) == bytes.count, "an input fits into a socket")
-    }
-
-    /// Takes what the worker wrote, as a broker would.
-    private static func drain(_ socket: Int32) {
-        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 1) { buffer in
-            while recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
-        }
+        session.close()
+        _ = lane.receive(method(10, 51, []), now: now)
     }
 }
 
-/// Does with a connection what a lane does, from inside the connection's reports.
-private final class FuzzedLane: AMQPConnectionDelegate {
+/// Does with a session what a lane does, from inside the session's reports.
+private final class FuzzedLane: AMQPSessionDelegate {
     /// Closed channels are opened again, but no more often than this.
     private static let openingLimit = 16
 
-    private let connection: AMQPConnection
+    private let session: AMQPSession
     private let consumes: Bool
     private let bodyLimit: Int
     private var openings = 0
@@ -98,28 +66,24 @@ private final class FuzzedLane: AMQPConnectionDelegate {
     private var message = OutgoingMessage()
     private var published: UInt64 = 0
 
-    init(_ connection: AMQPConnection, consumes: Bool, bodyLimit: Int) {
-        self.connection = connection
+    init(_ session: AMQPSession, consumes: Bool, bodyLimit: Int) {
+        self.session = session
         self.consumes = consumes
         self.bodyLimit = bodyLimit
     }
 
     /// Opens two channels, unless the broker allows only one.
     func begin() {
-        for channel in 1...UInt16(min(2, max(1, connection.channelMax))) { open(channel) }
+        for channel in 1...UInt16(min(2, max(1, session.channelMax))) { open(channel) }
     }
 
-    /// Reads all there is, in turns; false after an error.
-    func readAll(_ framesPerTurn: Int) -> Bool {
-        do {
-            // No clock: `lastHeard` is as good a time as any, and makes inputs repeatable.
-            var isMore = true
-            while isMore {
-                isMore = try connection.read(frames: framesPerTurn, delegate: self, now: connection.lastHeard)
-            }
+    /// Takes what the broker sent; false after an error.
+    func receive(_ bytes: [UInt8], now: MonotonicTime) -> Bool {
+        do throws(AMQPError) {
+            try session.receive(bytes.span, delegate: self, now: now)
             return true
         } catch {
-            precondition(!error.message.isEmpty && connection.isDead, "an error ends the connection, and says why")
+            precondition(!error.message.isEmpty && session.isClosed, "an error ends the session, and says why")
             return false
         }
     }
@@ -127,7 +91,7 @@ private final class FuzzedLane: AMQPConnectionDelegate {
     private func open(_ channel: UInt16) {
         guard openings < Self.openingLimit else { return }
         openings += 1
-        try? connection.openChannel(channel)
+        try? session.openChannel(channel)
     }
 
     private func publish() {
@@ -138,7 +102,7 @@ private final class FuzzedLane: AMQPConnectionDelegate {
         message.setMessageID(id.span)
         message.setBody([123, 125].span)
         message.isMandatory = true
-        guard (try? connection.publish(message, channel: 1)) == true else { return }
+        guard (try? session.publish(message, channel: 1)) == true else { return }
         confirms.published(published)
         unconfirmed.insert(published)
         published += 1
@@ -148,14 +112,14 @@ private final class FuzzedLane: AMQPConnectionDelegate {
 
     func channelOpened(_ channel: UInt16) {
         if consumes {
-            try? connection.setPrefetch(channel, count: 100)
+            try? session.setPrefetch(channel, count: 100)
         } else {
-            try? connection.selectConfirms(channel)
+            try? session.selectConfirms(channel)
         }
     }
 
     func qosSet(_ channel: UInt16) {
-        try? connection.startConsuming(channel, queue: "apns.q.jobs.fuzz", consumerTag: "martlet-\(channel)")
+        try? session.startConsuming(channel, queue: "apns.q.jobs.fuzz", consumerTag: "martlet-\(channel)")
     }
 
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) { precondition(consumerTag.count <= 255) }
@@ -163,9 +127,9 @@ private final class FuzzedLane: AMQPConnectionDelegate {
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
         precondition(consumerTag.count <= 255)
         if byBroker {
-            try? connection.closeChannel(channel)
+            try? session.closeChannel(channel)
         } else {
-            try? connection.cancel(channel, consumerTag: "martlet-\(channel)")
+            try? session.cancel(channel, consumerTag: "martlet-\(channel)")
         }
     }
 
@@ -183,7 +147,7 @@ private final class FuzzedLane: AMQPConnectionDelegate {
     func connectionClosed(code: UInt16, text: String) {}
 
     func connectionBlocked(reason: String) {
-        precondition(connection.refreshRoom() == 0, "there is no room while the broker reads nothing")
+        precondition((try? session.publish(message, channel: 1)) != true, "nothing is published in an alarm")
     }
 
     func connectionUnblocked() { if !consumes { publish() } }
@@ -197,10 +161,10 @@ private final class FuzzedLane: AMQPConnectionDelegate {
         BrokerFuzzing.properties(Array(delivery.bytes[delivery.properties]))
         let (channel, tag) = (delivery.channel, delivery.deliveryTag)
         switch tag % 4 {
-        case 0: _ = try? connection.reject(channel: channel, deliveryTag: tag, requeue: false)
+        case 0: _ = try? session.reject(channel: channel, deliveryTag: tag, requeue: false)
         case 1:
-            _ = try? connection.negativeAcknowledge(channel: channel, deliveryTag: tag, multiple: true, requeue: true)
-        default: _ = try? connection.acknowledge(channel: channel, deliveryTag: tag, multiple: delivery.redelivered)
+            _ = try? session.negativeAcknowledge(channel: channel, deliveryTag: tag, multiple: true, requeue: true)
+        default: _ = try? session.acknowledge(channel: channel, deliveryTag: tag, multiple: delivery.redelivered)
         }
     }
 

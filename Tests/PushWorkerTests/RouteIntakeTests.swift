@@ -138,7 +138,7 @@ struct RouteIntakeTests {
             renderer.render(
                 Publication(job: job, route: route, content: content), into: &message, withProducerHeaders: false)
             #expect(message.headers.contains { text($0.name, in: message) == "x-apns-indexes" })
-            #expect((3_000...AMQPConnection.smallestFrameMax - 20).contains(message.propertyBytes), "\(content)")
+            #expect((3_000...AMQPSession.smallestFrameMax - 20).contains(message.propertyBytes), "\(content)")
         }
     }
 

@@ -1,4 +1,3 @@
-import EventLoop
 import TestSupport
 import Testing
 
@@ -43,8 +42,8 @@ struct HostileBrokerTests {
         Attack(testDescription: "frame of 2 GiB", bytes: raw(3, 1, size: 0x7FFF_FFFF, [1])),
         Attack(testDescription: "frame just over the limit", bytes: raw(3, 1, size: 131_073, [1])),
         Attack(
-            testDescription: "frames of an unknown type without number",
-            bytes: raw(7, 1, size: 100_000, [UInt8](repeating: 1, count: 100_000)), times: 2_000, isSurvived: true),
+            testDescription: "a frame of an unknown type",
+            bytes: raw(7, 1, size: 100_000, [UInt8](repeating: 1, count: 100_000))),
         Attack(testDescription: "HTTP", bytes: Array("HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n".utf8)),
         Attack(testDescription: "noise", bytes: [UInt8](repeating: 0xFF, count: 4096)),
         Attack(testDescription: "zeros", bytes: [UInt8](repeating: 0, count: 4096)),
@@ -78,12 +77,14 @@ struct HostileBrokerTests {
         Attack(
             testDescription: "tables within tables", bytes: delivery(headers: Wire.nestedTable(levels: 15_000)),
             isSurvived: true),
-        Attack(testDescription: "a table that claims 4 GiB", bytes: hugeTable),
-        Attack(testDescription: "a text that claims 4 GiB", bytes: delivery(headers: hugeText)),
-        Attack(testDescription: "an array of half a table", bytes: delivery(headers: tornArray)),
-        Attack(testDescription: "a field of no kind", bytes: delivery(headers: Wire { $0.field("x", "?") }.bytes)),
+        Attack(testDescription: "a table that claims 4 GiB", bytes: hugeTable, isSurvived: true),
+        Attack(testDescription: "a text that claims 4 GiB", bytes: delivery(headers: hugeText), isSurvived: true),
+        Attack(testDescription: "an array of half a table", bytes: delivery(headers: tornArray), isSurvived: true),
+        Attack(
+            testDescription: "a field of no kind", bytes: delivery(headers: Wire { $0.field("x", "?") }.bytes),
+            isSurvived: true),
         Attack(testDescription: "thirty thousand fields", bytes: delivery(headers: manyFields), isSurvived: true),
-        Attack(testDescription: "property flags without end", bytes: endlessFlags),
+        Attack(testDescription: "property flags without end", bytes: endlessFlags, isSurvived: true),
     ]
 
     private static let piece: [UInt8] = Wire.body(1, [UInt8](repeating: 1, count: 131_000))
@@ -105,34 +106,28 @@ struct HostileBrokerTests {
 
     @Test("loses its connection or is survived; nothing crashes and memory stays bounded", arguments: attacks)
     func attack(_ attack: Attack) throws {
-        let outcome = Outcome()
-        try onLoopThread {
-            let broker = try ScriptedBroker()
-            try broker.open(1)
-            let before = try ResidentMemory.bytes()
-            do {
-                for _ in 0..<attack.times { try broker.send(attack.bytes) }
-            } catch {
-                // The connection may be closed while the attack is still being written.
-                outcome.failure = error as? AMQPError ?? AMQPError(.connectionLost, "\(error)")
-            }
-            outcome.growth = try ResidentMemory.bytes() - before
-            do {
-                _ = try broker.connection.read(frames: 1, delegate: broker.recorder, now: .now())
-                outcome.isUsable = true
-            } catch {}
+        let broker = try ScriptedBroker()
+        try broker.open(1)
+        let before = try ResidentMemory.bytes()
+        var failure: AMQPError?
+        do throws(AMQPError) {
+            for _ in 0..<attack.times { try broker.send(attack.bytes) }
+        } catch {
+            failure = error
         }
-        #expect((outcome.failure == nil) == attack.isSurvived, "\(outcome.failure as Any)")
-        #expect(outcome.isUsable == attack.isSurvived)
-        #expect(outcome.growth < 64 << 20)
+        #expect((failure == nil) == attack.isSurvived, "\(failure as Any)")
+        #expect(broker.session.isClosed != attack.isSurvived)
+        #expect(try ResidentMemory.bytes() - before < 64 << 20)
+        // A damaged property list is the reader's to refuse: it costs its message, not the connection.
+        if let delivery = broker.recorder.lastDelivery { readAll(delivery) }
     }
 
-    /// What became of an attack on a thread of its own.
-    // The thread is joined before anything is read.
-    private final class Outcome: @unchecked Sendable {
-        var failure: AMQPError?
-        var growth = 0
-        var isUsable = false
+    /// Reads properties and headers of a delivery as far as that goes.
+    private func readAll(_ delivery: Delivery) {
+        guard let properties = try? MessagePropertyReader(delivery.bytes, delivery.properties),
+            let headers = properties.headers
+        else { return }
+        _ = try? FieldTable(reading: headers, in: delivery.bytes)
     }
 
     @Test("frames on sixty-five thousand channels end the connection at the first")
@@ -153,8 +148,8 @@ struct HostileBrokerTests {
     func tuning(frameMax: UInt32, channelMax: UInt16) throws {
         do {
             let broker = try ScriptedBroker(channelMax: channelMax, frameMax: frameMax)
-            #expect((8192...131_072).contains(broker.connection.frameMax))
-            #expect((1...256).contains(broker.connection.channelMax))
+            #expect((8192...131_072).contains(broker.session.frameMax))
+            #expect((1...256).contains(broker.session.channelMax))
             try broker.open(1)
             try broker.send(Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 1) + Wire.body(1, [1]))
             #expect(broker.recorder.events.count == 1)
@@ -185,9 +180,7 @@ struct HostileBrokerTests {
         "a login that goes wrong on purpose is an error, and the password is not in it",
         arguments: logins)
     func login(greeting: [UInt8]) throws {
-        try onLoopThread {
-            let error = #expect(throws: AMQPError.self) { try ScriptedBroker(welcome: greeting) }
-            #expect(error?.message.contains("guest\0guest") == false)
-        }
+        let error = #expect(throws: AMQPError.self) { try ScriptedBroker(welcome: greeting) }
+        #expect(error?.message.contains("guest\0guest") == false)
     }
 }

@@ -1,5 +1,5 @@
+import BrokerClient
 import EventLoop
-import Glibc
 import LocalStack
 
 @testable import RabbitMQ
@@ -22,17 +22,26 @@ enum LiveBroker {
 
 /// A connection driven by hand against a real broker.
 final class LiveConnection {
-    let connection: AMQPConnection
+    let connection: BrokerConnection
     let recorder = Recorder()
+    var session: AMQPSession { connection.session }
 
-    init(
-        to uri: String? = nil, receiveLimit: Int = 0, bodyLimit: Int = 1 << 20, heartbeat: Int = 10
-    ) throws {
+    init(to uri: String? = nil, consumes: Bool = false, bodyLimit: Int = 1 << 20, heartbeat: Int = 10) throws {
         var endpoint = try uri.map { try AMQPEndpoint.parse(uri: $0) } ?? LiveBroker.endpoint
         endpoint.heartbeat = heartbeat
-        connection = try AMQPConnection.open(
-            endpoint, clientName: "test", bodyLimit: bodyLimit, receiveLimit: receiveLimit)
-        connection.refreshRoom()
+        connection = try Self.open(endpoint, bodyLimit: bodyLimit, consumes: consumes)
+    }
+
+    /// Connects to the first address of an endpoint.
+    static func open(
+        _ endpoint: AMQPEndpoint, bodyLimit: Int = 0, consumes: Bool = false
+    ) throws(AMQPError) -> BrokerConnection {
+        let connection = try BrokerConnection(
+            try BrokerTarget.find(endpoint)[0], clientName: "test", bodyLimit: bodyLimit, consumes: consumes,
+            now: .now())
+        let recorder = Recorder()
+        while connection.stage != .open { try connection.wait(until: nil, delegate: recorder) }
+        return connection
     }
 
     /// Reads until an event has been reported that was not waited for before.
@@ -44,32 +53,15 @@ final class LiveConnection {
             guard MonotonicTime.now() < deadline else {
                 throw AMQPError(.timeout, "\(what) did not happen; instead \(recorder.events.suffix(3))")
             }
-            if try connection.read(frames: 100, delegate: recorder, now: .now()) { continue }
-            if recorder.events.contains(where: isMeant) { continue }
-            var descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&descriptor, 1, 200)
+            try connection.wait(until: deadline, delegate: recorder)
         }
     }
 
+    /// Writes and reads what can be without waiting.
+    func turn() throws { try connection.wait(until: .now(), delegate: recorder) }
+
     func openChannel(_ channel: UInt16) throws {
-        try connection.openChannel(channel)
+        try session.openChannel(channel)
         try wait(for: "channel") { $0 == .channelOpened(channel) }
     }
-
-    /// Publishes on channel 1 if that is possible now.
-    func publishIfPossible(_ message: borrowing OutgoingMessage) throws {
-        connection.refreshRoom()
-        _ = try connection.publish(message, channel: 1)
-    }
-}
-
-/// Runs a test's body on a thread with the stack that AMQP threads have.
-func onLoopThread(stackSize: Int = 64 << 20, _ body: sending @escaping () throws -> Void) throws {
-    nonisolated(unsafe) var failure: (any Error)?  // written before the thread ends, read after
-    nonisolated(unsafe) let work = body
-    let thread = try LoopThread.start(name: "amqp-test", stackSize: stackSize) {
-        do { try work() } catch { failure = error }
-    }
-    thread.join()
-    if let failure { throw failure }
 }

@@ -1,3 +1,4 @@
+import BrokerClient
 import EventLoop
 import Glibc
 import LocalStack
@@ -14,7 +15,7 @@ struct LiveBrokerFaultTests {
         let broker = try Self.started.get()
         let live = try LiveConnection(to: broker.uri, heartbeat: heartbeat)
         try live.openChannel(1)
-        try live.connection.selectConfirms(1)
+        try live.session.selectConfirms(1)
         try live.wait(for: "confirms") { $0 == .confirmsSelected(1) }
         var message = OutgoingMessage()
         message.setExchange("amq.fanout")
@@ -22,7 +23,7 @@ struct LiveBrokerFaultTests {
         return (broker, live, message)
     }
 
-    @Test("publishing to a frozen broker stops instead of waiting, and goes on when it thaws")
+    @Test("publishing to a frozen broker stops at the limit, and goes on when it thaws")
     func frozen() throws {
         let (broker, live, message) = try open(heartbeat: 30)
         broker.signal(SIGSTOP)
@@ -31,13 +32,12 @@ struct LiveBrokerFaultTests {
         var refusals = 0
         // The kernel moves what was sent to the other side's buffer for a while, so one refusal is not the end.
         while refusals < 50 {
-            live.connection.refreshRoom()
-            while try live.connection.publish(message, channel: 1) { published += 1 }
-            _ = try live.connection.read(frames: 10, delegate: live.recorder, now: .now())
+            while try live.session.publish(message, channel: 1) { published += 1 }
+            try live.turn()
             refusals += 1
         }
         #expect(published > 100)
-        #expect(try !live.connection.acknowledge(channel: 1, deliveryTag: 1, multiple: false) || refusals == 50)
+        #expect(live.connection.hasPendingOutput && live.connection.interest.contains(.writable))
         broker.signal(SIGCONT)
         var confirmed: UInt64 = 0
         while confirmed < UInt64(published) {
@@ -47,9 +47,8 @@ struct LiveBrokerFaultTests {
                 confirmed = max(confirmed, tag)
             }
         }
-        live.connection.refreshRoom()
-        #expect(try live.connection.publish(message, channel: 1))
-        live.connection.close()
+        #expect(try live.session.publish(message, channel: 1))
+        live.connection.close(within: .seconds(2), delegate: live.recorder)
     }
 
     @Test("a frozen broker is suspect, and then lost, without a call that waits")
@@ -60,13 +59,10 @@ struct LiveBrokerFaultTests {
         var wasSuspect = false
         let error = #expect(throws: AMQPError.self) {
             while true {
-                wasSuspect = wasSuspect || live.connection.isSuspect(now: .now())
-                live.connection.refreshRoom()
+                wasSuspect = wasSuspect || live.session.isSuspect
                 // A bounded number per turn, as in a lane: on a busy machine filling the buffers may take seconds.
-                for _ in 0..<64 where try !live.connection.publish(message, channel: 1) { break }
-                _ = try live.connection.read(frames: 10, delegate: live.recorder, now: .now())
-                var descriptor = pollfd(fd: live.connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
-                poll(&descriptor, 1, live.connection.refreshRoom() > 0 ? 0 : 20)
+                for _ in 0..<64 where try !live.session.publish(message, channel: 1) { break }
+                try live.connection.wait(until: .now().adding(.milliseconds(20)), delegate: live.recorder)
             }
         }
         #expect(wasSuspect)
@@ -79,20 +75,16 @@ struct LiveBrokerFaultTests {
         try broker.control(["set_vm_memory_high_watermark", "0.000001"])
         defer { _ = try? broker.control(["set_vm_memory_high_watermark", "0.6"]) }
         // The announcement comes to those who publish.
-        while !live.connection.isBlocked {
-            try live.publishIfPossible(message)
-            _ = try live.connection.read(frames: 10, delegate: live.recorder, now: .now())
-            var descriptor = pollfd(fd: live.connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&descriptor, 1, 100)
+        while !live.session.isBlocked {
+            _ = try live.session.publish(message, channel: 1)
+            try live.connection.wait(until: .now().adding(.milliseconds(100)), delegate: live.recorder)
         }
         try live.wait(for: "alarm") { if case .blocked(let reason) = $0 { reason.contains("memory") } else { false } }
-        #expect(live.connection.refreshRoom() == 0)
-        #expect(try !live.connection.publish(message, channel: 1))
+        #expect(try !live.session.publish(message, channel: 1))
         try broker.control(["set_vm_memory_high_watermark", "0.6"])
         try live.wait(for: "end of the alarm") { $0 == .unblocked }
-        live.connection.refreshRoom()
-        #expect(try live.connection.publish(message, channel: 1))
-        live.connection.close()
+        #expect(try live.session.publish(message, channel: 1))
+        live.connection.close(within: .seconds(2), delegate: live.recorder)
     }
 
     @Test("a broker that dies is noticed by reading")
@@ -101,7 +93,6 @@ struct LiveBrokerFaultTests {
         broker.crash()
         let error = #expect(throws: AMQPError.self) { try live.wait(for: "the end") { _ in false } }
         #expect(error?.code == .connectionLost)
-        live.connection.close()
         try broker.restart()
     }
 }

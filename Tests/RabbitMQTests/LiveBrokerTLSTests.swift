@@ -1,4 +1,4 @@
-import EventLoop
+import BrokerClient
 import LocalStack
 import Testing
 
@@ -91,7 +91,7 @@ struct LiveBrokerTLSTests {
         var endpoint = try Self.started.get().endpoint()
         change(&endpoint)
         let error = #expect(throws: AMQPError.self) {
-            try AMQPConnection.open(endpoint, clientName: "tls", bodyLimit: 0)
+            try LiveConnection.open(endpoint)
         }
         #expect(error?.code == .tls)
         return error

@@ -3,6 +3,7 @@ import Glibc
 import LocalStack
 import Testing
 
+@testable import BrokerClient
 @testable import RabbitMQ
 
 @Suite("Against a real RabbitMQ", .serialized, .timeLimit(.minutes(2)))
@@ -166,24 +167,24 @@ struct LiveBrokerTests {
         for number in 0..<200 { _ = try client.submit(message(to: queue, body: "\(number)")) }
         _ = try client.flush()
         let live = try LiveConnection()
-        for channel: UInt16 in 1...3 { try live.connection.openChannel(channel) }
+        for channel: UInt16 in 1...3 { try live.session.openChannel(channel) }
         for channel: UInt16 in 1...3 {
-            try live.connection.setPrefetch(channel, count: 50)
+            try live.session.setPrefetch(channel, count: 50)
             let name = channel == 2 ? "missing" : queue
-            try live.connection.startConsuming(channel, queue: name, consumerTag: "c\(channel)")
+            try live.session.startConsuming(channel, queue: name, consumerTag: "c\(channel)")
         }
         try live.wait(for: "channel 2's end") {
             if case .channelClosed(2, code: 404, _) = $0 { true } else { false }
         }
-        try live.connection.openChannel(2)
+        try live.session.openChannel(2)
         for _ in 0..<200 {
             let event = try live.wait(for: "delivery") { if case .delivered = $0 { true } else { false } }
             guard case .delivered(let channel, let tag, _, _, _, _, _, _, _) = event else { continue }
             #expect(channel != 2)
-            #expect(try live.connection.acknowledge(channel: channel, deliveryTag: tag, multiple: false))
+            #expect(try live.session.acknowledge(channel: channel, deliveryTag: tag, multiple: false))
         }
         try live.wait(for: "channel 2") { $0 == .channelOpened(2) }
-        live.connection.close()
+        live.connection.close(within: .seconds(2), delegate: live.recorder)
         #expect(try client.delete(queue: queue) == 0)
     }
 
@@ -194,38 +195,51 @@ struct LiveBrokerTests {
         let queue = try client.declareQueue(LiveBroker.name("deleted"), exclusive: false, arguments: Self.quorum)
         let live = try LiveConnection()
         try live.openChannel(1)
-        try live.connection.startConsuming(1, queue: queue, consumerTag: "c")
+        try live.session.startConsuming(1, queue: queue, consumerTag: "c")
         try live.wait(for: "consumer") { $0 == .consumeStarted(1, "c") }
         try client.delete(queue: queue)
         try live.wait(for: "cancel") { $0 == .consumeCancelled(1, "c", byBroker: true) }
-        live.connection.close()
+        live.connection.close(within: .seconds(2), delegate: live.recorder)
     }
 
-    @Test("a header table of 15,000 nested tables is survived on a loop thread, and refused by the reader")
+    @Test("a header table of 15,000 nested tables is survived on an ordinary stack, and refused by the reader")
     func nestedHeaders() throws {
         let queue = LiveBroker.name("nested")
-        try onLoopThread {
-            let client = try LiveBroker.client()
-            defer { client.close() }
-            _ = try client.declareQueue(queue, exclusive: false)
-            var value = FieldValue.table(FieldTable())
-            for _ in 1..<15_000 {
-                value = .table(FieldTable(entries: [.init(name: [UInt8(ascii: "n")], value: value)]))
+        // The sender's table is nested objects, which take a large stack to build, to write and to let go.
+        let sender = try LoopThread.start(name: "sender", stackSize: 64 << 20) {
+            do {
+                let client = try LiveBroker.client()
+                defer { client.close() }
+                _ = try client.declareQueue(queue, exclusive: false)
+                var value = FieldValue.table(FieldTable())
+                for _ in 1..<15_000 {
+                    value = .table(FieldTable(entries: [.init(name: [UInt8(ascii: "n")], value: value)]))
+                }
+                var message = message(to: queue)
+                message.addHeader(name: [UInt8(ascii: "n")].span, value: value)
+                #expect(try client.publishConfirmed(message) == .confirmed)
+            } catch {
+                Issue.record(error)
             }
-            var message = message(to: queue)
-            message.addHeader(name: [UInt8(ascii: "n")].span, value: value)
-            #expect(try client.publishConfirmed(message) == .confirmed)
         }
-        try onLoopThread {
-            let client = try LiveBroker.client()
-            defer { client.close() }
-            let got = try #require(try client.get(queue: queue))
-            #expect(got.properties.count > 100_000)
-            let headers = try #require(try MessagePropertyReader(got.bytes, got.properties).headers)
-            #expect(throws: AMQPError.self) { try FieldTable(reading: headers, in: got.bytes, maximumSize: 1 << 20) }
-            try client.acknowledge(got)
-            #expect(try client.delete(queue: queue) == 0)
+        sender.join()
+        let reader = try LoopThread.start(name: "reader", stackSize: 512 << 10) {
+            do {
+                let client = try LiveBroker.client()
+                defer { client.close() }
+                let got = try #require(try client.get(queue: queue))
+                #expect(got.properties.count > 100_000)
+                let headers = try #require(try MessagePropertyReader(got.bytes, got.properties).headers)
+                #expect(throws: AMQPError.self) {
+                    try FieldTable(reading: headers, in: got.bytes, maximumSize: 1 << 20)
+                }
+                try client.acknowledge(got)
+                #expect(try client.delete(queue: queue) == 0)
+            } catch {
+                Issue.record(error)
+            }
         }
+        reader.join()
     }
 
     @Test("a header table that fills a frame is read on every redelivery")
@@ -237,9 +251,9 @@ struct LiveBrokerTests {
         message.addHeader(name: [UInt8(ascii: "x")].span, value: .bytes([UInt8](repeating: 1, count: 131_013)))
         #expect(message.headerBytes == 131_020)
         #expect(try client.publishConfirmed(message) == .confirmed)
-        let live = try LiveConnection(receiveLimit: 1 << 20)
+        let live = try LiveConnection(consumes: true)
         try live.openChannel(1)
-        try live.connection.startConsuming(1, queue: queue, consumerTag: "c")
+        try live.session.startConsuming(1, queue: queue, consumerTag: "c")
         for attempt in 0..<4 {
             try live.wait(for: "delivery \(attempt)") { if case .delivered = $0 { true } else { false } }
             let got = try #require(live.recorder.lastDelivery)
@@ -250,10 +264,9 @@ struct LiveBrokerTests {
                 let table = try FieldTable(reading: headers, in: got.bytes, maximumSize: 1 << 20)
                 #expect(table["x-delivery-count"] == .integer(Int64(attempt)))
             }
-            live.connection.refreshRoom()
-            #expect(try live.connection.reject(channel: 1, deliveryTag: got.deliveryTag, requeue: true))
+            #expect(try live.session.reject(channel: 1, deliveryTag: got.deliveryTag, requeue: true))
         }
-        live.connection.close()
+        live.connection.close(within: .seconds(2), delegate: live.recorder)
         try client.delete(queue: queue)
     }
 }

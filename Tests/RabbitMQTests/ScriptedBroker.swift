@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 import TestSupport
 
 @testable import RabbitMQ
@@ -23,7 +22,7 @@ enum Event: Equatable {
 }
 
 /// Writes down what a connection reports.
-final class Recorder: AMQPConnectionDelegate {
+final class Recorder: AMQPSessionDelegate {
     var events: [Event] = []
     var lastDelivery: Delivery?
     /// Called for each event, for what a delegate may do from inside.
@@ -86,70 +85,50 @@ struct SentFrame: Equatable {
     }
 }
 
-/// The broker's end of a connection, played by the test on the same thread.
+/// The broker's end of a session, played by the test: bytes go to and fro without a socket.
 final class ScriptedBroker {
-    let connection: AMQPConnection
-    let socket: Socket
+    let session: AMQPSession
     /// What the client sent while it logged in.
-    let loginBytes: [UInt8]
+    private(set) var loginBytes: [UInt8] = []
     let recorder = Recorder()
+    /// The time of everything that happens.
+    var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    /// How many bytes the broker takes at most, each time; all by default.
+    var appetite = Int.max
     private var unread: [UInt8] = []
 
     init(
         channelMax: UInt16 = 64, frameMax: UInt32 = 131_072, heartbeat: UInt16 = 60, bodyLimit: Int = 1 << 20,
         receiveLimit: Int = 0, welcome: [UInt8]? = nil
     ) throws {
-        let listener = try Listener(address: .loopback(port: 0))
-        let client = try Socket.connect(to: listener.address, timeout: .seconds(5))
-        var accepted = try listener.accept()
-        while accepted == nil { accepted = try listener.accept() }
-        guard let end = accepted.take() else { throw AMQPError(.unreachable, "the test cannot connect to itself") }
-        socket = end
-        let greeting =
-            welcome ?? Wire.welcome(channelMax: channelMax, frameMax: frameMax, heartbeat: heartbeat)
-        guard try socket.write(greeting.span) == greeting.count else {
-            throw AMQPError(.unreachable, "the greeting is too long")
-        }
         var endpoint = AMQPEndpoint(host: "127.0.0.1")
         endpoint.heartbeat = Int(heartbeat)
-        endpoint.connectionTimeout = .seconds(2)
-        connection = try AMQPConnection(endpoint: endpoint, bodyLimit: bodyLimit)
-        try connection.adopt(owned: client.release())
-        try connection.logIn(clientName: "test client", clientVersion: "9.9")
-        try connection.settle(receiveLimit: receiveLimit)
-        loginBytes = try Self.drain(socket)
+        session = AMQPSession(
+            endpoint, clientName: "test client", clientVersion: "9.9", bodyLimit: bodyLimit,
+            receiveLimit: receiveLimit, now: now)
+        try send(welcome ?? Wire.welcome(channelMax: channelMax, frameMax: frameMax, heartbeat: heartbeat))
+        guard session.isOpen else { throw AMQPError(.timeout, "the greeting was not the whole of a login") }
+        loginBytes = drain()
     }
 
-    /// Sends bytes and lets the connection read them.
-    func send(_ bytes: [UInt8]) throws {
-        var start = 0
-        while start < bytes.count {
-            start += try socket.write(bytes.span.extracting(start..<bytes.count))
-            try readAll()
-        }
-    }
-
-    /// Lets the connection read all there is.
-    func readAll() throws {
-        var descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&descriptor, 1, 0) == 1 || connection.hasBufferedInput {
-            _ = try connection.read(frames: 7, delegate: recorder, now: .now())
-        }
+    /// Sends bytes and lets the session read them.
+    func send(_ bytes: [UInt8]) throws(AMQPError) {
+        try session.receive(bytes.span, delegate: recorder, now: now)
     }
 
     /// Opens channels and forgets the events and frames of that.
     func open(_ channels: UInt16...) throws {
         for channel in channels {
-            try connection.openChannel(channel)
+            try session.openChannel(channel)
             try send(Wire.method(channel, 20, 11) { $0.long([]) })
         }
         recorder.events.removeAll()
-        _ = try frames()
+        _ = frames()
     }
 
     /// The complete frames that the client sent since the last call.
-    func frames() throws -> [SentFrame] {
-        unread += try Self.drain(socket)
+    func frames() -> [SentFrame] {
+        unread += drain()
         var frames: [SentFrame] = []
         var rest = unread[...]
         while rest.count >= 8 {
@@ -166,10 +145,14 @@ final class ScriptedBroker {
         return frames
     }
 
-    private static func drain(_ socket: borrowing Socket) throws -> [UInt8] {
+    /// Takes what the session has to send.
+    private func drain() -> [UInt8] {
         var all: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while case .bytes(let count) = try socket.read(into: &buffer) { all += buffer[..<count] }
+        session.withPendingOutput(now: now) { bytes in
+            let taken = min(appetite, bytes.count)
+            bytes.extracting(0..<taken).withUnsafeBufferPointer { all += $0 }
+            return taken
+        }
         return all
     }
 }

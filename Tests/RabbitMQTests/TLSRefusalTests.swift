@@ -98,7 +98,7 @@ struct TLSRefusalTests {
         endpoint.password = ListeningServer.password
         endpoint.tls.caFile = try directory.write(authority.certificatePEM, to: "ca.pem")
         do throws(AMQPError) {
-            let connection = try AMQPConnection.open(endpoint, clientName: "refusal", bodyLimit: 0)
+            let connection = try LiveConnection.open(endpoint)
             withExtendedLifetime(connection) {}
             return (listening, nil)
         } catch {

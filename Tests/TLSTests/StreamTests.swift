@@ -172,31 +172,4 @@ struct StreamTests {
         let alert = #expect(throws: TLSError.self) { _ = try TLSPair.drain(pair.client) }
         #expect(alert?.code == .peerAlert)
     }
-
-    @Test("a queue of bytes gives what it got, through growing, moving and shrinking")
-    func byteQueue() {
-        var queue = ByteQueue()
-        var generator = SystemRandomNumberGenerator()
-        var next: UInt8 = 0
-        var expected: UInt8 = 0
-        for round in 0..<2000 {
-            let largest = round == 1000 ? 3 << 20 : 9000
-            let added = (0..<Int.random(in: 0...largest, using: &generator)).map { _ in
-                next &+= 1
-                return next
-            }
-            added.withUnsafeBytes { if let base = $0.baseAddress { queue.append(base, count: $0.count) } }
-            let limit = round % 50 == 49 ? .max : Int.random(in: 0...9000, using: &generator)
-            let before = queue.count
-            queue.lend { (bytes: Span<UInt8>) -> Int in
-                let used = min(limit, bytes.count)
-                for index in 0..<used {
-                    expected &+= 1
-                    if bytes[index] != expected { Issue.record("byte out of order") }
-                }
-                return used
-            }
-            #expect(queue.count == max(0, before - limit))
-        }
-    }
 }

@@ -1,4 +1,6 @@
+internal import BrokerClient
 internal import EventLoop
+internal import PushModel
 internal import RabbitMQ
 
 /// What one connection to the broker is used for; DESIGN asks for two per lane, since a blocked publisher must not stop
@@ -8,25 +10,42 @@ enum BrokerRole: String, Sendable {
 }
 
 /// Told when a broker connection comes and goes. On the lane's thread.
-protocol BrokerLinkDelegate: AMQPConnectionDelegate {
+protocol BrokerLinkDelegate: AMQPSessionDelegate {
     /// A logged-in connection is there; channels can be opened on it.
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
     /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
 }
 
-/// Keeps one connection to the broker alive: opens it on a helper thread, reads it on the lane's loop, and opens it
-/// again with jittered backoff after it failed.
+/// Keeps one connection to the broker alive: connects, reads and writes on the lane's loop, and connects again with
+/// jittered backoff after it failed. Only what may hang in the system, the name look-up and the reading of files, happens
+/// on a helper thread.
 ///
-/// After any error from a read the connection is destroyed, never read again (rabbitmq-c may be in any state).
+/// After any error the connection is dropped, never used again.
 final class BrokerLink: ReadinessHandler {
-    /// Frames read in one turn before other work of the lane gets its chance: 256 deliveries of three frames each.
-    static let framesPerTurn = 768
+    /// How long a look-up may take before it is forgotten; the thread it hangs on ends when the system lets it.
+    static let lookUpLimit = Duration.seconds(60)
+
+    /// How long each step of a first attempt may take: a broker that is still booting takes connections and does not
+    /// answer on them. The limit doubles with each attempt that ran into it, up to the endpoint's own.
+    static let firstPatience = Duration.seconds(2)
+
+    /// Who the broker is told that it talks to.
+    struct Identity {
+        /// The name operators see in the broker's list of connections.
+        var name: String
+        /// The program's version.
+        var version: String
+    }
 
     private enum State {
         case waiting(until: MonotonicTime)
-        case connecting
-        case open(AMQPConnection)
+        /// A helper thread finds out where the brokers are; its answer is taken if it carries this number.
+        case lookingUp(number: Int, until: MonotonicTime)
+        /// A connection on its way, or open.
+        case connected(BrokerConnection)
+        /// The lane has ended.
+        case closed
     }
 
     let role: BrokerRole
@@ -39,108 +58,185 @@ final class BrokerLink: ReadinessHandler {
     private var backoff = Backoff.broker
     private var random = SystemRandomNumberGenerator()
     private let loop: EventLoop
-    private let pulse: LanePulse
-    private let connect: (BrokerRole) -> Void
+    private let identity: Identity
+    private let lookUp: (BrokerRole, Int) -> Void
     private unowned let delegate: any BrokerLinkDelegate
-    private var mustReadAgain = false
+    /// Addresses that were found and not tried yet.
+    private var targets: ArraySlice<BrokerTarget> = []
+    private var lookUps = 0
+    /// How long each step of the next attempt may take.
+    private var patience = firstPatience
+    /// What the socket is watched for.
+    private var interest: Readiness = []
     /// Why the open connection must not be used any more.
     private var doubt: AMQPError?
-    private var nextHeartbeat: MonotonicTime
     private var openedAt: MonotonicTime
 
     /// Creates a link that connects at its first `tick`.
     ///
     /// - Parameters:
-    ///   - pulse: Learns of its sockets, so that the lane can be got out of a call on one of them.
-    ///   - connect: Starts a blocking connect on a helper thread, whose result comes back through `connected(_:now:)`.
+    ///   - role: What it is for.
+    ///   - identity: Who the broker is told that it talks to.
+    ///   - loop: Watches its socket.
+    ///   - delegate: Is told what happens.
+    ///   - now: The time.
+    ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
-        role: BrokerRole, loop: EventLoop, pulse: LanePulse, delegate: any BrokerLinkDelegate, now: MonotonicTime,
-        connect: @escaping (BrokerRole) -> Void
+        role: BrokerRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        lookUp: @escaping (BrokerRole, Int) -> Void
     ) {
         self.role = role
+        self.identity = identity
         self.loop = loop
-        self.pulse = pulse
         self.delegate = delegate
-        self.connect = connect
+        self.lookUp = lookUp
         state = .waiting(until: now)
-        nextHeartbeat = now
         openedAt = now
     }
 
-    /// The connection, while there is one.
-    var connection: AMQPConnection? {
-        if case .open(let connection) = state { return connection }
-        return nil
+    /// The session that is logged in, while there is one.
+    var session: AMQPSession? {
+        guard case .connected(let connection) = state, connection.stage == .open else { return nil }
+        return connection.session
     }
 
-    /// Whether bytes are buffered that epoll will not announce.
-    var hasPendingInput: Bool { mustReadAgain }
+    /// Whether all that was written has gone out, so that more is taken at once. Where something waits, the link writes
+    /// it as soon as the socket takes it, which begins a turn of the lane.
+    var isReadyToSend: Bool {
+        guard case .connected(let connection) = state, connection.stage == .open else { return false }
+        return !connection.hasPendingOutput && connection.session.hasRoom
+    }
 
-    /// Starts a connect that is due, and lets rabbitmq-c send and check heartbeats.
+    // MARK: Turns
+
+    /// Does what is due: begins to connect, gives up what takes too long, sends and expects heartbeats.
     func tick(now: MonotonicTime) {
         switch state {
-        case .connecting: return
+        case .closed: return
         case .waiting(let until):
             guard now >= until else { return }
-            state = .connecting
-            connect(role)
-        case .open(let connection):
-            if let doubt {
-                failed(doubt, now: now)
-                return
-            }
-            guard mustReadAgain || now >= nextHeartbeat else { return }
-            read(connection, now: now)
+            lookUps += 1
+            state = .lookingUp(number: lookUps, until: now.adding(Self.lookUpLimit))
+            lookUp(role, lookUps)
+        case .lookingUp(_, let until):
+            guard now >= until else { return }
+            failed(AMQPError(.unresolved, "looking the brokers up took longer than \(Self.lookUpLimit)"), now: now)
+        case .connected(let connection):
+            if let doubt { return failed(doubt, now: now) }
+            guard let due = connection.nextDue(now: now), now >= due else { return }
+            advance(connection, [], now: now)
         }
     }
 
     /// When `tick(now:)` has something to do.
-    var nextDue: MonotonicTime? {
+    func nextDue(now: MonotonicTime) -> MonotonicTime? {
         switch state {
-        case .waiting(let until): until
-        case .connecting: nil
-        case .open: nextHeartbeat
+        case .closed: nil
+        case .waiting(let until), .lookingUp(_, let until): until
+        case .connected(let connection): doubt == nil ? connection.nextDue(now: now) : now
         }
     }
 
-    /// The helper thread is done.
-    func connected(_ result: Result<AMQPConnection, AMQPError>, now: MonotonicTime) {
-        switch result {
-        case .failure(let error): failed(error, now: now)
-        case .success(let connection):
-            do throws(EventLoopError) {
-                try loop.watch(connection.fileDescriptor, for: .readable, handler: self)
-            } catch {
-                failed(AMQPError(.connectionLost, "the connection cannot be watched: \(error.message)"), now: now)
-                return
-            }
-            state = .open(connection)
-            opened += 1
-            pulse.opened(role, fileDescriptor: connection.fileDescriptor)
-            openedAt = now
-            trouble = nil
-            // Frames may have come with the login's last read.
-            mustReadAgain = true
-            delegate.connectionOpened(role, now: now)
+    /// Writes what the lane's turn has left in the session, in one go.
+    func flush(now: MonotonicTime) {
+        guard case .connected(let connection) = state, connection.hasPendingOutput else { return }
+        do throws(AMQPError) {
+            try connection.flush(now: now)
+            try watch(connection)
+        } catch {
+            failed(error, now: now)
         }
     }
 
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
-        if case .open(let connection) = state { read(connection, now: now) }
+        if case .connected(let connection) = state { advance(connection, readiness, now: now) }
     }
 
-    /// Destroys the connection after an error of any kind and starts over.
+    private func advance(_ connection: BrokerConnection, _ readiness: Readiness, now: MonotonicTime) {
+        let wasOpen = connection.stage == .open
+        do throws(AMQPError) {
+            try connection.advance(readiness, delegate: delegate, now: now)
+            try watch(connection)
+        } catch {
+            // Another address may lead to a broker that works; a refusal would only be repeated there.
+            let mayDiffer = [.unreachable, .timeout, .connectionLost].contains(error.code)
+            if !wasOpen, mayDiffer, !targets.isEmpty { return connect(now: now) }
+            return failed(error, now: now)
+        }
+        guard !wasOpen, connection.stage == .open else { return }
+        opened += 1
+        openedAt = now
+        trouble = nil
+        patience = Self.firstPatience
+        delegate.connectionOpened(role, now: now)
+    }
+
+    /// Lets the loop wait for what the connection wants.
+    private func watch(_ connection: BrokerConnection) throws(AMQPError) {
+        guard connection.interest != interest else { return }
+        do throws(EventLoopError) {
+            if interest.isEmpty {
+                try loop.watch(connection.fileDescriptor, for: connection.interest, handler: self)
+            } else {
+                try loop.change(connection.fileDescriptor, to: connection.interest)
+            }
+            interest = connection.interest
+        } catch {
+            throw AMQPError(.connectionLost, "the connection cannot be watched: \(error.message)")
+        }
+    }
+
+    // MARK: Connecting
+
+    /// The helper thread is done.
+    ///
+    /// - Parameters:
+    ///   - result: Where the brokers are, in the order in which they are tried.
+    ///   - number: Which look-up this answers; one that was forgotten counts for nothing.
+    ///   - now: The time.
+    func found(_ result: Result<[BrokerTarget], AMQPError>, number: Int, now: MonotonicTime) {
+        guard case .lookingUp(number, _) = state else { return }
+        switch result {
+        case .failure(let error): failed(error, now: now)
+        case .success(let found):
+            targets = found[...]
+            connect(now: now)
+        }
+    }
+
+    /// Tries the next address.
+    private func connect(now: MonotonicTime) {
+        drop()
+        guard let target = targets.popFirst() else {
+            return failed(AMQPError(.unresolved, "no broker has an address"), now: now)
+        }
+        do throws(AMQPError) {
+            let connection = try BrokerConnection(
+                target, clientName: identity.name, clientVersion: identity.version,
+                bodyLimit: JobDecoder.maximumBodyLength, consumes: role == .consume,
+                patience: min(patience, target.endpoint.connectionTimeout), now: now)
+            state = .connected(connection)
+            try watch(connection)
+        } catch {
+            failed(error, now: now)
+        }
+    }
+
+    // MARK: Ends
+
+    /// Drops the connection after an error of any kind and starts over.
     func failed(_ error: AMQPError, now: MonotonicTime) {
-        if case .open(let connection) = state {
-            loop.unwatch(connection.fileDescriptor)
+        if session != nil {
             lost += 1
-            pulse.closed(role)
             backoff.ended(after: now.nanoseconds(since: openedAt))
             // A broker that closes its connections closes all of them, and everybody comes back at once.
             if error.code == .connectionClosed { backoff.crowded() }
         }
+        // A broker that is slow, not booting, gets more time with each attempt.
+        if error.code == .timeout { patience = min(patience * 2, .seconds(3600)) }
+        drop()
         state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
-        mustReadAgain = false
+        targets = []
         doubt = nil
         trouble = error.message
         delegate.connectionLost(role, error: error, now: now)
@@ -152,25 +248,18 @@ final class BrokerLink: ReadinessHandler {
     /// Whether the connection is to be ended, so that nothing it still says counts.
     var isDistrusted: Bool { doubt != nil }
 
-    /// Closes in an orderly way, which also makes the broker read every acknowledgement before it.
+    /// Closes in an orderly way, which also makes the broker read every acknowledgement before it; waits for that.
     func close() {
-        guard case .open(let connection) = state else { return }
-        loop.unwatch(connection.fileDescriptor)
-        connection.close()
-        pulse.closed(role)
-        state = .connecting
+        if case .connected(let connection) = state, connection.stage == .open {
+            connection.close(within: .seconds(2), delegate: delegate)
+        }
+        drop()
+        state = .closed
     }
 
-    private func read(_ connection: AMQPConnection, now: MonotonicTime) {
-        pulse.enter(.reading)
-        defer { pulse.enter(.waiting) }
-        do throws(AMQPError) {
-            mustReadAgain = try connection.read(frames: Self.framesPerTurn, delegate: delegate, now: now)
-        } catch {
-            failed(error, now: now)
-            return
-        }
-        // rabbitmq-c sends heartbeats only while it reads, and needs that at least twice per interval.
-        nextHeartbeat = now.adding(nanoseconds: UInt64(max(connection.heartbeat, 3)) * 1_000_000_000 / 3)
+    /// Stops watching the socket; it is closed with the connection.
+    private func drop() {
+        if case .connected(let connection) = state, !interest.isEmpty { loop.unwatch(connection.fileDescriptor) }
+        interest = []
     }
 }

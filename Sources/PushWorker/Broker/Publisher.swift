@@ -5,7 +5,7 @@ internal import RabbitMQ
 
 /// Publishes results, replies, retry copies and dead letters, and learns what became of each.
 ///
-/// Nothing waits inside rabbitmq-c: what has no room stays in `waiting`. A publication that the broker refused or could
+/// What has no room in the session's output buffer stays in `waiting`. A publication that the broker refused or could
 /// not route is published again with backoff, as the same message; it is never dropped. While such publications pile
 /// up the lane starts no new pushes (`isCongested`).
 final class Publisher {
@@ -157,7 +157,7 @@ final class Publisher {
     var isOpen: Bool { mainIsOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: UInt64? {
-        guard link()?.connection != nil else { return nil }
+        guard link()?.session != nil else { return nil }
         let due = [
             again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt,
             patience.due(oldest: oldestDebt),
@@ -179,9 +179,8 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         congestedSince = isCongested ? congestedSince ?? now.nanoseconds : nil
-        guard let connection = link()?.connection, keepsPatience(connection, now: now) else { return }
-        let room = connection.refreshRoom()
-        reopenChannels(connection, now: now.nanoseconds)
+        guard let session = link()?.session, keepsPatience(session, now: now) else { return }
+        reopenChannels(session, now: now.nanoseconds)
         if !again.isEmpty, now.nanoseconds >= againAt {
             // One that closes the channel goes alone, so that it costs no other its confirm.
             if !closed.isEmpty { allowance = 1 }
@@ -189,14 +188,11 @@ final class Publisher {
             again.removeAll(keepingCapacity: true)
         }
         guard wantsRoom else { return }
-        guard !connection.isBlocked, !connection.isSuspect(now: now), room > 0 else { return }
-        // A turn's publications leave in full packets.
-        connection.beginBurst()
-        defer { connection.endBurst() }
+        guard !session.isBlocked else { return }
         do throws(AMQPError) {
-            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, allowance, connection, now) }
+            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, allowance, session, now) }
             if repliesAreOpen {
-                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, Self.window, connection, now)
+                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, Self.window, session, now)
             }
         } catch {
             link()?.failed(error, now: now)
@@ -206,8 +202,8 @@ final class Publisher {
     /// Gives a connection up on which confirms do not come, or channels do not open.
     ///
     /// - Returns: Whether it is still there.
-    private func keepsPatience(_ connection: AMQPConnection, now: MonotonicTime) -> Bool {
-        if connection.isBlocked { patience.excused(now: now.nanoseconds) }
+    private func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
+        if session.isBlocked { patience.excused(now: now.nanoseconds) }
         guard patience.runsOut(oldest: oldestDebt, now: now.nanoseconds) else { return true }
         let missing =
             unconfirmed > 0
@@ -219,14 +215,14 @@ final class Publisher {
 
     private func send(
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
-        _ allowance: Int, _ connection: AMQPConnection, _ now: MonotonicTime
+        _ allowance: Int, _ session: AMQPSession, _ now: MonotonicTime
     ) throws(AMQPError) {
         // Taken out first and put back where there was no room: that moves publications instead of copying them.
         while Self.hasRoom(tracker, allowance), let publication = queue.popFirst() {
             renderer.render(publication, into: &message)
             let isPublished: Bool
             do throws(AMQPError) {
-                isPublished = try put(publication, on: channel, connection)
+                isPublished = try put(publication, on: channel, session)
             } catch {
                 queue.prepend(publication)
                 throw error
@@ -244,14 +240,14 @@ final class Publisher {
 extension Publisher {
     /// Writes the rendered message; one that the broker's frames cannot carry goes without the producer's headers.
     private func put(
-        _ publication: Publication, on channel: UInt16, _ connection: AMQPConnection
+        _ publication: Publication, on channel: UInt16, _ session: AMQPSession
     ) throws(AMQPError) -> Bool {
         do throws(AMQPError) {
-            return try connection.publish(message, channel: channel)
+            return try session.publish(message, channel: channel)
         } catch {
             guard error.code == .invalidMessage else { throw error }
             renderer.render(publication, into: &message, withProducerHeaders: false)
-            return try connection.publish(message, channel: channel)
+            return try session.publish(message, channel: channel)
         }
     }
 }
@@ -282,10 +278,10 @@ extension Publisher {
         }
     }
 
-    private func reopenChannels(_ connection: AMQPConnection, now: UInt64) {
+    private func reopenChannels(_ session: AMQPSession, now: UInt64) {
         do throws(AMQPError) {
-            if Self.isDue(&mainChannel, now: now) { try connection.openChannel(Self.mainChannel) }
-            if Self.isDue(&repliesChannel, now: now) { try connection.openChannel(Self.replyChannel) }
+            if Self.isDue(&mainChannel, now: now) { try session.openChannel(Self.mainChannel) }
+            if Self.isDue(&repliesChannel, now: now) { try session.openChannel(Self.replyChannel) }
         } catch {
             link()?.failed(error, now: MonotonicTime(nanoseconds: now))
         }
@@ -303,7 +299,7 @@ extension Publisher {
     /// A channel is open: ask for confirms on it.
     func channelOpened(_ channel: UInt16, now: MonotonicTime) {
         do throws(AMQPError) {
-            try link()?.connection?.selectConfirms(channel)
+            try link()?.session?.selectConfirms(channel)
         } catch {
             link()?.distrust(error.message)
         }

@@ -23,7 +23,7 @@ extension Lane {
                 "a lane stood still: its deliveries count as lost",
                 metadata: .with([.lane: "\(settings.index)", .duration: "\(milliseconds)"]))
             let error = AMQPError(.timeout, "the lane stood still for \(milliseconds) ms, longer than two heartbeats")
-            for link in [consumeLink, publishLink] where link.connection != nil { link.failed(error, now: now) }
+            for link in [consumeLink, publishLink] where link.session != nil { link.failed(error, now: now) }
         case .stepped(let milliseconds):
             counters.clockSteps += 1
             logger.error(

@@ -1,4 +1,5 @@
 internal import APNSClient
+internal import BrokerClient
 internal import EventLoop
 internal import Glibc
 internal import PushModel
@@ -25,40 +26,37 @@ extension Lane {
 
     func makeLink(_ role: BrokerRole) -> BrokerLink {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
-        return BrokerLink(role: role, loop: loop, pulse: handle.pulse, delegate: delegate, now: now) {
-            [settings, handle] role in
-            HelperThread.run("martlet-amqp") {
-                let result = Self.connect(role, settings)
-                handle.post(.brokerConnected(role, Transfer(result)))
-            } orElse: { error in
-                handle.post(.brokerConnected(role, Transfer(.failure(AMQPError(.library, error.message)))))
+        let identity = BrokerLink.Identity(
+            name: "\(settings.instance) lane \(settings.index) \(role.rawValue)", version: settings.version)
+        return BrokerLink(role: role, identity: identity, loop: loop, delegate: delegate, now: now) {
+            [settings, handle] role, number in
+            NameLookup.run(name: "martlet-amqp") {
+                Self.findBrokers(settings)
+            } deliver: { result in
+                let found: Result<[BrokerTarget], AMQPError> =
+                    switch result {
+                    case .success(let found): found
+                    case .failure(let error): .failure(AMQPError(.unresolved, error.message))
+                    }
+                handle.post(.brokersFound(role, number: number, found))
             }
         }
     }
 
-    /// Tries the brokers in random order; on a helper thread.
-    private static func connect(_ role: BrokerRole, _ settings: LaneSettings) -> Result<AMQPConnection, AMQPError> {
+    /// Finds the addresses of all brokers, in random order of the brokers; on a helper thread.
+    private static func findBrokers(_ settings: LaneSettings) -> Result<[BrokerTarget], AMQPError> {
         var failure = AMQPError(.invalidURI, "no broker is configured")
-        let endpoints: [AMQPEndpoint]
+        var targets: [BrokerTarget] = []
         do throws(AMQPError) {
-            endpoints = try settings.broker.endpoints()
-        } catch {
-            return .failure(error)
-        }
-        for var endpoint in endpoints.shuffled() {
-            endpoint.channelMax = max(endpoint.channelMax, settings.routeCount + 8)
-            do throws(AMQPError) {
-                let connection = try AMQPConnection.open(
-                    endpoint, clientName: "\(settings.instance) lane \(settings.index) \(role.rawValue)",
-                    clientVersion: settings.version, bodyLimit: JobDecoder.maximumBodyLength,
-                    receiveLimit: role == .consume ? 1 << 20 : 0)
-                connection.disown()
-                return .success(connection)
-            } catch {
-                failure = error
+            for var endpoint in try settings.broker.endpoints().shuffled() {
+                endpoint.channelMax = max(endpoint.channelMax, settings.routeCount + 8)
+                // One broker whose name is unknown does not stand in front of the others.
+                do throws(AMQPError) { targets += try BrokerTarget.find(endpoint) } catch { failure = error }
             }
+        } catch {
+            failure = error
         }
-        return .failure(failure)
+        return targets.isEmpty ? .failure(failure) : .success(targets)
     }
 
     func makeRoutes() -> [Route] {
@@ -98,7 +96,7 @@ extension LaneSettings.RouteSettings {
     }
 }
 
-/// Runs one blocking call on a thread of its own, with the stack that rabbitmq-c's recursive decoding may need.
+/// Runs one blocking call on a thread of its own.
 enum HelperThread {
     /// Starts the call; `orElse` is called instead when the system has no thread left.
     static func run(

@@ -12,8 +12,6 @@ internal import RabbitMQ
 final class Lane {
     /// The longest a turn waits when nothing is due, so that the snapshot and the progress stamp stay fresh.
     static let longestWait: UInt64 = 500_000_000
-    /// How long a turn waits when publications or acknowledgements only lack room in the socket.
-    static let roomWait: UInt64 = 1_000_000
     /// How often every route is looked at, whether something happened to it or not.
     static let sweepInterval: UInt64 = 20_000_000
     /// How often a snapshot is left.
@@ -49,7 +47,8 @@ final class Lane {
     private var nextSweep = MonotonicTime(nanoseconds: 0)
     private var nextSnapshot = MonotonicTime(nanoseconds: 0)
     private(set) var drain: Drain?
-    private var lacksRoom = false
+    /// Routes whose acknowledgements found no room; they are looked at again once there is some.
+    private var starved: [Route] = []
 
     /// A drain that was asked for.
     struct Drain {
@@ -115,8 +114,10 @@ final class Lane {
         let pulse = handle.pulse
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
-        // Once per turn: methods and acknowledgements below go out only as far as the socket has room.
-        _ = consumeLink.connection?.refreshRoom()
+        if consumeLink.isReadyToSend {
+            for route in starved { mark(route) }
+            starved.removeAll(keepingCapacity: true)
+        }
         pulse.enter(.routes)
         if now >= nextSweep {
             nextSweep = now.adding(nanoseconds: Self.sweepInterval)
@@ -134,10 +135,11 @@ final class Lane {
         let unconfirmed = publisher.unconfirmed
         publisher.publish(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
-        // Nothing but the end of an alarm helps a blocked connection, and that is an event.
-        lacksRoom = publisher.wantsRoom && publishLink.connection?.isBlocked == false
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
+        pulse.enter(.sending)
+        publishLink.flush(now: now)
+        consumeLink.flush(now: now)
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
             pulse.enter(.reporting)
@@ -177,18 +179,18 @@ final class Lane {
 
     /// Sends the methods that the route's consumer wants.
     private func perform(_ route: Route) {
-        guard let connection = consumeLink.connection else { return }
+        guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
             while let action = route.consumer.nextAction(now: now.nanoseconds) {
                 switch action {
-                case .openChannel: try connection.openChannel(route.channel)
-                case .setPrefetch(let count): try connection.setPrefetch(route.channel, count: UInt16(count))
+                case .openChannel: try session.openChannel(route.channel)
+                case .setPrefetch(let count): try session.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
-                    try connection.startConsuming(
+                    try session.startConsuming(
                         route.channel, queue: route.queues[queue],
                         consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 case .cancelConsuming(let queue):
-                    try connection.cancel(
+                    try session.cancel(
                         route.channel, consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
                 }
             }
@@ -197,9 +199,9 @@ final class Lane {
         }
     }
 
-    /// Acknowledges what is finished, as far as the socket has room.
+    /// Acknowledges what is finished, as far as the output buffer has room.
     private func acknowledge(_ route: Route) {
-        guard route.consumer.isOpen, let connection = consumeLink.connection else { return }
+        guard route.consumer.isOpen, let session = consumeLink.session else { return }
         // A suspect is through once it is acknowledged, and the next one waits for that.
         let flush = drain != nil || route.poison.hasSuspects
         let held = route.acknowledgements.unacknowledged
@@ -214,8 +216,8 @@ final class Lane {
             guard !route.owedAcknowledgements.isEmpty else { return }
             FailPoint.reached(.acknowledgedUnflushed)
             while let owed = route.owedAcknowledgements.first {
-                guard try send(owed, of: route, on: connection) else {
-                    lacksRoom = true
+                guard try send(owed, of: route, on: session) else {
+                    starved.append(route)
                     return
                 }
                 route.owedAcknowledgements.removeFirst()
@@ -228,33 +230,39 @@ final class Lane {
     }
 
     private func send(
-        _ owed: Route.OwedAcknowledgement, of route: Route, on connection: AMQPConnection
+        _ owed: Route.OwedAcknowledgement, of route: Route, on session: AMQPSession
     ) throws(AMQPError) -> Bool {
         switch owed {
         case .acknowledge(let one):
-            return try connection.acknowledge(
+            return try session.acknowledge(
                 channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
         case .reject(let tag):
-            guard try connection.reject(channel: route.channel, deliveryTag: tag, requeue: false) else { return false }
+            guard try session.reject(channel: route.channel, deliveryTag: tag, requeue: false) else { return false }
             counters.count(.rejected)
             return true
         case .requeue(let tag):
-            let isSent = try connection.negativeAcknowledge(
+            let isSent = try session.negativeAcknowledge(
                 channel: route.channel, deliveryTag: tag, multiple: false, requeue: true)
             if isSent { counters.count(.requeued) }
             return isSent
         }
     }
 
+    /// Whether there is more to write than one turn takes, and room for it: what a socket takes only later is an event.
+    private var lacksOnlyTurns: Bool {
+        if !starved.isEmpty, consumeLink.isReadyToSend { return true }
+        return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
+    }
+
     /// How long the next turn may wait, in nanoseconds.
     private func wait() -> UInt64 {
-        if consumeLink.hasPendingInput || publishLink.hasPendingInput || !marked.isEmpty { return 0 }
-        var wait = lacksRoom ? Self.roomWait : Self.longestWait
+        if !marked.isEmpty || lacksOnlyTurns { return 0 }
+        var wait = Self.longestWait
         func wake(at due: UInt64) {
             wait = min(wait, due > now.nanoseconds ? due - now.nanoseconds : 0)
         }
-        if let due = consumeLink.nextDue { wake(at: due.nanoseconds) }
-        if let due = publishLink.nextDue { wake(at: due.nanoseconds) }
+        if let due = consumeLink.nextDue(now: now) { wake(at: due.nanoseconds) }
+        if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publisher.nextDue { wake(at: due) }
         var isBusy = false
         for route in routes {
@@ -280,9 +288,8 @@ final class Lane {
 extension Lane {
     private func receive(_ message: LaneMessage) {
         switch message {
-        case .brokerConnected(let role, let result):
-            guard let result = result.take() else { return }
-            (role == .consume ? consumeLink : publishLink).connected(result, now: now)
+        case .brokersFound(let role, let number, let result):
+            (role == .consume ? consumeLink : publishLink).found(result, number: number, now: now)
         case .apnsConnected(let position, let request, let result):
             guard let result = result.take(), let pool = routes[position].pool else { return }
             switch result {

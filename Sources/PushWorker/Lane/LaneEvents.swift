@@ -19,7 +19,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
         // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
-        if let allowed = lane.consumeLink.connection?.channelMax, allowed > 0, allowed < lane.routes.count {
+        if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
             lane.consumeLink.distrust(
                 "the broker allows \(allowed) channels, and \(lane.routes.count) routes need one each")
             return
@@ -112,7 +112,7 @@ final class PublishEvents: BrokerLinkDelegate {
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
-        if let allowed = lane.publishLink.connection?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
+        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
             lane.publishLink.distrust("the broker allows \(allowed) channel, and publishing needs two")
             return
         }

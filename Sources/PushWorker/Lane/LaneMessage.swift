@@ -1,11 +1,12 @@
 internal import APNSClient
+internal import BrokerClient
 internal import EventLoop
 internal import RabbitMQ
 
 /// What other threads may say to a lane. Nothing else of a lane is touched from outside.
 enum LaneMessage: Sendable {
-    /// A helper thread finished a broker connect.
-    case brokerConnected(BrokerRole, Transfer<Result<AMQPConnection, AMQPError>>)
+    /// A helper thread found out where the brokers are; with the number of the look-up.
+    case brokersFound(BrokerRole, number: Int, Result<[BrokerTarget], AMQPError>)
     /// A helper thread finished an APNs connect for the route at this position.
     case apnsConnected(route: Int, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// A credential's files hold a new version.

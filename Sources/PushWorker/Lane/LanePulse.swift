@@ -1,25 +1,21 @@
-internal import EventLoop
 internal import Synchronization
 
-/// What a lane lets others see of it at any moment: that it turns, what it is doing, and the sockets it could hang on.
-///
-/// HTTP/2 connections are not among them: their sockets never block. The sockets of rabbitmq-c do, in spite of all that
-/// is done to prevent it (DESIGN, "The shape").
+/// What a lane lets others see of it at any moment: that it turns, and what it is doing.
 final class LanePulse: Sendable {
     /// What a lane does at a moment of its turn.
     enum Step: UInt8, Sendable {
-        case starting, waiting, reading, messages, routes, publishing, acknowledging, reporting, closing
+        case starting, waiting, messages, routes, publishing, acknowledging, sending, reporting, closing
 
         /// In words.
         var text: String {
             switch self {
             case .starting: "starting"
             case .waiting: "waiting for sockets, or serving them"
-            case .reading: "reading from the broker"
             case .messages: "taking what helper threads made"
             case .routes: "looking at its routes"
             case .publishing: "publishing to the broker"
             case .acknowledging: "acknowledging to the broker"
+            case .sending: "writing to the broker"
             case .reporting: "leaving a report"
             case .closing: "closing its connections"
             }
@@ -30,7 +26,6 @@ final class LanePulse: Sendable {
     private let currentStep = Atomic<UInt8>(Step.starting.rawValue)
     private let stuck = Atomic<Bool>(false)
     private let over = Atomic<Bool>(false)
-    private let sockets = Mutex<[BrokerRole: SocketBreaker]>([:])
 
     /// A lane that has not turned yet.
     init() {}
@@ -47,12 +42,10 @@ final class LanePulse: Sendable {
     /// Whether the lane has ended: it is not expected to turn any more.
     var isOver: Bool { over.load(ordering: .relaxed) }
 
-    /// The lane has ended, in whatever way: nothing of ours keeps its connections open.
+    /// The lane has ended, in whatever way.
     func end() {
         over.store(true, ordering: .relaxed)
         setStuck(false)
-        closed(.consume)
-        closed(.publish)
     }
 
     /// A turn begins; on the lane's thread.
@@ -66,26 +59,4 @@ final class LanePulse: Sendable {
 
     /// Notes what the watchdog found.
     func setStuck(_ isStuck: Bool) { stuck.store(isStuck, ordering: .relaxed) }
-
-    /// A connection to the broker is in use from now on; on the lane's thread.
-    func opened(_ role: BrokerRole, fileDescriptor: Int32) {
-        let breaker = SocketBreaker(fileDescriptor)
-        sockets.withLock { $0[role] = breaker }
-    }
-
-    /// A connection to the broker is not used any more, and about to be closed; on the lane's thread.
-    func closed(_ role: BrokerRole) {
-        let breaker = sockets.withLock { $0.removeValue(forKey: role) }
-        breaker?.release()
-    }
-
-    /// Breaks the lane's connections to the broker off; on any thread.
-    ///
-    /// - Returns: How many there were.
-    func breakOff() -> Int {
-        sockets.withLock { sockets in
-            for breaker in sockets.values { breaker.breakOff() }
-            return sockets.count
-        }
-    }
 }

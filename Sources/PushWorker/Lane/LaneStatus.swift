@@ -41,18 +41,18 @@ extension Lane {
     /// How the lane is doing now.
     func status() -> LaneStatus {
         var troubles: [String] = []
-        if consumeLink.connection == nil {
+        if consumeLink.session == nil {
             troubles.append("broker (consuming): \(consumeLink.trouble ?? "connecting")")
         }
-        if publishLink.connection == nil {
+        if publishLink.session == nil {
             troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")")
         }
         if let trouble = publisher.trouble {
             troubles.append(trouble)
-        } else if publishLink.connection != nil, !publisher.isOpen {
+        } else if publishLink.session != nil, !publisher.isOpen {
             troubles.append("broker (publishing): the channel is not open")
         }
-        if publishLink.connection?.isBlocked == true { troubles.append("blocked") }
+        if publishLink.session?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
@@ -95,7 +95,7 @@ extension Lane {
     }
 
     private static func word(for link: BrokerLink) -> String {
-        guard let connection = link.connection else { return link.trouble == nil ? "connecting" : "down" }
+        guard let connection = link.session else { return link.trouble == nil ? "connecting" : "down" }
         return connection.isBlocked ? "blocked" : "up"
     }
 
@@ -103,9 +103,9 @@ extension Lane {
     /// nobody claims.
     func snapshot() -> LaneSnapshot {
         counters.longestTurnNanoseconds = longestTurn.value(now: now.nanoseconds)
-        counters.isConsumerUp = consumeLink.connection != nil
-        counters.isPublisherUp = publishLink.connection != nil
-        counters.isBlocked = publishLink.connection?.isBlocked == true
+        counters.isConsumerUp = consumeLink.session != nil
+        counters.isPublisherUp = publishLink.session != nil
+        counters.isBlocked = publishLink.session?.isBlocked == true
         counters.isJournalUp = settings.wantsJournal ? journal?.isOn == true : nil
         counters.unconfirmed = publisher.unconfirmed
         counters.publications = publisher.counts.publications

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+package import RabbitMQ
 
 /// How full a queue is.
 package struct QueueDepth: Sendable, Equatable {
@@ -16,11 +16,8 @@ extension AMQPBlockingClient {
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     package func get(queue: String) throws(AMQPError) -> Delivery? {
         let reply = try manage("fetching from \(queue)", onConsumingChannel: true) {
-            connection, channel throws(AMQPError) in
-            try connection.withBytes(queue, "") { queue, _ throws(AMQPError) in
-                var get = amqp_basic_get_t(ticket: 0, queue: queue, no_ack: 0)
-                try connection.send(Method.basicGet, channel, &get)
-            }
+            session, channel throws(AMQPError) in
+            try session.get(channel, queue: queue)
         }
         guard case .message = reply else { return nil }
         return try takeFetched()
@@ -38,17 +35,8 @@ extension AMQPBlockingClient {
     package func declareQueue(
         _ name: String = "", exclusive: Bool, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) -> String {
-        let reply = try manage("declaring the queue \(name)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(name, "") { queue, _ throws(AMQPError) in
-                var memory = NestedValues()
-                var declare = amqp_queue_declare_t()
-                declare.queue = queue
-                declare.durable = exclusive ? 0 : 1
-                declare.exclusive = exclusive ? 1 : 0
-                declare.auto_delete = exclusive ? 1 : 0
-                declare.arguments = memory.encode(arguments)
-                try connection.send(Method.queueDeclare, channel, &declare)
-            }
+        let reply = try manage("declaring the queue \(name)") { session, channel throws(AMQPError) in
+            try session.declareQueue(channel, queue: name, exclusive: exclusive, arguments: arguments)
         }
         guard case .queue(let actual, _, _) = reply else { return name }
         return actual
@@ -61,13 +49,8 @@ extension AMQPBlockingClient {
     /// - Throws: `channelClosed` with code 404 if there is no such queue; `refused`, `timeout`, or an error that ends
     ///   the connection.
     package func depth(of queue: String) throws(AMQPError) -> QueueDepth {
-        let reply = try manage("looking at the queue \(queue)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(queue, "") { queue, _ throws(AMQPError) in
-                var declare = amqp_queue_declare_t()
-                declare.queue = queue
-                declare.passive = 1
-                try connection.send(Method.queueDeclare, channel, &declare)
-            }
+        let reply = try manage("looking at the queue \(queue)") { session, channel throws(AMQPError) in
+            try session.inspectQueue(channel, queue: queue)
         }
         guard case .queue(_, let messages, let consumers) = reply else { return QueueDepth(messages: 0, consumers: 0) }
         return QueueDepth(messages: messages, consumers: consumers)
@@ -81,16 +64,8 @@ extension AMQPBlockingClient {
     ///   - routingKey: the binding key.
     /// - Throws: `channelClosed` (one of them is missing), `refused`, `timeout`, or an error that ends the connection.
     package func bind(queue: String, exchange: String, routingKey: String) throws(AMQPError) {
-        _ = try manage("binding \(queue) to \(exchange)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(queue, exchange) { queue, exchange throws(AMQPError) in
-                try connection.withBytes(routingKey, "") { key, _ throws(AMQPError) in
-                    var bind = amqp_queue_bind_t()
-                    bind.queue = queue
-                    bind.exchange = exchange
-                    bind.routing_key = key
-                    try connection.send(Method.queueBind, channel, &bind)
-                }
-            }
+        _ = try manage("binding \(queue) to \(exchange)") { session, channel throws(AMQPError) in
+            try session.bindQueue(channel, queue: queue, exchange: exchange, routingKey: routingKey)
         }
     }
 
@@ -105,16 +80,8 @@ extension AMQPBlockingClient {
     package func declareExchange(
         _ name: String, type: String, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
-        _ = try manage("declaring the exchange \(name)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(name, type) { exchange, type throws(AMQPError) in
-                var memory = NestedValues()
-                var declare = amqp_exchange_declare_t()
-                declare.exchange = exchange
-                declare.type = type
-                declare.durable = 1
-                declare.arguments = memory.encode(arguments)
-                try connection.send(Method.exchangeDeclare, channel, &declare)
-            }
+        _ = try manage("declaring the exchange \(name)") { session, channel throws(AMQPError) in
+            try session.declareExchange(channel, exchange: name, type: type, arguments: arguments)
         }
     }
 
@@ -125,11 +92,8 @@ extension AMQPBlockingClient {
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func purge(queue: String) throws(AMQPError) -> Int {
-        let reply = try manage("purging \(queue)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(queue, "") { queue, _ throws(AMQPError) in
-                var purge = amqp_queue_purge_t(ticket: 0, queue: queue, nowait: 0)
-                try connection.send(Method.queuePurge, channel, &purge)
-            }
+        let reply = try manage("purging \(queue)") { session, channel throws(AMQPError) in
+            try session.purgeQueue(channel, queue: queue)
         }
         guard case .count(let count) = reply else { return 0 }
         return count
@@ -142,12 +106,8 @@ extension AMQPBlockingClient {
     /// - Throws: `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func delete(queue: String) throws(AMQPError) -> Int {
-        let reply = try manage("deleting \(queue)") { connection, channel throws(AMQPError) in
-            try connection.withBytes(queue, "") { queue, _ throws(AMQPError) in
-                var delete = amqp_queue_delete_t()
-                delete.queue = queue
-                try connection.send(Method.queueDelete, channel, &delete)
-            }
+        let reply = try manage("deleting \(queue)") { session, channel throws(AMQPError) in
+            try session.deleteQueue(channel, queue: queue)
         }
         guard case .count(let count) = reply else { return 0 }
         return count

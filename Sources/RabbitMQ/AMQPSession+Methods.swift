@@ -1,8 +1,7 @@
+internal import Buffers
 internal import CRabbitMQ
-internal import EventLoop
-internal import Glibc
 
-extension AMQPConnection {
+extension AMQPSession {
     // MARK: Set-up; the answers arrive at the delegate
 
     /// Asks for a channel.
@@ -11,11 +10,11 @@ extension AMQPConnection {
     /// - Throws: an error that ends the connection.
     package func openChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
-        precondition((1...max(1, channelMax)).contains(Int(channel)), "no such channel number")
-        while channels.count <= Int(channel) { channels.append(Channel()) }
-        let phase = channels[Int(channel)].phase
-        precondition(phase == .unused || phase == .closed, "channel \(channel) is opened twice")
-        channels[Int(channel)].phase = .opening
+        state.openChannel(channel)
+        while contents.count <= Int(channel) {
+            contents.append(ContentAssembly())
+            questions.append(0)
+        }
         var open = amqp_channel_open_t(out_of_band: amqp_empty_bytes)
         try send(Method.channelOpen, channel, &open)
     }
@@ -26,9 +25,8 @@ extension AMQPConnection {
     /// - Throws: an error that ends the connection.
     package func closeChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
-        guard Int(channel) < channels.count, [.opening, .open].contains(channels[Int(channel)].phase) else { return }
-        channels[Int(channel)].phase = .closing
-        channels[Int(channel)].content.abandon()
+        guard state.closeChannel(channel) else { return }
+        contents[Int(channel)].abandon()
         var close = amqp_channel_close_t(reply_code: 200, reply_text: amqp_empty_bytes, class_id: 0, method_id: 0)
         try send(Method.channelClose, channel, &close)
     }
@@ -97,7 +95,10 @@ extension AMQPConnection {
     /// - Returns: false if it would have to wait; nothing is sent then.
     /// - Throws: an error that ends the connection.
     package func acknowledge(channel: UInt16, deliveryTag: UInt64, multiple: Bool) throws(AMQPError) -> Bool {
-        try settle { amqp_basic_ack(state, channel, deliveryTag, multiple ? 1 : 0) }
+        guard try maySettle() else { return false }
+        var ack = amqp_basic_ack_t(delivery_tag: deliveryTag, multiple: multiple ? 1 : 0)
+        try send(Method.basicAck, channel, &ack, size: Self.settlementSize)
+        return true
     }
 
     /// Rejects a delivery; without requeueing the broker dead-letters it.
@@ -109,7 +110,10 @@ extension AMQPConnection {
     /// - Returns: false if it would have to wait; nothing is sent then.
     /// - Throws: an error that ends the connection.
     package func reject(channel: UInt16, deliveryTag: UInt64, requeue: Bool) throws(AMQPError) -> Bool {
-        try settle { amqp_basic_reject(state, channel, deliveryTag, requeue ? 1 : 0) }
+        guard try maySettle() else { return false }
+        var reject = amqp_basic_reject_t(delivery_tag: deliveryTag, requeue: requeue ? 1 : 0)
+        try send(Method.basicReject, channel, &reject, size: Self.settlementSize)
+        return true
     }
 
     /// Hands back a delivery, or all up to it.
@@ -124,55 +128,32 @@ extension AMQPConnection {
     package func negativeAcknowledge(
         channel: UInt16, deliveryTag: UInt64, multiple: Bool, requeue: Bool
     ) throws(AMQPError) -> Bool {
-        try settle { amqp_basic_nack(state, channel, deliveryTag, multiple ? 1 : 0, requeue ? 1 : 0) }
+        guard try maySettle() else { return false }
+        var nack = amqp_basic_nack_t(
+            delivery_tag: deliveryTag, multiple: multiple ? 1 : 0, requeue: requeue ? 1 : 0)
+        try send(Method.basicNack, channel, &nack, size: Self.settlementSize)
+        return true
     }
 
+    /// Room for the arguments of an acknowledgement and its relatives, in bytes: the method's number, a tag and flags.
+    private static let settlementSize = 16
+
     @inline(__always)
-    private func settle(_ send: () -> Int32) throws(AMQPError) -> Bool {
+    private func maySettle() throws(AMQPError) -> Bool {
         try checkUsable()
-        // Frame header, method, tag, flags and end mark: 21 bytes, and a TLS record around them.
-        guard hasRoom(for: 64) else { return false }
-        let status = send()
-        guard status == AMQP_STATUS_OK.rawValue else { throw lost(status, doing: "acknowledging a delivery") }
-        didSend(21)
-        return true
+        return hasRoom(for: Self.settlementSize + Frame.overhead)
     }
 
     // MARK: Ends
 
-    /// Ends the connection in an orderly way, waiting at most two seconds; what still arrives is dropped.
+    /// Asks for an orderly end: the broker first reads all that was sent before. Until it answers, what arrives is
+    /// dropped; `isClosed` says when it has.
     package func close() {
-        disown()
-        defer { isDead = true }
-        guard !isDead, !isSuspect(now: .now()) else { return }
+        guard !isDead, state.close() else { return }
         var close = amqp_connection_close_t()
         close.reply_code = 200
-        guard (try? send(Method.connectionClose, 0, &close)) != nil else { return }
-        let deadline = MonotonicTime.now().adding(.seconds(2))
-        var frame = amqp_frame_t()
-        while true {
-            let status = crabbit_read_now(state, &frame)
-            if status == AMQP_STATUS_TIMEOUT.rawValue {
-                let now = MonotonicTime.now()
-                guard now < deadline else { return }
-                var descriptor = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
-                poll(&descriptor, 1, Int32(deadline.nanoseconds(since: now) / 1_000_000) + 1)
-                continue
-            }
-            guard status == AMQP_STATUS_OK.rawValue, MonotonicTime.now() < deadline else { return }
-            let isMethod = frame.channel == 0 && Int32(frame.frame_type) == AMQP_FRAME_METHOD
-            if isMethod, crabbit_method_id(&frame) == Method.connectionCloseOk { return }
-            amqp_maybe_release_buffers_on_channel(state, frame.channel)
-        }
-    }
-
-    /// Confirms a channel's end to the broker.
-    ///
-    /// - Parameter channel: the channel.
-    /// - Throws: an error that ends the connection.
-    func answerChannelClose(_ channel: UInt16) throws(AMQPError) {
-        var answer = amqp_channel_close_ok_t(dummy: 0)
-        try send(Method.channelCloseOk, channel, &answer)
+        // A buffer without room for it ends the session as well.
+        try? send(Method.connectionClose, 0, &close)
     }
 
     // MARK: Sending
@@ -183,20 +164,33 @@ extension AMQPConnection {
     ///   - method: its number.
     ///   - channel: its channel.
     ///   - arguments: its arguments, as the library's struct.
-    /// - Throws: `wouldBlock` if the peer takes nothing any more, or another error that ends the connection.
+    ///   - size: room for them on the wire, in bytes; more than enough for names by default.
+    /// - Throws: `wouldBlock` if the broker takes nothing any more, or another error that ends the connection.
     func send<Arguments>(
-        _ method: UInt32, _ channel: UInt16, _ arguments: inout Arguments
+        _ method: UInt32, _ channel: UInt16, _ arguments: inout Arguments, size: Int = 1024
     ) throws(AMQPError) {
         try checkUsable()
-        guard hasRoom(for: 1024) else {
-            isDead = true
-            throw AMQPError(.wouldBlock, "the broker takes no more requests on this connection")
+        guard output.count <= Self.requestLimit else {
+            throw end(AMQPError(.wouldBlock, "the broker takes no more requests on this connection"))
         }
-        let status = withUnsafeMutableBytes(of: &arguments) {
-            amqp_send_method(state, channel, method, $0.baseAddress)
+        let start = output.reserve(4 + size + Frame.overhead)
+        let payload = start + Frame.headSize
+        payload.storeBytes(of: method.bigEndian, as: UInt32.self)
+        let encoded = withUnsafeMutableBytes(of: &arguments) {
+            amqp_encode_method(method, $0.baseAddress, amqp_bytes_t(len: size, bytes: payload + 4))
         }
-        guard status == AMQP_STATUS_OK.rawValue else { throw lost(status, doing: "sending a request") }
-        didSend(1024)
+        guard encoded >= 0 else { throw end(Self.codecError(encoded, doing: "writing a method")) }
+        commitFrame(.method, channel: channel, size: 4 + Int(encoded), at: start)
+    }
+
+    /// Turns a status of the library into an error.
+    ///
+    /// - Parameters:
+    ///   - status: a negative status.
+    ///   - doing: what was being done.
+    /// - Returns: the error.
+    static func codecError(_ status: Int32, doing: String) -> AMQPError {
+        AMQPError(.library, "\(doing): \(String(cString: amqp_error_string2(status)))")
     }
 
     /// Lends two short strings to the library.

@@ -1,11 +1,10 @@
-import EventLoop
 import TestSupport
 import Testing
 
 @testable import RabbitMQ
 
-@Suite("What a connection makes of a broker's frames", .timeLimit(.minutes(1)))
-struct AMQPConnectionReadingTests {
+@Suite("What a session makes of a broker's frames", .timeLimit(.minutes(1)))
+struct AMQPSessionReadingTests {
     /// Two channels with deliveries in pieces, a return with its confirm, confirms of all sorts, and an alarm.
     static let script: [UInt8] =
         Wire.deliver(1, tag: 1, key: "first")
@@ -92,25 +91,6 @@ struct AMQPConnectionReadingTests {
         #expect(broker.recorder.events == Self.events)
     }
 
-    @Test("reading stops at the limit and says so")
-    func stopsAtLimit() throws {
-        let broker = try ScriptedBroker()
-        try broker.open(3)
-        let ack = Wire.method(3, 60, 80) {
-            $0.u64(1)
-            $0.u8(0)
-        }
-        let three = ack + ack + ack
-        #expect(try broker.socket.write(three.span) == three.count)
-        #expect(try broker.socket.wait(for: .writable, timeout: .seconds(1)))
-        #expect(try broker.connection.read(frames: 2, delegate: broker.recorder, now: .now()))
-        #expect(broker.recorder.events.count == 2)
-        #expect(broker.connection.hasBufferedInput)
-        #expect(try !broker.connection.read(frames: 2, delegate: broker.recorder, now: .now()))
-        #expect(broker.recorder.events.count == 3)
-        #expect(!broker.connection.hasBufferedInput)
-    }
-
     @Test("a channel that the broker closes is answered and can be opened again")
     func answersChannelClose() throws {
         let broker = try ScriptedBroker()
@@ -124,7 +104,7 @@ struct AMQPConnectionReadingTests {
         // What was half received is forgotten with the channel.
         try broker.send(Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 9) + close)
         #expect(broker.recorder.events == [.channelClosed(1, code: 406, text: "PRECONDITION_FAILED")])
-        #expect(try broker.frames().map(\.method) == [Method.channelCloseOk])
+        #expect(broker.frames().map(\.method) == [Method.channelCloseOk])
         try broker.open(1)
         try broker.send(Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 0))
         #expect(broker.recorder.events.count == 1)
@@ -134,9 +114,9 @@ struct AMQPConnectionReadingTests {
     func reopensFromCallback() throws {
         let broker = try ScriptedBroker()
         try broker.open(1)
-        let connection = broker.connection
+        let session = broker.session
         broker.recorder.onEvent = { event in
-            if case .channelClosed = event { try? connection.openChannel(1) }
+            if case .channelClosed = event { try? session.openChannel(1) }
         }
         try broker.send(
             Wire.method(1, 20, 40) {
@@ -145,7 +125,7 @@ struct AMQPConnectionReadingTests {
                 $0.u16(60)
                 $0.u16(20)
             })
-        #expect(try broker.frames().map(\.method) == [Method.channelCloseOk, Method.channelOpen])
+        #expect(broker.frames().map(\.method) == [Method.channelCloseOk, Method.channelOpen])
     }
 
     @Test("nothing is reported of a channel that is being closed")
@@ -153,8 +133,8 @@ struct AMQPConnectionReadingTests {
         let broker = try ScriptedBroker()
         try broker.open(1)
         try broker.send(Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 4) + Wire.body(1, [1, 2]))
-        try broker.connection.closeChannel(1)
-        #expect(try broker.frames().map(\.method) == [Method.channelClose])
+        try broker.session.closeChannel(1)
+        #expect(broker.frames().map(\.method) == [Method.channelClose])
         try broker.send(Wire.body(1, [3, 4]) + Wire.deliver(1, tag: 2) + Wire.header(1, bodySize: 0))
         #expect(broker.recorder.events.isEmpty)
         try broker.send(Wire.method(1, 20, 41))
@@ -175,10 +155,9 @@ struct AMQPConnectionReadingTests {
         }
         #expect(error?.code == .connectionClosed && error?.replyCode == 320 && error?.isRetriable == true)
         #expect(broker.recorder.events == [.connectionClosed(code: 320, text: "CONNECTION_FORCED")])
-        #expect(try broker.frames().map(\.method) == [Method.connectionCloseOk])
-        #expect(throws: AMQPError.self) {
-            try broker.connection.read(frames: 1, delegate: broker.recorder, now: .now())
-        }
+        #expect(broker.frames().map(\.method) == [Method.connectionCloseOk])
+        #expect(throws: AMQPError.self) { try broker.send(Wire.frame(8, 0, [])) }
+        #expect(broker.session.isClosed)
     }
 
     @Test("a body over the limit is read, not kept, and the next message is whole")
@@ -216,6 +195,7 @@ struct AMQPConnectionReadingTests {
         ("a second header", Wire.deliver(1, tag: 1) + Wire.header(1, bodySize: 1) + Wire.header(1, bodySize: 1)),
         ("an answer to no question", Wire.method(1, 90, 11)),
         ("a method of no class", Wire.method(1, 999, 1)),
+        ("a frame of an unknown type", Wire.frame(7, 1, [1])),
         ("a frame without its end", Array(Wire.body(1, [1]).dropLast()) + [0]),
     ]
 
@@ -225,16 +205,14 @@ struct AMQPConnectionReadingTests {
         try broker.open(1)
         let error = #expect(throws: AMQPError.self) { try broker.send(bytes) }
         #expect(error?.code == .protocolViolation, "\(what): \(String(describing: error))")
-        #expect(throws: AMQPError.self) {
-            try broker.connection.read(frames: 1, delegate: broker.recorder, now: .now())
-        }
-        #expect(!broker.connection.hasBufferedInput)
-        #expect(broker.connection.refreshRoom() == 0)
+        #expect(throws: AMQPError.self) { try broker.send(Wire.frame(8, 0, [])) }
+        #expect(broker.session.isClosed)
+        #expect(!broker.session.hasRoom)
     }
 
     @Test(
         "a raised receive limit takes a header above the negotiated frame size",
-        arguments: [(1 << 20, true), (0, false)])
+        arguments: [(AMQPSession.consumingReceiveLimit, true), (0, false)])
     func raisesReceiveLimit(limit: Int, isRead: Bool) throws {
         let broker = try ScriptedBroker(receiveLimit: limit)
         try broker.open(1)

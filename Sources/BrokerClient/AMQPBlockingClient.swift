@@ -1,4 +1,5 @@
 internal import EventLoop
+package import RabbitMQ
 
 /// What the broker says about a published message.
 package enum PublishResult: Sendable, Equatable {
@@ -50,27 +51,25 @@ package final class AMQPBlockingClient {
     package static func connect(
         _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int = 134_217_728, patience: Duration = .seconds(30)
     ) throws(AMQPError) -> AMQPBlockingClient {
-        let connection = try AMQPConnection.open(
-            endpoint, clientName: clientName, bodyLimit: bodyLimit, receiveLimit: 1 << 20)
-        return AMQPBlockingClient(
-            endpoint, BlockingLink(connection, patience: patience), clientName: clientName, bodyLimit: bodyLimit,
-            patience: patience)
+        let link = try BlockingLink.connect(
+            endpoint, clientName: clientName, bodyLimit: bodyLimit, consumes: true, patience: patience)
+        return AMQPBlockingClient(endpoint, link, clientName: clientName, bodyLimit: bodyLimit, patience: patience)
     }
 
     /// Ends both connections in an orderly way, as far as that is possible within two seconds each.
     package func close() {
-        publisher?.connection.close()
-        main.connection.close()
+        publisher?.close()
+        main.close()
     }
 
     // MARK: Publishing
 
     private func openPublisher() throws(AMQPError) -> BlockingLink {
         if let publisher { return publisher }
-        let connection = try AMQPConnection.open(endpoint, clientName: clientName, bodyLimit: 0)
-        let link = BlockingLink(connection, patience: patience)
-        _ = try link.request(Self.publishing, "switching confirms on") { connection throws(AMQPError) in
-            try connection.selectConfirms(Self.publishing)
+        let link = try BlockingLink.connect(
+            endpoint, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
+        _ = try link.request(Self.publishing, "switching confirms on") { session throws(AMQPError) in
+            try session.selectConfirms(Self.publishing)
         }
         publisher = link
         return link
@@ -95,7 +94,7 @@ package final class AMQPBlockingClient {
     /// - Returns: its number, from 1.
     /// - Throws: as `publishConfirmed`.
     package func submit(_ message: borrowing OutgoingMessage, window: Int = 1000) throws(AMQPError) -> UInt64 {
-        guard !message.isMandatory || !message.text(of: .messageID).isEmpty else {
+        guard !message.isMandatory || !message.messageID.isEmpty else {
             throw AMQPError(.invalidMessage, "a mandatory message needs a message id")
         }
         let link = try openPublisher()
@@ -160,11 +159,11 @@ package final class AMQPBlockingClient {
         queue: String, prefetch: UInt16 = 100, exclusive: Bool = false
     ) throws(AMQPError) {
         precondition(consumerTag == nil, "the client consumes already")
-        _ = try main.request(Self.consuming, "limiting deliveries") { connection throws(AMQPError) in
-            try connection.setPrefetch(Self.consuming, count: prefetch)
+        _ = try main.request(Self.consuming, "limiting deliveries") { session throws(AMQPError) in
+            try session.setPrefetch(Self.consuming, count: prefetch)
         }
-        _ = try main.request(Self.consuming, "consuming from \(queue)") { connection throws(AMQPError) in
-            try connection.startConsuming(Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive)
+        _ = try main.request(Self.consuming, "consuming from \(queue)") { session throws(AMQPError) in
+            try session.startConsuming(Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive)
         }
         consumerTag = "martlet"
     }
@@ -174,8 +173,8 @@ package final class AMQPBlockingClient {
 
     /// Lets another thread use the client from now on; the next use decides which.
     package func disown() {
-        main.connection.disown()
-        publisher?.connection.disown()
+        main.disown()
+        publisher?.disown()
     }
 
     /// Waits for the next delivery.
@@ -204,8 +203,8 @@ package final class AMQPBlockingClient {
     package func stopConsuming() throws(AMQPError) {
         guard let tag = consumerTag else { return }
         consumerTag = nil
-        _ = try main.request(Self.consuming, "ending the consumer") { connection throws(AMQPError) in
-            try connection.cancel(Self.consuming, consumerTag: tag)
+        _ = try main.request(Self.consuming, "ending the consumer") { session throws(AMQPError) in
+            try session.cancel(Self.consuming, consumerTag: tag)
         }
     }
 
@@ -216,8 +215,8 @@ package final class AMQPBlockingClient {
     ///   - multiple: whether all earlier ones are meant as well.
     /// - Throws: `timeout`, or an error that ends the connection.
     package func acknowledge(_ delivery: Delivery, multiple: Bool = false) throws(AMQPError) {
-        try settle(delivery) { connection throws(AMQPError) in
-            try connection.acknowledge(
+        try settle(delivery) { session throws(AMQPError) in
+            try session.acknowledge(
                 channel: delivery.channel, deliveryTag: delivery.deliveryTag, multiple: multiple)
         }
     }
@@ -229,20 +228,16 @@ package final class AMQPBlockingClient {
     ///   - requeue: whether it goes back to its queue.
     /// - Throws: `timeout`, or an error that ends the connection.
     package func reject(_ delivery: Delivery, requeue: Bool) throws(AMQPError) {
-        try settle(delivery) { connection throws(AMQPError) in
-            try connection.reject(channel: delivery.channel, deliveryTag: delivery.deliveryTag, requeue: requeue)
+        try settle(delivery) { session throws(AMQPError) in
+            try session.reject(channel: delivery.channel, deliveryTag: delivery.deliveryTag, requeue: requeue)
         }
     }
 
     private func settle(
-        _ delivery: Delivery, _ send: (AMQPConnection) throws(AMQPError) -> Bool
+        _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
-        let deadline = MonotonicTime.now().adding(patience)
-        while try !send(main.connection) {
-            guard MonotonicTime.now() < deadline else {
-                throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
-            }
-            try main.waitForRoom()
+        guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
+            throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
         }
     }
 
@@ -256,10 +251,10 @@ package final class AMQPBlockingClient {
     /// - Throws: the broker's refusal, `timeout`, or an error that ends the connection.
     func manage(
         _ what: String, onConsumingChannel: Bool = false,
-        _ send: (AMQPConnection, UInt16) throws(AMQPError) -> Void
-    ) throws(AMQPError) -> BlockingLink.Reply {
+        _ send: (AMQPSession, UInt16) throws(AMQPError) -> Void
+    ) throws(AMQPError) -> AMQPAnswer {
         let channel = onConsumingChannel ? Self.consuming : Self.managing
-        return try main.request(channel, what) { connection throws(AMQPError) in try send(connection, channel) }
+        return try main.request(channel, what) { session throws(AMQPError) in try send(session, channel) }
     }
 
     /// Takes the newest delivery, the answer to a `get`.

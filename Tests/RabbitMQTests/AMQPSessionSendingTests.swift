@@ -4,8 +4,8 @@ import Testing
 
 @testable import RabbitMQ
 
-@Suite("What a connection sends", .timeLimit(.minutes(1)))
-struct AMQPConnectionSendingTests {
+@Suite("What a session sends", .timeLimit(.minutes(1)))
+struct AMQPSessionSendingTests {
     /// A message with every property and every kind of header.
     static func everything() -> OutgoingMessage {
         var message = OutgoingMessage()
@@ -34,8 +34,8 @@ struct AMQPConnectionSendingTests {
         let broker = try ScriptedBroker()
         try broker.open(1)
         let message = Self.everything()
-        #expect(try broker.connection.publish(message, channel: 1))
-        let frames = try broker.frames()
+        #expect(try broker.session.publish(message, channel: 1))
+        let frames = broker.frames()
         try #require(frames.map(\.type) == [1, 2, 3])
         let arguments = Wire {
             $0.u32(0x003c_0028)
@@ -70,8 +70,8 @@ struct AMQPConnectionSendingTests {
         while let field = try reader.next(in: WireReaderTests.table) {
             try message.addHeader(copying: field, from: WireReaderTests.table)
         }
-        #expect(try broker.connection.publish(message, channel: 1))
-        let header = try broker.frames()[1].payload
+        #expect(try broker.session.publish(message, channel: 1))
+        let header = broker.frames()[1].payload
         let headers = try #require(try MessagePropertyReader(header, 12..<header.count).headers)
         let copy = try FieldTable(reading: headers, in: header)
         #expect(copy == (try FieldTable(reading: 0..<WireReaderTests.table.count, in: WireReaderTests.table)))
@@ -86,8 +86,8 @@ struct AMQPConnectionSendingTests {
         try broker.open(1)
         var message = Self.everything()
         message.reset()
-        #expect(try broker.connection.publish(message, channel: 1))
-        let frames = try broker.frames()
+        #expect(try broker.session.publish(message, channel: 1))
+        let frames = broker.frames()
         #expect(frames[1].payload == [0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 2])
         #expect(frames[0].payload == [0, 60, 0, 40, 0, 0, 0, 0, 0])
     }
@@ -118,11 +118,11 @@ struct AMQPConnectionSendingTests {
         try broker.open(1)
         var message = OutgoingMessage()
         Self.flaws[index].1(&message)
-        let error = #expect(throws: AMQPError.self) { try broker.connection.publish(message, channel: 1) }
+        let error = #expect(throws: AMQPError.self) { try broker.session.publish(message, channel: 1) }
         #expect(error?.code == .invalidMessage && error?.message == Self.flaws[index].0)
-        #expect(try broker.frames().isEmpty)
+        #expect(broker.frames().isEmpty)
         message.reset()
-        #expect(try broker.connection.publish(message, channel: 1))
+        #expect(try broker.session.publish(message, channel: 1))
     }
 
     @Test("texts of exactly 255 bytes are carried")
@@ -132,77 +132,97 @@ struct AMQPConnectionSendingTests {
         var message = OutgoingMessage()
         message.setRoutingKey(Self.tooLong.span.extracting(0..<255))
         message.setMessageID(Self.tooLong.span.extracting(0..<255))
-        #expect(try broker.connection.publish(message, channel: 1))
-        #expect(try broker.frames().count == 2)
+        #expect(try broker.session.publish(message, channel: 1))
+        #expect(broker.frames().count == 2)
     }
 
-    @Test("nothing is published while the broker does not read")
+    @Test("nothing is published while the broker does not read, and deliveries are acknowledged all the same")
     func honoursBlocked() throws {
         let broker = try ScriptedBroker()
         try broker.open(1)
         let message = Self.everything()
         try broker.send(Wire.method(0, 10, 60) { $0.short("low on disk") })
-        #expect(broker.connection.isBlocked && broker.connection.refreshRoom() == 0)
-        #expect(try !broker.connection.publish(message, channel: 1))
-        #expect(try broker.frames().isEmpty)
+        #expect(broker.session.isBlocked)
+        #expect(try !broker.session.publish(message, channel: 1))
+        #expect(broker.frames().isEmpty)
+        #expect(try broker.session.acknowledge(channel: 1, deliveryTag: 1, multiple: false))
         try broker.send(Wire.method(0, 10, 61))
-        #expect(!broker.connection.isBlocked && broker.connection.refreshRoom() > 0)
-        #expect(try broker.connection.publish(message, channel: 1))
+        #expect(!broker.session.isBlocked)
+        #expect(try broker.session.publish(message, channel: 1))
     }
 
-    @Test("publishing to a peer that does not read stops in time and goes on when it reads again")
-    func neverBlocks() throws {
+    @Test("publishing and acknowledging to a peer that takes nothing stops at the limit, and goes on when it does")
+    func holdsBack() throws {
         let broker = try ScriptedBroker()
         try broker.open(1)
+        let session = broker.session
         var message = OutgoingMessage()
         message.setBody([UInt8](repeating: 7, count: 4000).span)
         var count = 0
-        while try broker.connection.publish(message, channel: 1) { count += 1 }
-        #expect(count > 10)
+        while try session.publish(message, channel: 1) { count += 1 }
+        #expect(count == AMQPSession.outputLimit / 4048)
         var acknowledgements = 0
-        while try broker.connection.acknowledge(channel: 1, deliveryTag: 1, multiple: true) { acknowledgements += 1 }
-        #expect(acknowledgements < 4000)
-        // Half of the send buffer is still free for the heartbeats that the library sends by itself.
-        let unsent = SocketOptions.unsentBytes(of: broker.connection.fileDescriptor)
-        #expect(unsent <= SocketOptions.sendBufferSize(of: broker.connection.fileDescriptor) / 2)
-        var received = 0
-        while received < count * 3 + acknowledgements { received += try broker.frames().count }
-        #expect(broker.connection.refreshRoom() > 0)
-        #expect(try broker.connection.publish(message, channel: 1))
-        #expect(try broker.connection.acknowledge(channel: 1, deliveryTag: 1, multiple: true))
+        while try session.acknowledge(channel: 1, deliveryTag: 1, multiple: true) { acknowledgements += 1 }
+        #expect(acknowledgements < 4048 / 21)
+        #expect(session.pendingOutput <= AMQPSession.outputLimit && !session.hasRoom(for: 21))
+        // Requests and answers still go, so that a channel that the broker closes can be answered.
+        try session.selectConfirms(1)
+        #expect(broker.frames().count == count * 3 + acknowledgements + 1)
+        #expect(try session.publish(message, channel: 1))
+        #expect(try session.acknowledge(channel: 1, deliveryTag: 1, multiple: true))
     }
 
-    @Test("a burst arrives in order, complete once it ends, and again in the next one")
-    func gathersBursts() throws {
-        let broker = try ScriptedBroker()
+    @Test("a message larger than the limit goes out alone, in frames that the broker allows")
+    func carriesLargeMessages() throws {
+        let broker = try ScriptedBroker(frameMax: 100_000)
         try broker.open(1)
         var message = OutgoingMessage()
-        for burst in 0..<2 {
-            broker.connection.beginBurst()
-            for number in 0..<50 {
-                message.reset()
-                message.setRoutingKey { $0.append(UInt8(number)) }
-                #expect(try broker.connection.publish(message, channel: 1))
-            }
-            broker.connection.endBurst()
-            var keys: [UInt8] = []
-            while keys.count < 50 { keys += try broker.frames().filter { $0.type == 1 }.map { $0.payload[8] } }
-            #expect(keys == Array(0..<50), "burst \(burst)")
+        message.setBody([UInt8](repeating: 7, count: AMQPSession.outputLimit + 1).span)
+        #expect(try broker.session.publish(message, channel: 1))
+        #expect(try !broker.session.publish(message, channel: 1))
+        let bodies = broker.frames().filter { $0.type == 3 }.map(\.payload.count)
+        #expect(bodies == [99_992, 99_992, AMQPSession.outputLimit + 1 - 2 * 99_992])
+        #expect(try broker.session.publish(message, channel: 1))
+    }
+
+    @Test("what a peer takes in pieces arrives in order")
+    func goesOutInPieces() throws {
+        let broker = try ScriptedBroker()
+        try broker.open(1)
+        broker.appetite = 13
+        var message = OutgoingMessage()
+        for number in 0..<50 {
+            message.reset()
+            message.setRoutingKey { $0.append(UInt8(number)) }
+            #expect(try broker.session.publish(message, channel: 1))
         }
+        var keys: [UInt8] = []
+        while keys.count < 50 { keys += broker.frames().filter { $0.type == 1 }.map { $0.payload[8] } }
+        #expect(keys == Array(0..<50))
+    }
+
+    @Test("a broker that makes this side answer, and takes no answer, loses the connection")
+    func limitsAnswers() throws {
+        let broker = try ScriptedBroker()
+        try broker.open(1)
+        let flow = Wire.method(1, 20, 20) { $0.u8(1) }.repeated(1000)
+        let error = #expect(throws: AMQPError.self) { while true { try broker.send(flow) } }
+        #expect(error?.code == .wouldBlock)
+        #expect(broker.session.pendingOutput < AMQPSession.requestLimit + 4096)
     }
 
     @Test("requests are written as the protocol has them")
     func sendsRequests() throws {
         let broker = try ScriptedBroker()
         try broker.open(5)
-        let connection = broker.connection
-        try connection.setPrefetch(5, count: 300)
-        try connection.startConsuming(5, queue: "q", consumerTag: "c")
-        try connection.cancel(5, consumerTag: "c")
-        try connection.selectConfirms(5)
-        #expect(try connection.reject(channel: 5, deliveryTag: 3, requeue: false))
-        #expect(try connection.negativeAcknowledge(channel: 5, deliveryTag: 4, multiple: true, requeue: true))
-        let frames = try broker.frames()
+        let session = broker.session
+        try session.setPrefetch(5, count: 300)
+        try session.startConsuming(5, queue: "q", consumerTag: "c")
+        try session.cancel(5, consumerTag: "c")
+        try session.selectConfirms(5)
+        #expect(try session.reject(channel: 5, deliveryTag: 3, requeue: false))
+        #expect(try session.negativeAcknowledge(channel: 5, deliveryTag: 4, multiple: true, requeue: true))
+        let frames = broker.frames()
         #expect(frames.allSatisfy { $0.channel == 5 && $0.type == 1 })
         #expect(
             frames.map(\.payload) == [
@@ -214,15 +234,15 @@ struct AMQPConnectionSendingTests {
                 [0, 60, 0, 120, 0, 0, 0, 0, 0, 0, 0, 4, 3],
             ])
         #expect(throws: AMQPError.self) {
-            try connection.startConsuming(5, queue: String(repeating: "q", count: 256), consumerTag: "")
+            try session.startConsuming(5, queue: String(repeating: "q", count: 256), consumerTag: "")
         }
-        #expect(try broker.frames().isEmpty)
+        #expect(broker.frames().isEmpty)
     }
 
     @Test("answers to requests are reported")
     func reportsAnswers() throws {
         let broker = try ScriptedBroker()
-        try broker.connection.openChannel(2)
+        try broker.session.openChannel(2)
         try broker.send(
             Wire.method(2, 20, 11) { $0.long([]) } + Wire.method(2, 60, 11) + Wire.method(2, 60, 21) { $0.short("c") }
                 + Wire.method(2, 60, 31) { $0.short("c") } + Wire.method(2, 85, 11))
@@ -235,48 +255,81 @@ struct AMQPConnectionSendingTests {
 
     @Test("a silent peer becomes suspect after one and a half heartbeats, and lost after two")
     func noticesSilence() throws {
-        let broker = try ScriptedBroker(heartbeat: 1)
-        let begin = MonotonicTime.now()
-        #expect(!broker.connection.isSuspect(now: begin))
-        var suspectAfter: UInt64 = 0
-        let error = #expect(throws: AMQPError.self) {
-            while true {
-                _ = try broker.connection.read(frames: 1, delegate: broker.recorder, now: .now())
-                let now = MonotonicTime.now()
-                if suspectAfter == 0, broker.connection.isSuspect(now: now) {
-                    suspectAfter = now.nanoseconds(since: begin)
-                }
-                // The client's heartbeats are what wakes this up.
-                _ = try broker.socket.wait(for: .readable, timeout: .milliseconds(50))
-            }
-        }
+        let broker = try ScriptedBroker(heartbeat: 10)
+        try broker.open(1)
+        let begin = broker.now
+        broker.now = begin.adding(.milliseconds(15_000))
+        try broker.session.tick(now: broker.now)
+        #expect(!broker.session.isSuspect && broker.session.hasRoom)
+        broker.now = begin.adding(.milliseconds(15_001))
+        try broker.session.tick(now: broker.now)
+        #expect(broker.session.isSuspect)
+        #expect(try !broker.session.publish(Self.everything(), channel: 1))
+        #expect(try !broker.session.acknowledge(channel: 1, deliveryTag: 1, multiple: false))
+        // A heartbeat of this side was due at 15 s and is again at 20 s, just before the end.
+        #expect(broker.session.nextTick(now: broker.now) == begin.adding(.seconds(20)))
+        broker.now = begin.adding(.milliseconds(20_001))
+        let error = #expect(throws: AMQPError.self) { try broker.session.tick(now: broker.now) }
         #expect(error?.code == .heartbeatTimeout)
-        #expect(suspectAfter > 1_400_000_000)
-        #expect(try broker.frames().contains { $0.type == 8 })
-        #expect(broker.connection.refreshRoom() == 0)
+        #expect(broker.session.isClosed && broker.session.nextTick(now: broker.now) == nil)
     }
 
-    @Test("a peer that only sends heartbeats is not suspect")
+    @Test("a peer that says anything at all is not suspect any more")
     func hearsHeartbeats() throws {
-        let broker = try ScriptedBroker(heartbeat: 1)
-        let begin = MonotonicTime.now()
-        while MonotonicTime.now().nanoseconds(since: begin) < 3_000_000_000 {
+        let broker = try ScriptedBroker(heartbeat: 10)
+        for _ in 0..<5 {
+            broker.now = broker.now.adding(.seconds(16))
+            try broker.session.tick(now: broker.now)
+            #expect(broker.session.isSuspect)
             try broker.send(Wire.frame(8, 0, []))
-            #expect(!broker.connection.isSuspect(now: .now()))
-            _ = try broker.socket.wait(for: .readable, timeout: .milliseconds(200))
-            _ = try broker.frames()
+            #expect(!broker.session.isSuspect)
         }
         #expect(broker.recorder.events.isEmpty)
     }
 
-    @Test("closing tells the broker and waits for its answer")
+    @Test("a heartbeat is sent when nothing else was for half an interval, and only then")
+    func sendsHeartbeats() throws {
+        let broker = try ScriptedBroker(heartbeat: 10)
+        try broker.open(1)
+        func after(_ seconds: Int) throws -> [UInt8] {
+            broker.now = broker.now.adding(.seconds(seconds))
+            try broker.send(Wire.frame(8, 0, []))
+            try broker.session.tick(now: broker.now)
+            return broker.frames().map(\.type)
+        }
+        #expect(try after(4) == [])
+        #expect(try after(1) == [8])
+        #expect(try after(4) == [])
+        #expect(try broker.session.acknowledge(channel: 1, deliveryTag: 1, multiple: false))
+        #expect(try after(0) == [1])
+        #expect(try after(4) == [])
+        #expect(try after(1) == [8])
+        // What waits for a peer that takes nothing needs no company.
+        broker.appetite = 0
+        #expect(try broker.session.acknowledge(channel: 1, deliveryTag: 1, multiple: false))
+        let waiting = broker.session.pendingOutput
+        for _ in 0..<100 { _ = try after(6) }
+        #expect(broker.session.pendingOutput == waiting)
+    }
+
+    @Test("without heartbeats nothing is due, however long the silence")
+    func agreesToNoHeartbeats() throws {
+        let broker = try ScriptedBroker(heartbeat: 0)
+        broker.now = broker.now.adding(.seconds(86_400))
+        try broker.session.tick(now: broker.now)
+        #expect(!broker.session.isSuspect && broker.session.nextTick(now: broker.now) == nil)
+        #expect(broker.frames().isEmpty)
+    }
+
+    @Test("closing tells the broker, drops what still arrives, and ends with its answer")
     func closes() throws {
         let broker = try ScriptedBroker()
         try broker.open(1)
-        let answer = Wire.deliver(1, tag: 1) + Wire.method(0, 10, 51)
-        #expect(try broker.socket.write(answer.span) == answer.count)
-        broker.connection.close()
-        #expect(try broker.frames().map(\.method) == [Method.connectionClose])
+        broker.session.close()
+        #expect(!broker.session.isOpen && !broker.session.isClosed)
+        try broker.send(Wire.deliver(1, tag: 1) + Wire.method(0, 10, 51))
+        #expect(broker.session.isClosed)
+        #expect(broker.frames().map(\.method) == [Method.connectionClose])
         #expect(broker.recorder.events.isEmpty)
     }
 }

@@ -1,23 +1,8 @@
-internal import CRabbitMQ
 internal import EventLoop
-internal import Glibc
+internal import RabbitMQ
 
 /// One connection driven by waiting: a request is sent, and frames are read until its answer is there.
-final class BlockingLink: AMQPConnectionDelegate {
-    /// An answer to a request, with what tools want to know of it.
-    enum Reply {
-        /// It is done.
-        case done
-        /// A queue, by declaring or looking at it.
-        case queue(name: String, messages: Int, consumers: Int)
-        /// How many messages were removed.
-        case count(Int)
-        /// A fetched message follows as a delivery.
-        case message
-        /// There was none to fetch.
-        case noMessage
-    }
-
+final class BlockingLink: AMQPSessionDelegate {
     /// What became of a published message.
     struct Outcome {
         /// Its number, from 1.
@@ -26,8 +11,7 @@ final class BlockingLink: AMQPConnectionDelegate {
         var result: PublishResult
     }
 
-    /// The connection.
-    let connection: AMQPConnection
+    private let connection: BrokerConnection
     /// How long an answer may take.
     let patience: Duration
     /// Deliveries not taken yet, oldest first.
@@ -41,48 +25,93 @@ final class BlockingLink: AMQPConnectionDelegate {
     private var lowestUnconfirmed: UInt64 = 1
     private var returnedIDs: [[UInt8]: UInt16] = [:]
     private var published: UInt64 = 0
-    private var reply: Reply?
+    private var reply: AMQPAnswer?
     private var closures: [UInt16: (code: UInt16, text: String)] = [:]
     private var openChannels: Set<UInt16> = []
     /// Why the broker does not read what is published, while it does not.
     private(set) var blockedReason: String?
 
-    /// A link over an open connection.
+    /// A link over a connection.
     ///
     /// - Parameters:
     ///   - connection: the connection, handed over.
     ///   - patience: how long an answer may take.
-    init(_ connection: AMQPConnection, patience: Duration) {
+    init(_ connection: BrokerConnection, patience: Duration) {
         self.connection = connection
         self.patience = patience
-        connection.otherMethods = { [unowned self] _, method, decoded in self.take(method, decoded) }
+    }
+
+    /// Connects and logs in, trying each address of the host in turn.
+    ///
+    /// - Parameters:
+    ///   - endpoint: where to connect and how to log in.
+    ///   - clientName: the name operators see in the broker's list of connections.
+    ///   - bodyLimit: the largest body to receive whole, in bytes.
+    ///   - consumes: whether messages are delivered on it.
+    ///   - patience: how long an answer may take.
+    /// - Returns: a link that is logged in.
+    /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
+    static func connect(
+        _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int, consumes: Bool, patience: Duration
+    ) throws(AMQPError) -> BlockingLink {
+        var failure = AMQPError(.unresolved, "the host \(endpoint.host) has no address")
+        for target in try BrokerTarget.find(endpoint) {
+            do throws(AMQPError) {
+                let connection = try BrokerConnection(
+                    target, clientName: clientName, bodyLimit: bodyLimit, consumes: consumes, now: .now())
+                let link = BlockingLink(connection, patience: patience)
+                while connection.stage != .open { try connection.wait(until: nil, delegate: link) }
+                return link
+            } catch {
+                // Another address leads to the same broker or cluster: its refusal would only be repeated.
+                guard [.unreachable, .timeout, .connectionLost].contains(error.code) else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// Lets another thread use the link from now on.
+    func disown() { connection.session.disown() }
+
+    /// Ends the connection in an orderly way, waiting at most two seconds; what still arrives is dropped.
+    func close() {
+        connection.session.disown()
+        connection.close(within: .seconds(2), delegate: self)
     }
 
     // MARK: Waiting
 
-    /// Reads frames until something has happened.
+    /// Reads until something has happened.
     ///
     /// - Parameters:
     ///   - deadline: when to give up.
     ///   - isDone: whether it has happened; asked before the first read, too.
     /// - Returns: false if the deadline came first.
     /// - Throws: an error that ends the connection.
-    func wait(
-        until deadline: MonotonicTime, _ isDone: () -> Bool
-    ) throws(AMQPError) -> Bool {
+    func wait(until deadline: MonotonicTime, _ isDone: () -> Bool) throws(AMQPError) -> Bool {
         while !isDone() {
-            let now = MonotonicTime.now()
-            if try connection.read(frames: 256, delegate: self, now: now) { continue }
+            let isLate = MonotonicTime.now() >= deadline
+            // Also once after the deadline: what has arrived already counts.
+            try connection.wait(until: deadline, delegate: self)
             if isDone() { break }
-            if connection.isSuspect(now: now) {
-                throw AMQPError(.heartbeatTimeout, "nothing was heard from the broker for 1.5 heartbeats")
-            }
-            guard now < deadline else { return false }
-            let half = UInt64(max(1, connection.heartbeat)) * 500_000_000
-            let limit = min(half, deadline.nanoseconds(since: now)) / 1_000_000 + 1
-            var descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&descriptor, 1, Int32(limit))
+            if isLate { return false }
         }
+        return true
+    }
+
+    /// Repeats what has no room until it has, or until the patience is over.
+    ///
+    /// - Parameter send: answers false where it would have to wait.
+    /// - Returns: whether it was sent.
+    /// - Throws: what `send` throws, or an error that ends the connection.
+    func insist(_ send: (AMQPSession) throws(AMQPError) -> Bool) throws(AMQPError) -> Bool {
+        let deadline = MonotonicTime.now().adding(patience)
+        while try !send(connection.session) {
+            guard MonotonicTime.now() < deadline else { return false }
+            try connection.wait(until: deadline, delegate: self)
+        }
+        try connection.flush(now: .now())
         return true
     }
 
@@ -95,11 +124,11 @@ final class BlockingLink: AMQPConnectionDelegate {
     /// - Returns: the answer.
     /// - Throws: the broker's refusal, `timeout`, or an error that ends the connection.
     func request(
-        _ channel: UInt16, _ what: String, _ send: (AMQPConnection) throws(AMQPError) -> Void
-    ) throws(AMQPError) -> Reply {
+        _ channel: UInt16, _ what: String, _ send: (AMQPSession) throws(AMQPError) -> Void
+    ) throws(AMQPError) -> AMQPAnswer {
         if !openChannels.contains(channel) {
-            _ = try exchange(channel, "opening a channel") { connection throws(AMQPError) in
-                try connection.openChannel(channel)
+            _ = try exchange(channel, "opening a channel") { session throws(AMQPError) in
+                try session.openChannel(channel)
             }
             openChannels.insert(channel)
         }
@@ -107,11 +136,11 @@ final class BlockingLink: AMQPConnectionDelegate {
     }
 
     private func exchange(
-        _ channel: UInt16, _ what: String, _ send: (AMQPConnection) throws(AMQPError) -> Void
-    ) throws(AMQPError) -> Reply {
+        _ channel: UInt16, _ what: String, _ send: (AMQPSession) throws(AMQPError) -> Void
+    ) throws(AMQPError) -> AMQPAnswer {
         reply = nil
         closures[channel] = nil
-        try send(connection)
+        try send(connection.session)
         let deadline = MonotonicTime.now().adding(patience)
         guard try wait(until: deadline, { reply != nil || closures[channel] != nil }) else {
             throw AMQPError(.timeout, "\(what): no answer from the broker within \(patience)")
@@ -148,26 +177,17 @@ final class BlockingLink: AMQPConnectionDelegate {
     /// - Returns: its number.
     /// - Throws: `invalidMessage`, `timeout` during an alarm, or an error that ends the connection.
     func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> UInt64 {
-        let deadline = MonotonicTime.now().adding(patience)
-        while try !connection.publish(message, channel: channel) {
+        let isPublished = try insist { session throws(AMQPError) in
             try checkChannel(channel, "publishing")
-            guard MonotonicTime.now() < deadline else {
-                let why = blockedReason.map { ": \($0)" } ?? ""
-                throw AMQPError(.timeout, "the broker took no message for \(patience)\(why)")
-            }
-            try waitForRoom()
+            return try session.publish(message, channel: channel)
+        }
+        guard isPublished else {
+            let why = blockedReason.map { ": \($0)" } ?? ""
+            throw AMQPError(.timeout, "the broker took no message for \(patience)\(why)")
         }
         published += 1
-        unconfirmed[published] = Array(message.bytes[message.text(of: .messageID)])
+        unconfirmed[published] = Array(message.messageID)
         return published
-    }
-
-    /// Waits a moment in which the peer may take in something, and reads meanwhile.
-    ///
-    /// - Throws: an error that ends the connection.
-    func waitForRoom() throws(AMQPError) {
-        _ = try wait(until: .now().adding(.milliseconds(2))) { false }
-        connection.refreshRoom()
     }
 
     private func settle(_ number: UInt64, positive: Bool) {
@@ -180,7 +200,7 @@ final class BlockingLink: AMQPConnectionDelegate {
         outcomes.append(Outcome(number: number, result: result))
     }
 
-    // MARK: AMQPConnectionDelegate, as documented there
+    // MARK: AMQPSessionDelegate, as documented there
 
     func channelOpened(_ channel: UInt16) { reply = .done }
     func qosSet(_ channel: UInt16) { reply = .done }
@@ -209,22 +229,5 @@ final class BlockingLink: AMQPConnectionDelegate {
             lowestUnconfirmed += 1
         }
     }
-
-    private func take(_ method: UInt32, _ decoded: UnsafeMutableRawPointer?) -> Bool {
-        guard let decoded else { return false }
-        switch method {
-        case Method.queueDeclareOk:
-            let answer = decoded.load(as: amqp_queue_declare_ok_t.self)
-            let name = String(decoding: UnsafeRawBufferPointer(answer.queue), as: UTF8.self)
-            reply = .queue(
-                name: name, messages: Int(answer.message_count), consumers: Int(answer.consumer_count))
-        case Method.queuePurgeOk: reply = .count(Int(decoded.load(as: amqp_queue_purge_ok_t.self).message_count))
-        case Method.queueDeleteOk: reply = .count(Int(decoded.load(as: amqp_queue_delete_ok_t.self).message_count))
-        case Method.queueBindOk, Method.exchangeDeclareOk: reply = .done
-        case Method.basicGetOk: reply = .message
-        case Method.basicGetEmpty: reply = .noMessage
-        default: return false
-        }
-        return true
-    }
+    func answered(_ channel: UInt16, _ answer: AMQPAnswer) { reply = answer }
 }

@@ -1,7 +1,21 @@
-/// What a connection reports from inside `AMQPConnection.read`.
+/// An answer to a request about queues and exchanges, with what tools want to know of it.
+package enum AMQPAnswer: Sendable, Equatable {
+    /// It is done.
+    case done
+    /// A queue, by declaring or looking at it.
+    case queue(name: String, messages: Int, consumers: Int)
+    /// How many messages were removed.
+    case count(Int)
+    /// A fetched message follows as a delivery.
+    case message
+    /// There was none to fetch.
+    case noMessage
+}
+
+/// What a session reports from inside `AMQPSession.receive`.
 ///
-/// Every method may call the connection's sending methods, but not `read`. Spans are valid during the call only.
-package protocol AMQPConnectionDelegate: AnyObject {
+/// Every method may call the session's sending methods, but not `receive`. Spans are valid during the call only.
+package protocol AMQPSessionDelegate: AnyObject {
     /// A channel is open.
     func channelOpened(_ channel: UInt16)
     /// The prefetch count holds for consumers started from now on.
@@ -14,7 +28,7 @@ package protocol AMQPConnectionDelegate: AnyObject {
     func confirmsSelected(_ channel: UInt16)
     /// The channel is closed: by the broker with its reply code, or as asked for, with code 200. It may be opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String)
-    /// The broker closes the connection; `read` throws next.
+    /// The broker closes the connection; `receive` throws next.
     func connectionClosed(code: UInt16, text: String)
     /// The broker stopped reading what is published (an alarm); publishing answers false until it is over.
     func connectionBlocked(reason: String)
@@ -27,4 +41,11 @@ package protocol AMQPConnectionDelegate: AnyObject {
         channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>)
     /// The broker took (`positive`) or refused the message with this number, or all up to it.
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool)
+    /// The broker answered a request about queues or exchanges.
+    func answered(_ channel: UInt16, _ answer: AMQPAnswer)
+}
+
+extension AMQPSessionDelegate {
+    /// Does nothing: a worker asks nothing about queues.
+    package func answered(_ channel: UInt16, _ answer: AMQPAnswer) {}
 }

@@ -1,0 +1,46 @@
+package import EventLoop
+internal import Glibc
+package import RabbitMQ
+
+/// The small loop around a connection for those who have nothing else to do: tools, tests, and a lane at its end.
+extension BrokerConnection {
+    /// Waits until the socket is ready or something is due, and goes on.
+    ///
+    /// - Parameters:
+    ///   - deadline: how long to wait at most; nil for as long as the connection itself has time.
+    ///   - delegate: what to report to.
+    /// - Throws: an error that ends the connection.
+    package func wait(until deadline: MonotonicTime?, delegate: any AMQPSessionDelegate) throws(AMQPError) {
+        let start = MonotonicTime.now()
+        try flush(now: start)
+        let due = [deadline, nextDue(now: start)].compactMap(\.self).min()
+        // Rounded up, so that what is due is due when the wait is over.
+        let limit = due.map { Int32(clamping: ($0.nanoseconds(since: start) + 999_999) / 1_000_000) } ?? -1
+        var descriptor = pollfd(fd: fileDescriptor, events: 0, revents: 0)
+        if interest.contains(.readable) { descriptor.events |= Int16(POLLIN) }
+        if interest.contains(.writable) { descriptor.events |= Int16(POLLOUT) }
+        var readiness: Readiness = []
+        if poll(&descriptor, 1, limit) > 0 {
+            let events = Int32(descriptor.revents)
+            if events & POLLIN != 0 { readiness.insert(.readable) }
+            if events & POLLOUT != 0 { readiness.insert(.writable) }
+            if events & (POLLHUP | POLLERR) != 0 { readiness.insert(.hangUp) }
+        }
+        try advance(readiness, delegate: delegate, now: .now())
+    }
+
+    /// Ends the connection in an orderly way, by which the broker reads all that was sent before; what still arrives is
+    /// dropped.
+    ///
+    /// - Parameters:
+    ///   - limit: how long to wait for the broker's answer.
+    ///   - delegate: is told nothing more.
+    package func close(within limit: Duration, delegate: any AMQPSessionDelegate) {
+        session.close()
+        let deadline = MonotonicTime.now().adding(limit)
+        while !session.isClosed, MonotonicTime.now() < deadline {
+            // A connection that is lost meanwhile has ended as well.
+            guard (try? wait(until: deadline, delegate: delegate)) != nil else { return }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Buffers
+
+/// A frame as it stands on the wire (AMQP 0-9-1, 2.3.5).
+struct Frame {
+    /// What a frame carries.
+    enum Kind: UInt8 {
+        case method = 1
+        case header = 2
+        case body = 3
+        case heartbeat = 8
+    }
+
+    /// The bytes before the payload: kind, channel, size.
+    static let headSize = 7
+    /// The bytes around the payload, with the end mark.
+    static let overhead = 8
+    /// The byte that ends every frame.
+    static let endMark: UInt8 = 0xCE
+
+    /// What it carries.
+    var kind: Kind
+    /// The channel it belongs to; 0 is the connection itself.
+    var channel: UInt16
+    /// The payload; valid until the next frame is read.
+    var payload: UnsafeRawBufferPointer
+}
+
+/// Cuts the bytes of a broker into frames, wherever the network cut them.
+///
+/// A frame that arrived whole is read where it lies; only one that was cut in two is copied.
+struct FrameReader: ~Copyable {
+    /// The largest payload that is accepted, in bytes.
+    var payloadLimit: Int
+    /// The beginning of a frame whose end has not arrived; at most one frame.
+    private var partial = ByteQueue(ordinaryCapacity: 4096)
+    /// Whether `partial` holds a frame that was handed out, and is of no more use.
+    private var isPartialDone = false
+
+    /// A reader that has seen nothing.
+    ///
+    /// - Parameter payloadLimit: the largest payload that is accepted, in bytes.
+    init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+
+    /// Reads the next frame.
+    ///
+    /// - Parameter input: bytes that arrived; what was read is cut off its beginning.
+    /// - Returns: nil when the rest of the frame has not arrived; all of `input` was taken then.
+    /// - Throws: `protocolViolation` for bytes that are not a frame, and for a frame that is too large.
+    mutating func next(in input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
+        if isPartialDone {
+            partial.drop(partial.count)
+            isPartialDone = false
+        }
+        guard partial.isEmpty else { return try continued(in: &input) }
+        guard let size = try frameSize(input), size <= input.count else {
+            keep(input.count, of: &input)
+            return nil
+        }
+        let frame = try frame(UnsafeRawBufferPointer(rebasing: input[..<size]))
+        input = UnsafeRawBufferPointer(rebasing: input[size...])
+        return frame
+    }
+
+    private mutating func continued(in input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
+        if partial.count < Frame.headSize { keep(Frame.headSize - partial.count, of: &input) }
+        guard let size = try frameSize(partial.bytes) else { return nil }
+        keep(size - partial.count, of: &input)
+        guard partial.count == size else { return nil }
+        isPartialDone = true
+        return try frame(partial.bytes)
+    }
+
+    /// Moves bytes from the input behind what is kept; fewer where the input has fewer.
+    private mutating func keep(_ count: Int, of input: inout UnsafeRawBufferPointer) {
+        let kept = min(count, input.count)
+        guard kept > 0, let base = input.baseAddress else { return }
+        partial.append(base, count: kept)
+        input = UnsafeRawBufferPointer(rebasing: input[kept...])
+    }
+
+    /// How large the frame is that begins here, with all that is around its payload; nil where its head is incomplete.
+    private func frameSize(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int? {
+        guard bytes.count >= Frame.headSize else { return nil }
+        let payload = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self)))
+        guard payload <= payloadLimit else {
+            throw AMQPError(
+                .protocolViolation, "the broker sent a frame of \(payload) bytes, over the limit of \(payloadLimit)")
+        }
+        return payload + Frame.overhead
+    }
+
+    private func frame(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Frame {
+        guard bytes[bytes.count - 1] == Frame.endMark else {
+            throw AMQPError(.protocolViolation, "the broker sent a frame without its end mark")
+        }
+        // A kind that is not defined is a fatal error (AMQP 0-9-1, 4.2.3).
+        guard let kind = Frame.Kind(rawValue: bytes[0]) else {
+            throw AMQPError(.protocolViolation, "the broker sent a frame of unknown type \(bytes[0])")
+        }
+        return Frame(
+            kind: kind, channel: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt16.self)),
+            payload: UnsafeRawBufferPointer(rebasing: bytes[Frame.headSize..<(bytes.count - 1)]))
+    }
+}

@@ -1,0 +1,63 @@
+internal import CRabbitMQ
+
+/// Owns the memory in which rabbitmq-c decodes the arguments of one method.
+struct MethodDecoder: ~Copyable {
+    /// The size of a page of the pool: the arguments of any method but those with long tables.
+    private static let pageSize = 4096
+
+    private let pool: UnsafeMutablePointer<amqp_pool_t>
+
+    /// A decoder without memory; the first method brings it.
+    init() {
+        pool = .allocate(capacity: 1)
+        pool.initialize(to: amqp_pool_t())
+        init_amqp_pool(pool, Self.pageSize)
+    }
+
+    deinit {
+        empty_amqp_pool(pool)
+        pool.deinitialize(count: 1)
+        pool.deallocate()
+    }
+
+    /// Decodes the arguments of a method.
+    ///
+    /// The library decodes tables recursively and without limit: a method that carries one is to be checked before.
+    ///
+    /// - Parameters:
+    ///   - method: its number.
+    ///   - arguments: the bytes behind the number; strings of the result point into them.
+    /// - Returns: the library's struct for the method, valid until the next call.
+    /// - Throws: `protocolViolation` if the arguments cannot be read.
+    mutating func decode(
+        _ method: UInt32, _ arguments: UnsafeRawBufferPointer
+    ) throws(AMQPError) -> UnsafeMutableRawPointer {
+        recycle_amqp_pool(pool)
+        var decoded: UnsafeMutableRawPointer?
+        let encoded = amqp_bytes_t(
+            len: arguments.count, bytes: UnsafeMutableRawPointer(mutating: arguments.baseAddress))
+        let status = amqp_decode_method(method, pool, encoded, &decoded)
+        guard status == AMQP_STATUS_OK.rawValue, let decoded else {
+            throw AMQPError(
+                .protocolViolation,
+                "the broker sent a method \(method >> 16).\(method & 0xffff) that cannot be read: "
+                    + String(cString: amqp_error_string2(status)))
+        }
+        return decoded
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes of a string of the library.
+    ///
+    /// - Parameter bytes: the string; it must outlive this view.
+    @inline(__always)
+    init(_ bytes: amqp_bytes_t) { self.init(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len) }
+}
+
+extension String {
+    /// The text of a string of the library; what is not UTF-8 is replaced.
+    ///
+    /// - Parameter bytes: the string.
+    init(_ bytes: amqp_bytes_t) { self.init(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self) }
+}
