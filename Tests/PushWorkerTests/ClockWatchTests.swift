@@ -44,6 +44,17 @@ struct ClockWatchTests {
         #expect(clocks.believed == pause, "the calendar is right")
     }
 
+    @Test("what counts as a standstill follows the heartbeat that was agreed on")
+    func agreed() {
+        var clocks = Clocks()
+        clocks.watch.standstill = 4_000
+        let short = clocks.pass(4_001)
+        #expect(short == [.stood(milliseconds: 4_001)])
+        clocks.watch.standstill = 120_000
+        let long = clocks.pass(120_000)
+        #expect(long.isEmpty)
+    }
+
     @Test(
         "a calendar that is set is reported; the earlier time counts until it has stayed so for five minutes",
         arguments: [(3_600_000, 0), (-3_600_000, -3_600_000), (2_001, 0)] as [(Int64, Int64)])

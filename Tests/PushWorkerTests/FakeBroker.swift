@@ -28,6 +28,8 @@ final class FakeBroker: Sendable {
     struct Behaviour: Sendable {
         /// Messages delivered to each consumer when it starts.
         var deliveries = 1
+        /// The heartbeat it wants, in seconds; it sends none itself.
+        var heartbeat: UInt16 = 60
         /// Whether it answers the publisher of this number when it asks for confirms.
         var opensChannels: @Sendable (Int) -> Bool = { _ in true }
         /// How it answers what the publisher of this number publishes.
@@ -88,7 +90,7 @@ final class FakeBroker: Sendable {
         _ = try? LoopThread.start(name: "fake-client") { [self] in
             guard let socket = shared.withLock({ $0.take() }) else { return }
             var client = Client(broker: self)
-            guard (try? socket.write(Wire.welcome().span)) != nil else { return }
+            guard (try? socket.write(Wire.welcome(heartbeat: behaviour.heartbeat).span)) != nil else { return }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while !isStopped {
                 guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }

@@ -10,18 +10,23 @@ import Testing
 
 @Suite("A lane and a broker that misbehaves", .timeLimit(.minutes(1)))
 struct LaneBrokerTests {
-    /// A lane on its own thread, with the route that answers jobs nobody claims.
+    /// The settings of a lane with the route that answers jobs nobody claims.
+    private func settings(_ broker: BrokerConfiguration) throws -> LaneSettings {
+        LaneSettings(
+            index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
+            routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
+            instance: "test", broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
+            replyPattern: try ReplyPattern("amq.rabbitmq.reply-to.*"), includesDeviceToken: false,
+            requestTimeout: .seconds(1), pingInterval: .seconds(60))
+    }
+
+    /// A lane on its own thread.
     private func start(
         _ broker: FakeBroker, logger: Logger = Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() },
         _ change: (inout LaneSettings) -> Void = { _ in }
     ) throws -> LaneHandle {
         let handle = LaneHandle()
-        var settings = LaneSettings(
-            index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
-            routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
-            instance: "test", broker: broker.configuration, policy: RetryPolicy(), tierNames: [], version: "test",
-            replyPattern: try ReplyPattern("amq.rabbitmq.reply-to.*"), includesDeviceToken: false,
-            requestTimeout: .seconds(1), pingInterval: .seconds(60))
+        var settings = try settings(broker.configuration)
         change(&settings)
         let made = settings
         _ = try LoopThread.start(name: "lane") {
@@ -172,9 +177,11 @@ struct LaneBrokerTests {
         #expect(handle.isDrained)
     }
 
-    @Test("a lane that stood still for longer than two heartbeats takes its connections for lost")
-    func standstill() async throws {
-        let broker = try FakeBroker()
+    @Test(
+        "a lane that stood still for longer than two heartbeats, as agreed on at login, takes its connections for lost",
+        arguments: [(60, .seconds(2)), (1, nil)] as [(UInt16, Duration?)])
+    func standstill(heartbeat: UInt16, limit: Duration?) async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(heartbeat: heartbeat))
         defer { broker.stop() }
         let lines = LogLines()
         // What a lane logs is logged on its thread.
@@ -187,13 +194,30 @@ struct LaneBrokerTests {
             }
             if isFirst { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2_500)) }
         }
-        let handle = try start(broker, logger: lines.logger) { $0.standstill = .seconds(2) }
+        let handle = try start(broker, logger: lines.logger) { $0.standstill = limit }
         for await event in broker.events where event == .consumer(1) || event == .consumer(2) {
             if lines.all.contains(where: { $0.hasPrefix("a lane stood still") }) { break }
         }
-        #expect(lines.all.contains { $0.hasPrefix("no connection to the broker") && $0.contains("stood still") })
+        let losses = lines.all.filter { $0.hasPrefix("no connection to the broker") }
+        // With a heartbeat that short the connection itself may notice first, in the turn that stood.
+        #expect(losses.contains { limit == nil || $0.contains("stood still") })
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.metrics.latest.lane.standstills >= 1)
+    }
+
+    @Test("two of the shortest heartbeat there is are a standstill, the configured one while there is no other")
+    func heartbeats() throws {
+        var settings = try settings(
+            BrokerConfiguration(
+                uris: ["amqp://me:me@127.0.0.1/", "amqp://me:me@[::1]/?heartbeat=7"].map { SecretText($0) },
+                heartbeat: .seconds(15), tls: BrokerTLSConfiguration()))
+        #expect(Lane.standstill(settings) == 14_000)
+        #expect(Lane.standstill(settings, negotiated: [0, 0]) == 14_000)
+        #expect(Lane.standstill(settings, negotiated: [10]) == 20_000)
+        #expect(Lane.standstill(settings, negotiated: [10, 3]) == 6_000)
+        #expect(Lane.standstill(settings, negotiated: [0, 30]) == 60_000)
+        settings.standstill = .seconds(2)
+        #expect(Lane.standstill(settings, negotiated: [10, 3]) == 2_000)
     }
 }

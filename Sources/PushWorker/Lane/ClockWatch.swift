@@ -21,7 +21,7 @@ package struct ClockWatch: Sendable {
     package static let settling: Int64 = 300_000
 
     /// How long a lane may stand before its connections count as lost, in milliseconds.
-    private let standstill: Int64
+    package var standstill: Int64
     private var last: (boot: UInt64, wall: Int64)?
     /// How far the calendar that was believed before lies behind the present one, in milliseconds; nil while there is
     /// nothing to doubt.

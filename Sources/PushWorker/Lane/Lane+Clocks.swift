@@ -8,10 +8,23 @@ internal import RabbitMQ
 extension Lane {
     /// After how many milliseconds without a turn the connections to the broker count as lost: it has missed two
     /// heartbeats by then, and may have given everything to others.
-    static func standstill(_ settings: LaneSettings) -> Int64 {
+    ///
+    /// - Parameters:
+    ///   - settings: The lane's settings, whose heartbeats count before anything is negotiated.
+    ///   - negotiated: The heartbeats of the connections there are, in seconds; 0 for a connection without any.
+    static func standstill(_ settings: LaneSettings, negotiated: [Int] = []) -> Int64 {
+        if let fixed = settings.standstill { return fixed.wholeMilliseconds }
+        if let shortest = negotiated.filter({ $0 > 0 }).min() { return Int64(shortest) * 2_000 }
         let endpoints = (try? settings.broker.endpoints()) ?? []
         let heartbeats = endpoints.map(\.heartbeat).filter { $0 > 0 }
-        return settings.standstill?.wholeMilliseconds ?? Int64(heartbeats.min() ?? 60) * 2_000
+        return Int64(heartbeats.min() ?? 60) * 2_000
+    }
+
+    /// Judges a standstill from now on by what a connection to the broker was logged in with: the broker may want
+    /// heartbeats more often than the configuration does.
+    func heartbeatNegotiated() {
+        let negotiated = [consumeLink, publishLink].compactMap { $0.session?.heartbeat }
+        clocks.standstill = Self.standstill(settings, negotiated: negotiated)
     }
 
     /// Follows the clocks once per turn, before anything that was read is worked on.

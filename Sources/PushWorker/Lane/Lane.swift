@@ -41,7 +41,7 @@ final class Lane {
     private(set) var now = MonotonicTime.now()
     /// Milliseconds since 1970 at this turn; the earlier of two times after the clock was set.
     private(set) var wallClock = WallClock.milliseconds()
-    private var clocks: ClockWatch
+    var clocks: ClockWatch
     /// Routes that something happened to in this turn.
     private var marked: [Route] = []
     private var nextSweep = MonotonicTime(nanoseconds: 0)

@@ -18,6 +18,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
+        lane.heartbeatNegotiated()
         // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
         if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
             lane.consumeLink.distrust(
@@ -112,6 +113,7 @@ final class PublishEvents: BrokerLinkDelegate {
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
+        lane.heartbeatNegotiated()
         if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
             lane.publishLink.distrust("the broker allows \(allowed) channel, and publishing needs two")
             return
