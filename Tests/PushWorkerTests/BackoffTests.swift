@@ -47,35 +47,120 @@ struct BackoffTests {
         #expect(waits.contains { $0 > 3 * Self.second })
     }
 
-    /// How long after the return of a broker that was away for a minute a link connects.
-    private func returns(_ random: inout SplitMix64) -> UInt64 {
-        var backoff = Backoff.broker
-        var time: UInt64 = 0
-        while time < 60 * Self.second { time += backoff.next(using: &random) }
-        return time - 60 * Self.second
+    @Test("a worker that is late tries soon at first, waits up to 24 seconds later, and is so for one outage only")
+    func late() {
+        var random = SplitMix64(seed: 7)
+        var longest = [UInt64](repeating: 0, count: 8)
+        for _ in 0..<500 {
+            var backoff = Backoff.broker
+            backoff.lost(after: Backoff.probation, isCrowd: false, isLate: true)
+            for failure in longest.indices { longest[failure] = max(longest[failure], backoff.next(using: &random)) }
+            backoff.lost(after: Backoff.probation, isCrowd: true, isLate: false)
+            #expect(backoff.next(using: &random) <= 4 * Self.second)
+        }
+        for (failure, bound) in [1, 2, 4, 8, 16, 32, 48, 48].enumerated() {
+            let bound = UInt64(bound) * Self.second / 2
+            #expect(longest[failure] <= bound && longest[failure] > bound / 10 * 9, "after \(failure)")
+        }
     }
 
-    @Test("the thousand connections of 500 workers come back over more than ten seconds, and all within a minute")
-    func crowd() {
+    @Test("once the first wait has told workers apart, their waits for the broker are nearly equal")
+    func steady() {
         var random = SplitMix64(seed: 7)
-        var wide = 0
+        for isCrowd in [false, true] {
+            var firsts: [UInt64] = []
+            for _ in 0..<200 {
+                var backoff = Backoff.broker
+                backoff.lost(after: Backoff.probation, isCrowd: isCrowd, isLate: false)
+                if !isCrowd { for _ in 0..<3 { _ = backoff.next(using: &random) } }
+                firsts.append(backoff.next(using: &random))
+                for _ in 0..<5 { #expect(backoff.next(using: &random) >= 3 * Self.second) }
+            }
+            #expect(firsts.contains { $0 < Self.second } && firsts.contains { $0 > 3 * Self.second })
+        }
+    }
+
+    @Test("a worker draws once per outage whether it is late, however many lanes ask, and anew for the next")
+    func outages() {
+        var random = SplitMix64(seed: 7)
+        var draw = OutageDraw()
+        var late = 0
+        for outage in 1...32_000 as ClosedRange<UInt64> {
+            let start = outage * OutageDraw.span
+            let isLate = draw.isLate(now: start, using: &random)
+            if isLate { late += 1 }
+            for lane in [1, OutageDraw.span - 1] {
+                let same = draw.isLate(now: start + lane, using: &random)
+                #expect(same == isLate)
+            }
+            let same = draw.isLate(now: start - 1, using: &random)
+            #expect(same == isLate, "a lane whose turn began earlier")
+        }
+        #expect((900...1_100).contains(late), "\(late) of 32,000, one in \(OutageDraw.share)")
+    }
+
+    /// An outage as a fleet sees it.
+    struct Outage: CustomTestStringConvertible {
+        /// How long the broker takes no connections, in seconds.
+        var length: UInt64
+        /// Whether it said so when it closed them.
+        var isCrowd: Bool
+        var testDescription: String { "\(length) s, \(isCrowd ? "announced" : "unannounced")" }
+    }
+
+    /// When the lanes of one worker connect, in nanoseconds after the broker's return: the publishing connection tries
+    /// by its backoff, and the consuming one follows it at once.
+    private func returns(lanes: Int = 1, from outage: Outage, _ random: inout SplitMix64) -> [UInt64] {
+        var draw = OutageDraw()
+        return (0..<lanes).map { lane in
+            var backoff = Backoff.broker
+            backoff.lost(
+                after: .max, isCrowd: outage.isCrowd, isLate: draw.isLate(now: UInt64(lane), using: &random))
+            var time: UInt64 = 0
+            while time < outage.length * Self.second { time += backoff.next(using: &random) }
+            return time - outage.length * Self.second
+        }
+    }
+
+    @Test(
+        "500 workers come back over more than ten seconds and within a half minute, never most of them in one second",
+        arguments: [1, 3, 5, 10, 20, 60].map { Outage(length: $0, isCrowd: true) } + [
+            Outage(length: 20, isCrowd: false), Outage(length: 60, isCrowd: false),
+        ])
+    func crowd(outage: Outage) {
+        var random = SplitMix64(seed: 7)
+        var (narrow, busiest) = (0, 0)
         for _ in 0..<100 {
-            let times = (0..<1_000).map { _ in returns(&random) }
-            let (first, last) = (times.min() ?? 0, times.max() ?? 0)
-            if last - first >= 10 * Self.second { wide += 1 }
-            #expect(last < 40 * Self.second)
+            let times = (0..<500).flatMap { _ in returns(from: outage, &random) }.sorted()
+            let (first, last) = (times.first ?? 0, times.last ?? 0)
+            if last - first < 10 * Self.second { narrow += 1 }
+            #expect(last < 25 * Self.second)
+            // The busiest second, wherever it begins.
+            var start = 0
+            for end in times.indices {
+                while times[end] - times[start] >= Self.second { start += 1 }
+                busiest = max(busiest, end - start + 1)
+            }
         }
-        #expect(wide >= 95, "of 100")
+        #expect(narrow <= 1, "\(narrow) of 100")
+        // A quarter each, were they spread evenly over the four seconds of a single worker.
+        #expect(busiest <= 225, "\(busiest) of 500 in a second")
     }
 
-    @Test("both connections of a single worker are back within 4.5 seconds, as the median of five")
-    func single() {
+    @Test(
+        "a single worker is back within five seconds as the median of five outages, but for one go in a thousand",
+        arguments: [1, 2, 8], [Outage(length: 5, isCrowd: true), Outage(length: 60, isCrowd: false)])
+    func single(lanes: Int, outage: Outage) {
         var random = SplitMix64(seed: 7)
-        var quick = 0
-        for _ in 0..<1_000 {
-            let both = (0..<5).map { _ in max(returns(&random), returns(&random)) }.sorted()
-            if both[2] <= 4_500_000_000 { quick += 1 }
+        var (late, slow) = (0, 0)
+        for _ in 0..<10_000 {
+            let ready = (0..<5).map { _ in returns(lanes: lanes, from: outage, &random).max() ?? 0 }.sorted()
+            late += ready.count { $0 > 5 * Self.second }
+            if ready[2] > 5 * Self.second { slow += 1 }
         }
-        #expect(quick >= 930, "of 1,000")
+        #expect(slow <= 10, "\(slow) of 10,000")
+        // What that comes to in the long run does not depend on the few goes in which it happens.
+        let share = Double(late) / 50_000
+        #expect(10 * share * share * share < 0.000_5, "one outage in \(1 / share) is long")
     }
 }

@@ -1,19 +1,21 @@
-/// Full-jitter exponential backoff: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
+/// Exponential backoff with jitter: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
 ///
 /// A success counts only once it has lasted for a while (`ended(after:)`), so that what comes and dies at once is not
 /// asked for again at full speed. Randomness comes in, so that an hour of reconnecting is a table in a test.
 package struct Backoff: Sendable {
     /// How long a success must last for the waits to begin anew, in nanoseconds.
     package static let probation: UInt64 = 10_000_000_000
-    /// The most turns that are let pass one after the other.
-    static let mostPassed = 8
 
     /// The first bound, in nanoseconds.
     package let base: UInt64
-    /// The largest bound, in nanoseconds.
-    package let cap: UInt64
-    /// One turn in so many is let pass once the bound has reached the cap; 0 for none.
-    private let passing: UInt64
+    /// The largest bound, in nanoseconds; the larger one while this worker is late.
+    package var cap: UInt64 { isLate ? lateCap : usualCap }
+    private let usualCap: UInt64
+    private let lateCap: UInt64
+    /// Whether waits at the cap are drawn from its last quarter, but for the first one.
+    private let isSteady: Bool
+    /// Whether this worker is one of the few that come back late from this outage.
+    private var isLate = false
     /// How many waits were drawn since the last success.
     package private(set) var failures = 0
 
@@ -22,18 +24,26 @@ package struct Backoff: Sendable {
     /// - Parameters:
     ///   - base: The first bound.
     ///   - cap: The largest bound.
-    ///   - passing: One turn in so many is let pass once the bound has reached the cap; 0 for none.
-    package init(base: Duration, cap: Duration, passing: UInt64 = 0) {
-        self.base = base.wholeNanoseconds
-        self.cap = cap.wholeNanoseconds
-        self.passing = passing
+    package init(base: Duration, cap: Duration) {
+        self.init(base: base, cap: cap, lateCap: cap, isSteady: false)
     }
 
-    /// Reconnecting to the broker: 0.5 to 4 seconds, and every fourth turn at 4 seconds is let pass.
+    private init(base: Duration, cap: Duration, lateCap: Duration, isSteady: Bool) {
+        self.base = base.wholeNanoseconds
+        usualCap = cap.wholeNanoseconds
+        self.lateCap = lateCap.wholeNanoseconds
+        self.isSteady = isSteady
+    }
+
+    /// Reconnecting to the broker: 0.5 to 4 seconds, and up to 24 for a worker that is late (`OutageDraw`).
     ///
-    /// The cap alone would bring every worker of a fleet back within four seconds of a broker's return. Turns let pass
-    /// cost a single worker little, and draw a thousand connections out over more than ten seconds.
-    package static var broker: Backoff { Backoff(base: .milliseconds(500), cap: .seconds(4), passing: 4) }
+    /// The cap brings a single worker back within four seconds of its broker's return. The few late workers draw a
+    /// fleet's return out over more than ten. The first wait at the cap gives each worker a time of its own; later
+    /// waits are nearly equal, so that the others come back evenly over the four seconds: where each wait is drawn from
+    /// all of the bound, half of them come in the first second.
+    package static var broker: Backoff {
+        Backoff(base: .milliseconds(500), cap: .seconds(4), lateCap: .seconds(24), isSteady: true)
+    }
     /// Asking again for a queue that is missing or that we may not read: 1 to 15 seconds.
     package static var queue: Backoff { Backoff(base: .seconds(1), cap: .seconds(15)) }
     /// Publishing again after a refusal or a return, and opening a publish channel again: 0.1 to 4 seconds.
@@ -41,17 +51,13 @@ package struct Backoff: Sendable {
 
     /// Draws the next wait in nanoseconds, never shorter than a twentieth of the bound so that a zero does not spin.
     package mutating func next(using random: inout some RandomNumberGenerator) -> UInt64 {
-        let bound = min(cap, base << UInt64(min(failures, 20)))
+        let bound = bound(after: failures)
+        let wasAtCap = failures > 0 && self.bound(after: failures - 1) == cap
         failures += 1
-        var wait = UInt64.random(in: bound / 20...bound, using: &random)
-        guard passing > 0, bound == cap else { return wait }
-        var passed = 0
-        while passed < Self.mostPassed, UInt64.random(in: 0..<passing, using: &random) == 0 {
-            wait += UInt64.random(in: bound / 20...bound, using: &random)
-            passed += 1
-        }
-        return wait
+        return UInt64.random(in: (isSteady && wasAtCap ? bound / 4 * 3 : bound / 20)...bound, using: &random)
     }
+
+    private func bound(after failures: Int) -> UInt64 { min(cap, base << UInt64(min(failures, 20))) }
 
     /// What had succeeded is over: the waits begin anew if it lasted.
     ///
@@ -62,7 +68,21 @@ package struct Backoff: Sendable {
 
     /// Many others lost the same at the same time: the next wait is drawn from the largest bound.
     package mutating func crowded() {
+        // No further: the first wait at the cap is the one that is drawn from all of it.
+        failures = 0
         while failures < 20, base << UInt64(failures) < cap { failures += 1 }
+    }
+
+    /// A connection that everybody may have lost is gone: the waits begin anew if it lasted.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long it lasted, in nanoseconds.
+    ///   - isCrowd: Whether the broker closed it, and with it surely those of all others.
+    ///   - isLate: Whether this worker is one of the few that come back late from this outage, see `OutageDraw`.
+    package mutating func lost(after lifetime: UInt64, isCrowd: Bool, isLate: Bool) {
+        self.isLate = isLate
+        ended(after: lifetime)
+        if isCrowd { crowded() }
     }
 }
 
