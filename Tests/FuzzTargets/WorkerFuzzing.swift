@@ -45,9 +45,11 @@ enum WorkerFuzzing {
         }
         withDirectory { directory in
             write(file, to: "\(directory)/lane-0.log")
-            let writer = JournalWriter(directory: directory, lane: 0)
-            written.forEach(writer.append)
-            precondition(writer.flush(now: 0) == nil && writer.isOn)
+            var notes: [UInt8] = []
+            for record in written { record.append(to: &notes) }
+            var journalFile = JournalFile(directory: directory, lane: 0)
+            let isWritten = journalFile.append(notes, now: 0)
+            precondition(isWritten && journalFile.trouble == nil)
             guard let journal = try? Journal(directory, now: now) else {
                 preconditionFailure("a journal of any content can be opened")
             }

@@ -16,14 +16,18 @@ struct JournalTests {
         JournalRecord(key: UUIDBytes(high: number, low: ~number), finishedAt: time ?? now, apnsMilliseconds: 41)
     }
 
-    private func write(_ records: [JournalRecord], lane: Int = 0, limit: Int = JournalWriter.segmentLimit) {
-        let writer = JournalWriter(directory: directory.path, lane: lane, limit: limit)
+    private func write(_ records: [JournalRecord], lane: Int = 0, limit: Int = JournalFile.segmentLimit) {
+        var file = JournalFile(directory: directory.path, lane: lane, limit: limit)
         for record in records {
-            writer.append(record)
-            let event = writer.flush(now: 1)
-            #expect(event == nil)
+            let isWritten = file.append(bytes(of: record), now: 1)
+            #expect(isWritten)
         }
-        #expect(writer.isOn && writer.written == records.count)
+    }
+
+    private func bytes(of record: JournalRecord) -> [UInt8] {
+        var bytes: [UInt8] = []
+        record.append(to: &bytes)
+        return bytes
     }
 
     private func size(_ name: String) -> Int? {
@@ -156,26 +160,30 @@ struct JournalTests {
         #expect((1...10).filter { journal.take(record($0).key, now: now) != nil } == [5, 6, 7, 8, 9, 10])
     }
 
-    @Test("A full disk turns the journal off, says so once, and is tried again after a while")
+    @Test("A full disk is left alone for a while, then it is tried again")
     func diskFull() throws {
         // Every write to this device says that it is full.
         #expect(symlink("/dev/full", directory.file("lane-0.log")) == 0)
-        let writer = JournalWriter(directory: directory.path, lane: 0)
-        #expect(writer.isOn)
-        func write(at now: UInt64) -> JournalWriter.Event? {
-            writer.append(record(1))
-            return writer.flush(now: now)
-        }
-        guard case .off(let reason) = write(at: 5) else {
-            Issue.record("it is still on")
-            return
-        }
-        #expect(reason.contains("No space left on device") && !writer.isOn)
-        #expect(write(at: 6) == nil && writer.written == 0)
-        #expect(write(at: 5 + JournalWriter.retryInterval) == nil, "still full, and that is known")
-        #expect(unlink(directory.file("lane-0.log")) == 0)
-        #expect(write(at: 6 + JournalWriter.retryInterval) == nil && !writer.isOn)
-        #expect(write(at: 5 + 2 * JournalWriter.retryInterval) == .on)
-        #expect(writer.isOn && writer.written == 1)
+        var file = JournalFile(directory: directory.path, lane: 0)
+        let beginning = file.trouble
+        #expect(beginning == nil)
+        func write(at now: UInt64) -> Bool { file.append(bytes(of: record(1)), now: now) }
+        let writes = [
+            write(at: 5), write(at: 6), write(at: 5 + JournalFile.retryInterval),
+            unlink(directory.file("lane-0.log")) == 0,
+            write(at: 6 + JournalFile.retryInterval), write(at: 5 + 2 * JournalFile.retryInterval),
+        ]
+        #expect(writes == [false, false, false, true, false, true], "still full, there is room, it is tried again")
+        let end = file.trouble
+        #expect(end == nil && size("lane-0.log") == JournalRecord.length)
+    }
+
+    @Test("What keeps a file from being written is said with its path")
+    func trouble() {
+        #expect(symlink("/dev/full", directory.file("lane-0.log")) == 0)
+        var file = JournalFile(directory: directory.path, lane: 0)
+        _ = file.append(bytes(of: record(1)), now: 5)
+        let trouble = file.trouble
+        #expect(trouble == "cannot write to \(directory.file("lane-0.log")): No space left on device")
     }
 }

@@ -1,4 +1,5 @@
 import APNSClient
+import Dispatch
 import EventLoop
 import LocalStack
 import PushModel
@@ -19,9 +20,11 @@ struct RouteIntakeTests {
 
     /// A route without connections, for all jobs in development.
     private func route(
-        queues: [String] = ["q"], earlier: Journal? = nil, channelHosts: [ChannelHost] = []
+        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil,
+        channelHosts: [ChannelHost] = []
     ) throws -> Route {
-        let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
+        let publisher = Publisher(
+            link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
         let table = RoutesTable(routes: [
             TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
         ])
@@ -29,8 +32,8 @@ struct RouteIntakeTests {
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
             credit: RouteCredit(fixed: 1, rate: nil), rate: nil,
             surroundings: Route.Surroundings(
-                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"), earlier: earlier
-            ),
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
+                journal: journal, earlier: earlier),
             channelHosts: channelHosts)
     }
 
@@ -382,9 +385,11 @@ struct RouteIntakeTests {
         take(delivery(returns: 0), first)
         let job = try #require(first.waiting.first)
         let key = try #require(Notification(job: job, index: 0).journalKey)
-        let writer = JournalWriter(directory: directory.path, lane: 0)
-        writer.append(JournalRecord(key: key, finishedAt: Self.wallClock, apnsMilliseconds: 41))
-        #expect(writer.flush(now: 1) == nil)
+        var note: [UInt8] = []
+        JournalRecord(key: key, finishedAt: Self.wallClock, apnsMilliseconds: 41).append(to: &note)
+        var file = JournalFile(directory: directory.path, lane: 0)
+        let isWritten = file.append(note, now: 1)
+        #expect(isWritten)
 
         let earlier = try Journal(directory.path, now: Self.wallClock)
         for (returns, id) in [(10, "job-2"), (15, "job-1")] {
@@ -401,6 +406,30 @@ struct RouteIntakeTests {
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")
+    }
+
+    @Test("What was accepted is reported once it is noted in the journal; nothing else waits for that")
+    func notes() throws {
+        let (disk, wakes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let writer = JournalWriter(directory: directory.path, lane: 0, pause: { disk.wait() }, wake: { wakes.signal() })
+        let route = try route(journal: writer)
+        let publisher = route.surroundings.publisher
+        take(delivery(returns: 0), route)
+        let job = try #require(route.waiting.first)
+        let now = MonotonicTime(nanoseconds: 1)
+        for (index, answer) in [Answer(status: 200), Answer(status: 410, reason: .unregistered)].enumerated() {
+            route.settle(
+                Notification(job: job, index: index), .response(answer), wallClock: Self.wallClock, now: now)
+        }
+        #expect(writer.flush(now: now.nanoseconds) == nil)
+        publisher.publish(now: now)
+        #expect(publisher.unnotedCount == 1 && !publisher.isIdle)
+        disk.signal()
+        // One when the file is open, one when the note is written.
+        for _ in 0..<2 { wakes.wait() }
+        #expect(writer.flush(now: now.nanoseconds) == nil && writer.written == 1)
+        publisher.publish(now: now)
+        #expect(publisher.unnotedCount == 0 && !publisher.isIdle, "without a connection it waits for the broker")
     }
 
     @Test("A result says that a duplicate was suppressed where its own notification was, and nowhere else")

@@ -24,6 +24,9 @@ final class Publisher {
 
     private var waiting = Deque<Publication>()
     private var waitingReplies = Deque<Publication>()
+    /// Publications whose notes the journal has not written yet, in the order of the notes. They are as many as the
+    /// prefetch allows and go out a moment later, so pushes go on meanwhile.
+    private var unnoted = Deque<Publication>()
     /// Refused or returned publications, to be published again together at `againAt`.
     private var again: [Publication] = []
     private var againAt: UInt64 = 0
@@ -46,6 +49,7 @@ final class Publisher {
     private var repliesChannel = ConfirmChannel()
     private let link: () -> BrokerLink?
     private let renderer: PublicationRenderer
+    private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
 
     /// Why publications do not go through, for readiness: `results_full`, `dead_full`, `unroutable`, `blocked`.
@@ -105,16 +109,18 @@ final class Publisher {
     ///   - renderer: Writes a publication as a message.
     ///   - patience: Decides how long a confirm is awaited.
     ///   - heldUpLimit: How long nothing may go out before jobs that were not sent are handed back.
+    ///   - isNoted: Whether the journal's note of a number keeps no publication back.
     ///   - fate: Called once per publication that is confirmed, or for a reply that was returned or refused.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
-        heldUpLimit: Duration = Publisher.heldUpLimit,
+        heldUpLimit: Duration = Publisher.heldUpLimit, isNoted: @escaping (UInt64) -> Bool = { _ in true },
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
         self.renderer = renderer
         self.patience = patience
         self.heldUpLimit = heldUpLimit.wholeNanoseconds
+        self.isNoted = isNoted
         self.fate = fate
     }
 
@@ -135,8 +141,10 @@ final class Publisher {
     }
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {
-        waiting.isEmpty && waitingReplies.isEmpty && again.isEmpty && main.unconfirmed == 0 && replies.unconfirmed == 0
+        waiting.isEmpty && waitingReplies.isEmpty && again.isEmpty && unnoted.isEmpty && unconfirmed == 0
     }
+    /// How many publications wait for the journal.
+    var unnotedCount: Int { unnoted.count }
     /// How many publications wait for their confirm.
     var unconfirmed: Int { main.unconfirmed + replies.unconfirmed }
     /// Whether publications wait that could go out if there were room.
@@ -165,8 +173,16 @@ final class Publisher {
         return due.compactMap(\.self).min()
     }
 
-    /// Takes a publication; it goes out with the end of the turn.
+    /// Takes a publication; it goes out with the end of the turn, or of the one in which its note is written.
     func enqueue(_ publication: Publication) {
+        if let note = publication.note, !isNoted(note) {
+            unnoted.append(publication)
+        } else {
+            line(up: publication)
+        }
+    }
+
+    private func line(up publication: Publication) {
         if case .reply = publication.content {
             waitingReplies.append(publication)
         } else if let destination = publication.destination, closed.contains(destination) {
@@ -178,6 +194,7 @@ final class Publisher {
 
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
+        while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
         congestedSince = isCongested ? congestedSince ?? now.nanoseconds : nil
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
         reopenChannels(session, now: now.nanoseconds)

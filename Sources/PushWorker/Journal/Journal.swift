@@ -86,7 +86,7 @@ final class Journal: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: JournalWriter.segmentLimit)
+        var buffer = [UInt8](repeating: 0, count: JournalFile.segmentLimit)
         var length = 0
         while length < buffer.count {
             let count = buffer.withUnsafeMutableBytes { bytes in

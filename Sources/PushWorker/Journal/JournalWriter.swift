@@ -1,106 +1,129 @@
-internal import Glibc
+internal import EventLoop
 
-/// Appends the records of one lane to its file, all those of a turn in one write; confined to the lane.
+/// Notes what a lane's notifications came to: takes the notes of a turn, and lets a thread of its own write them.
+/// Confined to the lane, which it never holds up.
 ///
-/// Nothing is synchronised to the disk: what was written survives the end of the process, not that of the machine. A
-/// file that cannot be written turns the journal off for a while; the lane goes on without.
+/// A result is published once its note is written (`mayPublish(_:)`), so that a notification whose result is out is not
+/// pushed again after a crash. Where the disk fails, or hangs for longer than `JournalPatience` allows, results go out
+/// without notes, and the lane is told that a crash costs more.
 final class JournalWriter {
     /// What the lane is to log.
     enum Event: Equatable {
-        /// Records are lost from now on, for this reason.
+        /// Notes are lost from now on, for this reason.
         case off(String)
-        /// Records are kept again.
+        /// Notes are kept again.
         case on
     }
 
-    /// Most bytes of a file; a full one is kept as the `.old` one in place of the one before.
-    static let segmentLimit = JournalMemory.capacity * JournalRecord.length
-    /// For how many nanoseconds a journal stays off before it is tried again.
-    static let retryInterval: UInt64 = 30_000_000_000
+    /// How long the end of a lane waits for the disk: half of the second that a shutdown keeps for closing.
+    static let closePatience = Duration.milliseconds(500)
+    /// Bytes of stack of the thread, which only writes.
+    private static let stackSize = 256 << 10
 
-    private let path: String
-    private let oldPath: String
+    private let directory: String
+    private let lane: Int
     private let limit: Int
-    private var descriptor: Int32 = -1
-    private var size = 0
+    private let queue: JournalQueue
+    private let pause: @Sendable () -> Void
+    private let wake: @Sendable () -> Void
+    private var patience = JournalPatience()
     private var pending: [UInt8] = []
+    private var isStarted = false
     private var retryAt: UInt64 = 0
-    /// Whether the lane was told that records are lost: every failed try would be news otherwise.
-    private var isSaidOff = false
-    private var event: Event?
-    /// How many records were written.
-    private(set) var written = 0
+    /// How far the notes were at the last `flush(now:)`.
+    private var progress = JournalQueue.Progress()
 
-    /// Opens the file of a lane.
+    /// A journal of a lane; its thread starts with the first `flush(now:)`.
     ///
     /// - Parameters:
     ///   - directory: The journal's directory.
     ///   - lane: The lane's number.
     ///   - limit: Most bytes of a file, a multiple of a record's length.
-    init(directory: String, lane: Int, limit: Int = JournalWriter.segmentLimit) {
-        path = "\(directory)/lane-\(lane).log"
-        oldPath = "\(directory)/lane-\(lane).old"
+    ///   - queueLimit: Most bytes that wait for the disk.
+    ///   - pause: Called on the thread before each write; waits only in tests.
+    ///   - wake: Called on the thread when notes were written: `flush(now:)` should be called.
+    init(
+        directory: String, lane: Int, limit: Int = JournalFile.segmentLimit,
+        queueLimit: Int = JournalQueue.defaultLimit, pause: @escaping @Sendable () -> Void = {},
+        wake: @escaping @Sendable () -> Void
+    ) {
+        self.directory = directory
+        self.lane = lane
         self.limit = limit
-        open(now: 0)
+        queue = JournalQueue(limit: queueLimit, path: JournalFile.path(directory: directory, lane: lane))
+        self.pause = pause
+        self.wake = wake
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    // Not waited for: whoever wants that calls `close(atMost:)`.
+    deinit { queue.close() }
 
-    /// Whether records are kept.
-    var isOn: Bool { descriptor >= 0 }
+    /// Whether notes are kept, as far as is known.
+    var isOn: Bool { progress.trouble == nil }
+    /// How many notes were written.
+    var written: Int { progress.written }
+    /// How many notes were lost, because the disk failed or was too slow.
+    var dropped: Int { progress.dropped }
+    /// How many results did not wait for their notes.
+    var late: Int { patience.late }
+    /// When `flush(now:)` has something to do only because time passed.
+    var nextDue: UInt64? { patience.due }
 
-    /// Takes a record; it is written with the others of this turn.
-    func append(_ record: JournalRecord) { record.append(to: &pending) }
-
-    /// Writes what was appended in this turn.
+    /// Takes a note; it is handed over with the others of this turn.
     ///
+    /// - Returns: Its number, for `mayPublish(_:)`.
+    func append(_ record: JournalRecord) -> UInt64 {
+        record.append(to: &pending)
+        return patience.note()
+    }
+
+    /// Whether the result of a notification may be published: its note is written, or is not waited for.
+    ///
+    /// - Parameter note: The number of its note.
+    func mayPublish(_ note: UInt64) -> Bool { patience.mayPublish(note) }
+
+    /// Hands over what was noted in this turn, and sees how far the thread is.
+    ///
+    /// - Parameter now: The time by the monotonic clock, in nanoseconds.
     /// - Returns: What the lane is to log.
     func flush(now: UInt64) -> Event? {
-        defer { event = nil }
-        guard !pending.isEmpty else { return event }
-        defer { pending.removeAll(keepingCapacity: true) }
-        if descriptor < 0, now >= retryAt { open(now: now) }
-        if size + pending.count > limit, size > 0 { rotate(now: now) }
-        guard descriptor >= 0 else { return event }
-        var count = write(descriptor, pending, pending.count)
-        while count < 0, errno == EINTR { count = write(descriptor, pending, pending.count) }
-        if count == pending.count {
-            size += count
-            written += count / JournalRecord.length
-            if isSaidOff { event = .on }
-            isSaidOff = false
-        } else {
-            // A short write means a full disk as well; half a record must not stand before those that follow.
-            let reason = count < 0 ? errno : ENOSPC
-            _ = ftruncate(descriptor, size)
-            turnOff(reason, now: now)
+        if !isStarted, now >= retryAt { start(now: now) }
+        if !pending.isEmpty {
+            if isStarted {
+                queue.put(pending, last: patience.noted)
+            } else {
+                queue.lose(pending.count / JournalRecord.length, last: patience.noted)
+            }
+            pending.removeAll(keepingCapacity: true)
         }
-        return event
+        let wasOn = isOn
+        progress = queue.progress
+        patience.follow(handled: progress.handled, now: now)
+        guard isOn != wasOn else { return nil }
+        return progress.trouble.map { .off($0) } ?? .on
     }
 
-    private func open(now: UInt64) {
-        descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return turnOff(errno, now: now) }
-        let end = Int(lseek(descriptor, 0, SEEK_END))
-        guard end >= 0 else { return turnOff(errno, now: now) }
-        // What a dying machine left of a record goes, so that the next one stands where it belongs.
-        size = end / JournalRecord.length * JournalRecord.length
-        guard size == end || ftruncate(descriptor, size) == 0 else { return turnOff(errno, now: now) }
+    /// Lets the thread write what it was given, and end.
+    ///
+    /// - Parameter patience: How long to wait for that at most.
+    /// - Returns: Whether it has ended; else it is left to the end of the process.
+    @discardableResult
+    func close(atMost patience: Duration = JournalWriter.closePatience) -> Bool {
+        queue.close()
+        return isStarted ? queue.awaitEnd(atMost: patience) : true
     }
 
-    private func rotate(now: UInt64) {
-        guard descriptor >= 0 else { return }
-        close(descriptor)
-        descriptor = -1
-        guard rename(path, oldPath) == 0 else { return turnOff(errno, now: now) }
-        open(now: now)
-    }
-
-    private func turnOff(_ reason: Int32, now: UInt64) {
-        if !isSaidOff { event = .off(Journal.Failure.system("cannot write to", path, reason).message) }
-        isSaidOff = true
-        retryAt = now + Self.retryInterval
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
+    private func start(now: UInt64) {
+        do throws(EventLoopError) {
+            _ = try LoopThread.start(name: "martlet-journal", stackSize: Self.stackSize) {
+                [queue, directory, lane, limit, pause, wake] in
+                queue.writeOut(
+                    to: JournalFile(directory: directory, lane: lane, limit: limit), pause: pause, wake: wake)
+            }
+            isStarted = true
+        } catch {
+            retryAt = now + JournalFile.retryInterval
+            queue.lose(0, last: patience.noted, trouble: error.message)
+        }
     }
 }

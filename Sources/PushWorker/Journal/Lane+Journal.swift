@@ -1,13 +1,20 @@
 internal import EventLoop
 internal import Logging
 
-// The lane's part of the journal: one write per turn, before the turn's results are published.
+// The lane's part of the journal: notes are handed over before the turn's results are published, which wait for them.
 extension Lane {
-    /// Writes what was accepted in this turn.
+    /// A journal of the lane, whose thread wakes the loop when notes were written.
+    func makeJournal(_ journal: Journal) -> JournalWriter {
+        JournalWriter(directory: journal.directory, lane: settings.index) { [wakeup = loop.wakeup] in wakeup.wake() }
+    }
+
+    /// Hands over what was accepted in this turn, and sees what was written.
     func flushJournal() {
         guard let journal else { return }
         let event = journal.flush(now: now.nanoseconds)
         counters.journalRecords = journal.written
+        counters.journalDropped = journal.dropped
+        counters.journalLate = journal.late
         switch event {
         case .off(let reason):
             logger.error(

@@ -3,10 +3,12 @@ internal import RabbitMQ
 
 // What a route notes in the journal, and what it finds there.
 extension Route {
-    /// Notes that APNs accepted a notification, before its result is published.
-    func journal(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) {
-        guard let journal = surroundings.journal, let key = notification.journalKey else { return }
-        journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
+    /// Notes that APNs accepted a notification.
+    ///
+    /// - Returns: The number of the note that its result is to wait for; nil where nothing is noted.
+    func journal(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) -> UInt64? {
+        guard let journal = surroundings.journal, let key = notification.journalKey else { return nil }
+        return journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
     }
 
     /// Settles a notification of a redelivered job that an earlier process of this worker pushed: its result is

@@ -15,6 +15,7 @@ extension Lane {
                 worker: settings.instance, includesDeviceToken: settings.includesDeviceToken),
             patience: ConfirmPatience(usual: settings.confirmPatience.wholeNanoseconds),
             heldUpLimit: settings.heldUpLimit,
+            isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in
                 let route = publication.route
                 if let rejected = route.published(publication, fate, now: now) {

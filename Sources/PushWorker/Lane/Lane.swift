@@ -27,9 +27,7 @@ final class Lane {
     var longestTurn = RecentMaximum()
     let logger: Logger
     /// Where accepted notifications are noted; nil without a journal.
-    private(set) lazy var journal = settings.journal.map {
-        JournalWriter(directory: $0.directory, lane: settings.index)
-    }
+    private(set) lazy var journal = settings.journal.map(makeJournal)
     private(set) lazy var publisher = makePublisher()
     private(set) lazy var consumeEvents = ConsumeEvents(lane: self)
     private(set) lazy var publishEvents = PublishEvents(lane: self)
@@ -264,6 +262,7 @@ final class Lane {
         if let due = consumeLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publisher.nextDue { wake(at: due) }
+        if let due = journal?.nextDue { wake(at: due) }
         var isBusy = false
         for route in routes {
             if let due = route.acknowledgements.nextDue {
@@ -371,6 +370,7 @@ extension Lane {
         }
         consumeLink.close()
         publishLink.close()
+        journal?.close()
         handle.publish(status(), snapshot())
     }
 }

@@ -205,9 +205,19 @@ struct LaneMetricsWriter {
                 text.sample("martlet_journal_up", [("lane", "\(lane)")], isUp ? 1 : 0)
             }
         }
-        text.family("martlet_journal_records_total", .counter, "Accepted notifications noted in the journal.")
-        for (lane, counters) in lanes.enumerated() where counters.isJournalUp != nil {
-            text.sample("martlet_journal_records_total", [("lane", "\(lane)")], counters.journalRecords)
+        let counts: [(name: String, help: String, value: (LaneCounters) -> Int)] = [
+            ("records", "Accepted notifications noted in the journal.", { $0.journalRecords }),
+            (
+                "dropped", "Accepted notifications not noted, because the disk failed or was too slow.",
+                { $0.journalDropped }
+            ),
+            ("late", "Results that did not wait for their note, because the disk took too long.", { $0.journalLate }),
+        ]
+        for (name, help, value) in counts {
+            text.family("martlet_journal_\(name)_total", .counter, help)
+            for (lane, counters) in lanes.enumerated() where counters.isJournalUp != nil {
+                text.sample("martlet_journal_\(name)_total", [("lane", "\(lane)")], value(counters))
+            }
         }
     }
 

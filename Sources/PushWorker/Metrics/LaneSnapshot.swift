@@ -109,6 +109,10 @@ package struct LaneCounters: Sendable {
     package var brokerDisconnects = 0
     /// Accepted notifications noted in the journal.
     package var journalRecords = 0
+    /// Accepted notifications that were not noted, because the disk failed or was too slow.
+    package var journalDropped = 0
+    /// Accepted notifications whose results did not wait for their notes, because the disk took too long.
+    package var journalLate = 0
     /// Turns of the loop.
     package var turns = 0
     /// How often the lane did not turn for longer than two heartbeats.

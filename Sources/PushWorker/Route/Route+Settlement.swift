@@ -34,11 +34,13 @@ extension Route {
         switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
         case .report(let report):
             learn(from: attempted, report, now: now)
+            var note: UInt64?
             if report.outcome == .accepted, surroundings.journal != nil {
-                journal(notification, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
+                note = journal(notification, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
             }
             self.report(
-                notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID)
+                notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID,
+                note: note)
         case .resend: resend(notification, counted: false)
         case .resendOnNewConnection: resend(notification, counted: true)
         case .retry(let tier, let attempt):
@@ -157,13 +159,13 @@ extension Route {
     func report(
         _ notification: Notification, _ report: FinalReport, wallClock: Int64, finishedAt: Int64? = nil,
         apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil,
-        isSuppressed: Bool = false
+        isSuppressed: Bool = false, note: UInt64? = nil
     ) {
         let verdict = Verdict(
             report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? wallClock,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
-        publishResult(notification, verdict)
+        publishResult(notification, verdict, note: note)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), wallClock: wallClock)
@@ -174,19 +176,19 @@ extension Route {
     }
 
     /// Publishes the reply first where one is wanted, because the result says when the reply was lost.
-    private func publishResult(_ notification: Notification, _ verdict: Verdict) {
+    private func publishResult(_ notification: Notification, _ verdict: Verdict, note: UInt64?) {
         var verdict = verdict
         let job = notification.job
         if let address = job.job.replyTo {
             let bytes = job.job.bytes
             if surroundings.replyPattern.allows(bytes.span.extracting(address)) {
-                publish(.reply(index: notification.index, verdict), for: job)
+                publish(.reply(index: notification.index, verdict), for: job, note: note)
                 return
             }
             counters.repliesLost += 1
             verdict.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
         }
-        publish(.result(index: notification.index, verdict), for: job)
+        publish(.result(index: notification.index, verdict), for: job, note: note)
     }
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
@@ -214,14 +216,19 @@ extension Route {
     }
 
     /// Queues a publication that the job's acknowledgement then waits for.
-    func publish(_ content: Publication.Content, for job: JobInFlight) {
+    ///
+    /// - Parameters:
+    ///   - content: What it says.
+    ///   - job: The job it belongs to.
+    ///   - note: The number of the note in the journal that it waits for; nil for none.
+    func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {
         if case .retry(_, let attempt, let indexes) = content, attempt == job.job.attempt {
             // A copy about fewer notifications than the delivery cannot be taken for it.
             let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
             if isWhole { job.comesBackUnchanged = true }
         }
         job.owes()
-        surroundings.publisher.enqueue(Publication(job: job, route: self, content: content))
+        surroundings.publisher.enqueue(Publication(job: job, route: self, content: content, note: note))
     }
 
     /// The broker took a publication, or lost a reply.

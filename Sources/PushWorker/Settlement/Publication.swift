@@ -30,6 +30,8 @@ struct Publication {
     unowned let route: Route
     /// What it says.
     let content: Content
+    /// The number of the note in the journal that must be written first; nil for none.
+    var note: UInt64?
     /// Whether the broker refused or returned it, and has not taken it since.
     var isRefused = false
     /// Whether it was published before and its confirm was lost: the broker may have it twice.

@@ -1,0 +1,94 @@
+internal import Glibc
+
+/// Appends notes to the file of one lane. Confined to the thread that writes: each call may wait for the disk for as long
+/// as the disk likes.
+///
+/// Nothing is synchronised to the disk: what was written survives the end of the process, not that of the machine. A
+/// file that cannot be written is left alone for a while.
+struct JournalFile: ~Copyable {
+    /// Most bytes of a file; a full one is kept as the `.old` one in place of the one before.
+    static let segmentLimit = JournalMemory.capacity * JournalRecord.length
+    /// For how many nanoseconds a file is left alone before it is tried again.
+    static let retryInterval: UInt64 = 30_000_000_000
+
+    private let path: String
+    private let oldPath: String
+    private let limit: Int
+    private var descriptor: Int32 = -1
+    private var size = 0
+    private var retryAt: UInt64 = 0
+    /// Why the last notes were lost, in words for a person; nil after notes were written.
+    private(set) var trouble: String?
+
+    /// The file of a lane, which is opened.
+    ///
+    /// - Parameters:
+    ///   - directory: The journal's directory.
+    ///   - lane: The lane's number.
+    ///   - limit: Most bytes of a file, a multiple of a record's length.
+    init(directory: String, lane: Int, limit: Int = JournalFile.segmentLimit) {
+        path = Self.path(directory: directory, lane: lane)
+        oldPath = "\(directory)/lane-\(lane).old"
+        self.limit = limit
+        open(now: 0)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Where the notes of a lane are.
+    ///
+    /// - Parameters:
+    ///   - directory: The journal's directory.
+    ///   - lane: The lane's number.
+    /// - Returns: The path of the file that is written to.
+    static func path(directory: String, lane: Int) -> String { "\(directory)/lane-\(lane).log" }
+
+    /// Appends notes in one write.
+    ///
+    /// - Parameters:
+    ///   - bytes: Whole records.
+    ///   - now: The time by the monotonic clock, in nanoseconds.
+    /// - Returns: Whether they were written; `trouble` says why not.
+    mutating func append(_ bytes: [UInt8], now: UInt64) -> Bool {
+        if descriptor < 0, now >= retryAt { open(now: now) }
+        if size + bytes.count > limit, size > 0 { rotate(now: now) }
+        guard descriptor >= 0 else { return false }
+        var count = write(descriptor, bytes, bytes.count)
+        while count < 0, errno == EINTR { count = write(descriptor, bytes, bytes.count) }
+        guard count == bytes.count else {
+            // A short write means a full disk as well; half a record must not stand before those that follow.
+            let reason = count < 0 ? errno : ENOSPC
+            _ = ftruncate(descriptor, size)
+            leave(reason, now: now)
+            return false
+        }
+        size += count
+        trouble = nil
+        return true
+    }
+
+    private mutating func open(now: UInt64) {
+        descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return leave(errno, now: now) }
+        let end = Int(lseek(descriptor, 0, SEEK_END))
+        guard end >= 0 else { return leave(errno, now: now) }
+        // What a dying machine left of a record goes, so that the next one stands where it belongs.
+        size = end / JournalRecord.length * JournalRecord.length
+        guard size == end || ftruncate(descriptor, size) == 0 else { return leave(errno, now: now) }
+    }
+
+    private mutating func rotate(now: UInt64) {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        guard rename(path, oldPath) == 0 else { return leave(errno, now: now) }
+        open(now: now)
+    }
+
+    private mutating func leave(_ reason: Int32, now: UInt64) {
+        trouble = Journal.Failure.system("cannot write to", path, reason).message
+        retryAt = now + Self.retryInterval
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+}

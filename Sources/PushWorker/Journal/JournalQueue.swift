@@ -1,0 +1,145 @@
+internal import Dispatch
+internal import EventLoop
+internal import PushModel
+internal import Synchronization
+
+/// Notes on their way from a lane to the thread that writes them; the only thing that the two share.
+///
+/// Handing notes over copies them and never waits, so a disk that hangs stalls that thread alone.
+final class JournalQueue: Sendable {
+    /// Most bytes that wait: 16,384 notes, half a mebibyte.
+    ///
+    /// A note is of use only until its job is acknowledged. This is more than a lane has without an acknowledgement.
+    static let defaultLimit = 16_384 * JournalRecord.length
+
+    /// How far the notes are.
+    struct Progress: Equatable {
+        /// The number of the last note that was written or lost.
+        var handled: UInt64 = 0
+        /// How many were written.
+        var written = 0
+        /// How many were lost, because the disk failed or was too slow.
+        var dropped = 0
+        /// Why notes are lost now; nil while they are written.
+        var trouble: String?
+    }
+
+    private struct State {
+        var bytes: [UInt8] = []
+        /// The number of the last note that was handed over.
+        var last: UInt64 = 0
+        var progress = Progress()
+        var isClosed = false
+    }
+
+    private let limit: Int
+    private let path: String
+    private let state = Mutex(State())
+    private let work = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// An empty queue.
+    ///
+    /// - Parameters:
+    ///   - limit: Most bytes that wait.
+    ///   - path: Where the notes are to be written, for people.
+    init(limit: Int = JournalQueue.defaultLimit, path: String) {
+        self.limit = limit
+        self.path = path
+    }
+
+    /// How far the notes are now.
+    var progress: Progress { state.withLock(\.progress) }
+
+    /// Takes the notes of a turn. Where they do not fit, those that wait are dropped for them: the jobs of the oldest
+    /// notes are the likeliest to be acknowledged by now.
+    ///
+    /// - Parameters:
+    ///   - bytes: Whole records.
+    ///   - last: The number of the last one.
+    func put(_ bytes: [UInt8], last: UInt64) {
+        let wasEmpty = state.withLock { state in
+            let wasEmpty = state.bytes.isEmpty
+            let kept = bytes.suffix(limit)
+            if state.bytes.count + bytes.count > limit {
+                let lost = state.bytes.count + bytes.count - kept.count
+                state.progress.dropped += lost / JournalRecord.length
+                state.bytes.removeAll(keepingCapacity: true)
+                let most = limit / JournalRecord.length
+                state.progress.trouble =
+                    state.progress.trouble ?? "\(path) is written too slowly: more than \(most) notes wait"
+            }
+            state.bytes += kept
+            state.last = last
+            return wasEmpty
+        }
+        if wasEmpty { work.signal() }
+    }
+
+    /// Counts notes as lost that no thread is there to write.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - last: The number of the last one.
+    ///   - trouble: Why, if that is news.
+    func lose(_ count: Int, last: UInt64, trouble: String? = nil) {
+        state.withLock { state in
+            state.progress.dropped += count
+            state.progress.handled = last
+            state.progress.trouble = trouble ?? state.progress.trouble
+        }
+    }
+
+    /// Lets the thread end once it has written what it was given.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        work.signal()
+    }
+
+    /// Waits for the end of the thread.
+    ///
+    /// - Parameter patience: How long at most.
+    /// - Returns: Whether it has ended.
+    func awaitEnd(atMost patience: Duration) -> Bool {
+        ended.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .success
+    }
+
+    /// Writes what is handed over until the queue is closed; the body of the thread.
+    ///
+    /// - Parameters:
+    ///   - file: Where to.
+    ///   - pause: Called before each write; waits only in tests.
+    ///   - wake: Called whenever `progress` has changed.
+    func writeOut(to file: consuming JournalFile, pause: () -> Void, wake: () -> Void) {
+        var batch: [UInt8] = []
+        state.withLock { $0.progress.trouble = file.trouble }
+        wake()
+        while true {
+            // One signal for each time that notes were put into an empty buffer, and one for the end.
+            work.wait()
+            batch.removeAll(keepingCapacity: true)
+            // The two buffers change places, so that neither is allocated again.
+            let (last, isClosed) = state.withLock { state in
+                swap(&state.bytes, &batch)
+                return (state.last, state.isClosed)
+            }
+            if !batch.isEmpty {
+                pause()
+                let isWritten = file.append(batch, now: MonotonicTime.now().nanoseconds)
+                finish(batch.count / JournalRecord.length, last: last, trouble: isWritten ? nil : file.trouble)
+                wake()
+            } else if isClosed {
+                break
+            }
+        }
+        ended.signal()
+    }
+
+    private func finish(_ count: Int, last: UInt64, trouble: String?) {
+        state.withLock { state in
+            state.progress.handled = last
+            state.progress.trouble = trouble
+            if trouble == nil { state.progress.written += count } else { state.progress.dropped += count }
+        }
+    }
+}
