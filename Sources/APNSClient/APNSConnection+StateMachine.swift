@@ -43,8 +43,8 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// How a stream ended.
     enum StreamEnd: Sendable, Equatable {
-        /// With an answer, and what that means for the connection.
-        case answered(status: Int, ConnectionConsequence)
+        /// With an answer of this meaning.
+        case answered(AnswerMeaning)
         /// Refused, or never written.
         case unprocessed
         /// Without an answer.
@@ -179,8 +179,8 @@ struct APNSConnectionStateMachine: Sendable {
     mutating func streamEnded(_ end: StreamEnd, now: UInt64) {
         openStreams -= 1
         switch end {
-        case .answered(let status, let consequence):
-            answered(status: status, consequence)
+        case .answered(let meaning):
+            answered(meaning)
         case .unprocessed:
             guard isAdmitting else { return }
             refusals += 1
@@ -192,16 +192,17 @@ struct APNSConnectionStateMachine: Sendable {
         }
     }
 
-    private mutating func answered(status: Int, _ consequence: ConnectionConsequence) {
+    private mutating func answered(_ meaning: AnswerMeaning) {
         hasAnswered = true
         refusals = 0
         if refusalCap < ownLimit { refusalCap += 1 }
-        if phase == .proving, status != 403 { phase = .open }
-        serverErrors = status >= 500 ? serverErrors + 1 : 0
-        if consequence == .retire {
-            retire(.answer)
-        } else if serverErrors >= Self.serverErrorLimit {
-            retire(.serverErrors)
+        if phase == .proving, !meaning.credential.turnsAway { phase = .open }
+        switch meaning.connection {
+        case .keep: serverErrors = 0
+        case .strike:
+            serverErrors += 1
+            if serverErrors >= Self.serverErrorLimit { retire(.serverErrors) }
+        case .retire: retire(.answer)
         }
     }
 

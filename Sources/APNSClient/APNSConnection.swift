@@ -173,8 +173,7 @@ final class APNSConnection: ReadinessHandler {
     func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> UInt64? {
         table.now = now
         let due = now.nanoseconds &+ settings.requestTimeout
-        let slot = table.take(tag: tag, due: due)
-        if job.operation != .push { table.expectChannelAnswer(slot, of: job.operation) }
+        let slot = table.take(tag: tag, operation: job.operation, due: due)
         head.build(job, index: index, authorization: token)
         do throws(HTTP2Error) {
             let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)

@@ -1,3 +1,4 @@
+package import PushModel
 package import TLS
 
 /// One version of what identifies us to APNs: a provider token key, or a client certificate. Safe on any thread.
@@ -54,5 +55,5 @@ package enum CredentialEvent: Sendable, Equatable {
     /// A version that was refused before is used again, because the other one was refused as well, or its time is over.
     case retried(version: Int)
     /// The version in use was refused; every connection that uses it is being closed.
-    case refused(version: Int, reason: String)
+    case refused(version: Int, reason: String, concerns: CredentialVerdict.RefusalScope)
 }

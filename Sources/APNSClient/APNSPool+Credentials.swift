@@ -84,22 +84,20 @@ extension APNSPool {
     func judge(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
         let isTried = fallback != nil && connection.credential === credential
         let isCandidate = isTried || connection.credential === candidate
+        let verdict = response.answer.meaning.credential
         // Nearly every answer ends here.
-        if response.status == 200, !isCandidate { return false }
-        let verdict = response.credentialVerdict
-        if verdict == .refused || isCandidate {
+        if verdict == .accepted, !isCandidate { return false }
+        if verdict.isRefusal || isCandidate {
             let reason = response.reason?.rawValue ?? "status \(response.status)"
             apply(verdict, to: connection.credential, reason: reason, now)
         }
         // Whatever a version is refused for that is still being tried, or that another one has replaced, the one in use
         // may do better.
-        guard isCandidate || connection.credential !== credential,
-            response.status == 403 || response.answer.refusesCredential
-        else { return false }
+        guard isCandidate || connection.credential !== credential, verdict.turnsAway else { return false }
         perform(rotation.doubted(connection.credential.version), now: now)
         if rotation.candidate == connection.credential.version {
-            let isTooSoon = response.reason == .tooManyProviderTokenUpdates
-            proof.retryAt = now.nanoseconds &+ (isTooSoon ? Self.tokenUpdateRetry : Self.proofRetry)
+            let wait = verdict == .tokenChangedTooOften ? Self.tokenUpdateRetry : Self.proofRetry
+            proof.retryAt = now.nanoseconds &+ wait
         }
         // The notification is sent again at once, and must not meet the same connection.
         if connection.machine.isAdmitting { connection.retire() }
@@ -108,12 +106,11 @@ extension APNSPool {
 
     /// APNs refused the credential below HTTP: with a TLS alert, or with GOAWAY.
     func refusedConnection(of credential: APNSCredential, _ error: APNSClientError, now: MonotonicTime) {
-        apply(.refused, to: credential, reason: error.message, now)
+        apply(.refused(.everyRoute), to: credential, reason: error.message, now)
     }
 
     private func apply(
-        _ verdict: CredentialRotationStateMachine.Verdict, to judged: APNSCredential, reason: String,
-        _ now: MonotonicTime
+        _ verdict: CredentialVerdict, to judged: APNSCredential, reason: String, _ now: MonotonicTime
     ) {
         let before = rotation.state
         perform(rotation.judged(judged.version, verdict), now: now)
@@ -123,7 +120,9 @@ extension APNSPool {
         case (_, .proving(_, let new)) where new == judged.version,
             (_, .trying(_, let new)) where new == judged.version:
             delegate?.pool(self, credential: .candidateRefused(version: judged.version, reason: reason))
-        default: delegate?.pool(self, credential: .refused(version: judged.version, reason: reason))
+        case (.refused(let scope), _):
+            delegate?.pool(self, credential: .refused(version: judged.version, reason: reason, concerns: scope))
+        default: break
         }
     }
 
@@ -199,22 +198,5 @@ extension APNSPool {
         for connection in connections where connection.credential === credential {
             if let token = connection.token, token.generation <= generation { connection.retire() }
         }
-    }
-}
-
-extension APNSResponse {
-    /// What the answer says about the credential it was asked with.
-    var credentialVerdict: CredentialRotationStateMachine.Verdict {
-        if reason == .tooManyProviderTokenUpdates { return .undecided }
-        if answer.refusesCredential { return .refused }
-        // A server in trouble may not have looked at the credential at all.
-        return status == 403 || status >= 500 ? .undecided : .accepted
-    }
-}
-
-extension Reason {
-    /// Whether a GOAWAY frame with this reason refuses the credential.
-    var refusesCredential: Bool {
-        self != .tooManyProviderTokenUpdates && Answer(status: 403, reason: self).refusesCredential
     }
 }

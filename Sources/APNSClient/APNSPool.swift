@@ -464,7 +464,7 @@ extension APNSPool: APNSConnectionOwner {
     ) {
         switch answer {
         case .response(let response):
-            if response.reason == .expiredProviderToken { replaceToken(of: connection) }
+            if response.answer.meaning.credential == .tokenExpired { replaceToken(of: connection) }
             guard judge(response, on: connection, now: now) else { break }
             delegate?.pool(self, tag: tag, answered: .unprocessed, now: now)
             return

@@ -1,3 +1,5 @@
+import PushModel
+
 /// Decides how a pool goes from one version of its credential to the next. Pure: what happened goes in, what to do comes
 /// out.
 ///
@@ -31,16 +33,6 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case switchTo(Int)
         /// Let every connection of this version finish what it has, and open no other.
         case closeAll(Int)
-    }
-
-    /// What an answer says about the credential it was sent with.
-    enum Verdict: Sendable, Equatable {
-        /// It is good.
-        case accepted
-        /// It is not.
-        case refused
-        /// Nothing, as far as the credential goes.
-        case undecided
     }
 
     /// Where the pool stands.
@@ -93,7 +85,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     }
 
     /// APNs answered a request that was sent with a version, or refused its connection.
-    mutating func judged(_ version: Int, _ verdict: Verdict) -> [Action] {
+    mutating func judged(_ version: Int, _ verdict: CredentialVerdict) -> [Action] {
         switch (state, verdict) {
         case (.settled(let current), .refused) where current == version:
             state = .refused(version)

@@ -31,16 +31,10 @@ final class StreamTable: HTTP2ClientDelegate {
         var isTimedOut = false
         var hasUniqueID = false
         var hasBody = false
-        /// Whether a body, or the name of a channel, is wanted of an answer that accepts the request.
-        var isAboutChannels = false
-        /// Whether the body of an answer that accepts the request is what was asked for.
-        var isAnsweredInBody = false
-        /// Bytes of the body that are kept.
-        var bodyLimit = StreamTable.bodyLimit
+        /// What was asked for.
+        var operation = ChannelOperation.push
     }
 
-    /// Bytes of an answer's body that are kept; a reason needs less than a hundred.
-    static let bodyLimit = 4_096
     /// Bytes of an `apns-unique-id` that are kept; it is a UUID.
     static let uniqueIDLimit = 128
     /// How often the `date` header is looked at, in nanoseconds.
@@ -66,7 +60,7 @@ final class StreamTable: HTTP2ClientDelegate {
     var nextDue: UInt64? { deadlines.nextDue }
 
     /// Takes a slot for a request that is about to be submitted.
-    func take(tag: Int, due: UInt64) -> Int {
+    func take(tag: Int, operation: ChannelOperation = .push, due: UInt64) -> Int {
         let slot: Int
         if let last = free.popLast() {
             slot = last
@@ -76,20 +70,13 @@ final class StreamTable: HTTP2ClientDelegate {
             bodies.append([])
             uniqueIDs.append([])
         }
-        streams[slot] = Stream(tag: tag, submittedAt: now.nanoseconds)
+        streams[slot] = Stream(tag: tag, submittedAt: now.nanoseconds, operation: operation)
         deadlines.append(slot, due: due)
         return slot
     }
 
     /// Notes the number of the stream that a request got.
     func opened(_ slot: Int, streamID: Int32) { streams[slot].streamID = streamID }
-
-    /// Notes that a request is about channels, so that its answer is worth more than a status.
-    func expectChannelAnswer(_ slot: Int, of operation: ChannelOperation) {
-        streams[slot].isAboutChannels = true
-        streams[slot].isAnsweredInBody = operation == .readChannel || operation == .listChannels
-        streams[slot].bodyLimit = operation.answerLimit
-    }
 
     /// Gives a slot back whose request was not submitted after all.
     func cancel(_ slot: Int) {
@@ -122,7 +109,7 @@ final class StreamTable: HTTP2ClientDelegate {
             guard value.count <= Self.uniqueIDLimit else { return }
             streams[slot].hasUniqueID = true
             uniqueIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
-        case 15 where streams[slot].isAboutChannels && name.isEqual(to: "apns-channel-id"):
+        case 15 where streams[slot].operation != .push && name.isEqual(to: "apns-channel-id"):
             guard value.count <= ChannelAnswer.maximumIDLength else { return }
             channelIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
         default: break
@@ -131,7 +118,7 @@ final class StreamTable: HTTP2ClientDelegate {
 
     func response(tag slot: Int, data: Span<UInt8>) {
         streams[slot].hasBody = true
-        let room = max(0, streams[slot].bodyLimit - bodies[slot].count)
+        let room = max(0, streams[slot].operation.answerLimit - bodies[slot].count)
         data.extracting(0..<min(room, data.count)).withUnsafeBufferPointer { bodies[slot].append(contentsOf: $0) }
     }
 
@@ -141,7 +128,7 @@ final class StreamTable: HTTP2ClientDelegate {
         let (answer, end) = conclude(slot, stream, closure)
         if stream.hasBody { bodies[slot].removeAll(keepingCapacity: bodies[slot].capacity <= 512) }
         if stream.hasUniqueID { uniqueIDs[slot] = [] }
-        if stream.isAboutChannels { channelIDs[slot] = nil }
+        if stream.operation != .push { channelIDs[slot] = nil }
         free.append(slot)
         owner?.streamEnded(tag: stream.tag, answer, end)
     }
@@ -154,48 +141,51 @@ final class StreamTable: HTTP2ClientDelegate {
 
     // MARK: Answers
 
-    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it; but what a
-    /// refusal means stands in its body, and without that the push is known not to have been taken, no more. What a
-    /// request asks for about channels stands there, too.
+    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it; but what is
+    /// needed of the body must have arrived as well.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
-        let isCut = closure != .complete && stream.status < 300 && stream.isAnsweredInBody
-        if stream.status >= 200, !isCut {
-            let (answer, end) = response(slot, stream)
-            let needsReason = (300..<500).contains(stream.status) && stream.status != 429
-            guard closure != .complete, needsReason, case .response(let response) = answer, response.reason == nil
-            else { return (answer, end) }
-            return (.unprocessed, .unanswered)
+        // A lower status is no answer yet (RFC 9110, section 15.2).
+        guard stream.status >= 200 else { return Self.withoutAnswer(closure) }
+        let body = AnswerBody(status: Int(stream.status), of: stream.operation)
+        let response = response(slot, stream, body)
+        if closure != .complete {
+            if body == .channel(isNeeded: true) { return Self.withoutAnswer(closure) }
+            // Provably not carried out, and nobody knows why.
+            if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
         }
+        return (.response(response), .answered(response.answer.meaning))
+    }
+
+    private static func withoutAnswer(
+        _ closure: StreamClosure
+    ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
         switch closure {
-        case .unprocessed: return (.unprocessed, .unprocessed)
-        case .reset(let code): return (.unanswered(.reset(code)), .unanswered)
-        case .cancelled: return (.unanswered(.deadline), .unanswered)
-        case .lost: return (.unanswered(.connectionLost), .unanswered)
-        case .complete: return (.unanswered(.reset(.protocolError)), .unanswered)
+        case .unprocessed: (.unprocessed, .unprocessed)
+        case .reset(let code): (.unanswered(.reset(code)), .unanswered)
+        case .cancelled: (.unanswered(.deadline), .unanswered)
+        case .lost: (.unanswered(.connectionLost), .unanswered)
+        case .complete: (.unanswered(.reset(.protocolError)), .unanswered)
         }
     }
 
-    private func response(_ slot: Int, _ stream: Stream) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
+    private func response(_ slot: Int, _ stream: Stream, _ body: AnswerBody) -> APNSResponse {
         var response = APNSResponse(
             status: Int(stream.status),
             microseconds: Int64(clamping: (now.nanoseconds &- stream.submittedAt) / 1_000))
         if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
-        guard stream.status != 200, !(stream.isAboutChannels && stream.status < 300) else {
-            if stream.isAboutChannels {
-                response.channel = ChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
-            }
-            return (.response(response), .answered(status: 200, .keep))
+        switch body {
+        case .nothing: break
+        case .channel: response.channel = ChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
+        case .reason:
+            if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
+            guard stream.hasBody else { break }
+            let refusal = ErrorBody(reading: &bodies[slot])
+            response.reason = refusal.reason
+            response.timestamp = refusal.timestamp
         }
-        if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
-        if stream.hasBody {
-            let body = ErrorBody(reading: &bodies[slot])
-            response.reason = body.reason
-            response.timestamp = body.timestamp
-        }
-        let consequence = Attempted.response(response.answer).connectionConsequence
-        return (.response(response), .answered(status: Int(stream.status), consequence))
+        return response
     }
 
     /// Seconds, given as such or as a date (RFC 9110, section 10.2.3); -1 for what is neither.

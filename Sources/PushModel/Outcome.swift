@@ -117,6 +117,8 @@ package enum Attempted: Sendable, Equatable {
     case expired
     /// Not sent, because the host it needs could not be reached; the text says why.
     case unreachable(String)
+    /// Not sent, because a moment ago another request got this answer, which refuses the credential.
+    case heldBack(Answer)
 }
 
 /// The final word on a notification: what its result and dead letter say.
@@ -155,19 +157,9 @@ package enum Settlement: Sendable, Equatable {
     /// Send it again at once on a live connection; no attempt is counted.
     case resend
     /// Send it again on a connection opened after this one; no attempt is counted.
-    case resendOnNewConnection(freshToken: Bool)
+    case resendOnNewConnection
     /// Publish a retry copy to the tier at this position, for the attempt of this number.
     case retry(tier: Int, attempt: Int)
     /// Park the route, and publish a retry copy to the tier at this position; the attempt stays as it is.
     case park(tier: Int)
-}
-
-/// What an attempt means for the connection it was made on.
-package enum ConnectionConsequence: Sendable, Equatable {
-    /// Nothing.
-    case keep
-    /// Count it against the connection, which is retired when it happens again and again.
-    case strike
-    /// Take no more requests on it, let the rest finish, and close it.
-    case retire
 }

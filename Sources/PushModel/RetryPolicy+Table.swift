@@ -1,80 +1,3 @@
-/// What an answer of APNs means, before attempts, age and deadlines are looked at.
-enum AnswerMeaning: Equatable {
-    /// 200.
-    case accepted
-    /// The device token is dead.
-    case deadToken
-    /// Not this notification's fault but the connection's.
-    case resend(freshToken: Bool)
-    /// Come back later.
-    case retry
-    /// The route's credential is refused.
-    case credential
-    /// Refused for good.
-    case rejected(Action)
-}
-
-extension Answer {
-    /// Whether the answer refuses the credential, or how it is used, and not the notification.
-    package var refusesCredential: Bool { meaning == .credential }
-
-    /// What the answer means: by its reason where that is a listed one, else by its status class.
-    var meaning: AnswerMeaning {
-        // 201 and 204 are how APNs accepts the making and the end of a channel.
-        if status == 200 || status == 201 || status == 204 { return .accepted }
-        switch reason?.known {
-        case .unregistered, .expiredToken, .badDeviceToken:
-            return .deadToken
-        case .expiredProviderToken:
-            return .resend(freshToken: true)
-        case .shutdown, .idleTimeout, .unrelatedKeyIDInToken:
-            return .resend(freshToken: false)
-        case .tooManyRequests, .internalServerError, .serviceUnavailable, .serviceUnavailableSpaced:
-            return .retry
-        case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
-            .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .forbidden, .tooManyProviderTokenUpdates:
-            return .credential
-        case .deviceTokenNotForTopic, .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled:
-            return .rejected(.fixTopic)
-        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
-            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge, .missingChannelID,
-            .badChannelID, .channelNotRegistered, .badRequestParams, .badRequestPayload, .missingPushType,
-            .cannotCreateChannelConfig, .missingChannelQueueSize:
-            return .rejected(.fixRequest)
-        default:
-            return meaningOfUnlistedReason
-        }
-    }
-
-    /// Apple's list grows: what this version has not heard of is judged by its beginning, then by its status.
-    private var meaningOfUnlistedReason: AnswerMeaning {
-        if let text = reason?.rawValue, text.hasPrefix("BadCertificate") || text.hasPrefix("BadEnvironmentKey") {
-            return .credential
-        }
-        switch status {
-        case 429, 500...599: return .retry
-        case 403: return .rejected(.fixCredential)
-        default: return .rejected(.fixRequest)
-        }
-    }
-}
-
-extension Attempted {
-    /// What the attempt means for the connection it was made on.
-    package var connectionConsequence: ConnectionConsequence {
-        switch self {
-        case .response(let answer):
-            switch answer.meaning {
-            case .resend, .credential: .retire
-            case .retry: answer.status >= 500 ? .strike : .keep
-            case .accepted, .deadToken, .rejected: .keep
-            }
-        case .unanswered: .strike
-        case .unprocessed, .expired, .unreachable: .keep
-        }
-    }
-}
-
 extension AttemptFacts {
     /// The moment in milliseconds since 1970 after which nothing is sent.
     var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
@@ -128,6 +51,8 @@ extension RetryPolicy {
                 FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now), detail: Self.waitedDetail))
         case .unreachable(let why):
             return settle(unreachable: why, facts, now)
+        case .heldBack(let refusal):
+            return park(refusal, facts, now)
         }
     }
 
@@ -136,7 +61,7 @@ extension RetryPolicy {
         "its time passed while it waited to be sent: allow it more time, or run more workers if the queue is long"
 
     private func settle(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
-        switch answer.meaning {
+        switch answer.meaning.notification {
         case .accepted:
             return .report(FinalReport(.accepted, .none, status: answer.status))
         case .deadToken:
@@ -145,11 +70,11 @@ extension RetryPolicy {
                     .deadToken, facts.holdsDeadTokens ? .hold : .dropToken, status: answer.status,
                     reason: answer.reason, detail: facts.holdsDeadTokens ? Self.holdDetail : nil,
                     tokenInvalidSince: answer.timestamp))
-        case .resend(let freshToken):
-            return resend(answer, freshToken: freshToken, facts, now)
+        case .resend(let lastResort):
+            return resend(answer, lastResort, facts, now)
         case .retry:
             return retry(answer, facts, now)
-        case .credential:
+        case .park:
             return park(answer, facts, now)
         case .rejected(let action):
             return .report(
@@ -163,13 +88,15 @@ extension RetryPolicy {
         "suddenly most tokens of this route are refused; check its environment and topics before deleting any"
 
     private func resend(
-        _ answer: Answer, freshToken: Bool, _ facts: AttemptFacts, _ now: Int64
+        _ answer: Answer, _ lastResort: NotificationMeaning.LastResort, _ facts: AttemptFacts, _ now: Int64
     ) -> Settlement {
         if answer.status >= 500, answer.retryAfter != nil { return retry(answer, facts, now) }
         if let report = expired(facts, at: now, answer) { return report }
-        if facts.resends < Self.maximumResends { return .resendOnNewConnection(freshToken: freshToken) }
-        let isServers = answer.reason == .shutdown || answer.reason == .idleTimeout
-        return isServers ? retry(answer, facts, now) : park(answer, facts, now)
+        if facts.resends < Self.maximumResends { return .resendOnNewConnection }
+        switch lastResort {
+        case .retry: return retry(answer, facts, now)
+        case .park: return park(answer, facts, now)
+        }
     }
 
     private func retry(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
@@ -230,7 +157,7 @@ extension RetryPolicy {
     ///   - attempt: the number of the attempt that was answered, from 1.
     /// - Returns: milliseconds, no longer than the notification itself waits; nil where the token need not rest.
     package func rest(after answer: Answer, attempt: Int) -> Int64? {
-        guard answer.reason == .tooManyRequests, let longest = tiers.last else { return nil }
+        guard answer.meaning.service == .deviceThrottled, let longest = tiers.last else { return nil }
         let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
         return min(wished ?? Self.rung(of: attempt), longest)
     }

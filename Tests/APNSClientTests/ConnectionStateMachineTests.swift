@@ -36,7 +36,7 @@ struct ConnectionStateMachineTests {
     func proving(status: Int, opens: Bool) {
         var machine = Self.open(usesToken: true)
         Self.submit(&machine)
-        machine.streamEnded(.answered(status: status, .keep), now: 0)
+        machine.streamEnded(.answered(status: status), now: 0)
         #expect(machine.phase == (opens ? .open : .proving))
         #expect(machine.freeStreams == (opens ? 10 : 1))
     }
@@ -66,11 +66,11 @@ struct ConnectionStateMachineTests {
         #expect(machine.freeStreams == 0)
         #expect(machine.isThrottled)
         for left in stride(from: 7, through: 2, by: -1) {
-            machine.streamEnded(.answered(status: 200, .keep), now: 0)
+            machine.streamEnded(.answered(status: 200), now: 0)
             #expect(machine.openStreams == left)
             #expect(machine.freeStreams == 0)
         }
-        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        machine.streamEnded(.answered(status: 200), now: 0)
         #expect(machine.freeStreams == 1)
     }
 
@@ -86,7 +86,7 @@ struct ConnectionStateMachineTests {
         #expect(!machine.admits(bytes: 1_001, window: 1_000))
         #expect(machine.capacity(window: 1_000, usualBytes: 300) == 3)
         #expect(machine.capacity(window: 100_000, usualBytes: 300) == 9)
-        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        machine.streamEnded(.answered(status: 200), now: 0)
         // With nothing open a request may begin in any window, or none ever would.
         #expect(machine.admits(bytes: 1_001, window: 0))
         #expect(machine.capacity(window: 0, usualBytes: 300) == 1)
@@ -105,18 +105,18 @@ struct ConnectionStateMachineTests {
     @Test(
         "What retires a connection",
         arguments: [
-            ([.answered(status: 503, .retire)], .answer),
+            ([.answered(status: 503, .shutdown)], .answer),
             ([.unanswered, .unanswered, .unanswered], .strikes),
-            ([.unanswered, .answered(status: 200, .keep), .unanswered, .unanswered], .strikes),
-            (Array(repeating: .answered(status: 500, .strike), count: 10), .serverErrors),
+            ([.unanswered, .answered(status: 200), .unanswered, .unanswered], .strikes),
+            (Array(repeating: .answered(status: 500), count: 10), .serverErrors),
             (Array(repeating: .unprocessed, count: 100), .refusals),
             ([.unanswered, .unanswered], nil),
             (
-                Array(repeating: .answered(status: 500, .strike), count: 9) + [.answered(status: 200, .keep)]
-                    + Array(repeating: .answered(status: 503, .strike), count: 9), nil
+                Array(repeating: .answered(status: 500), count: 9) + [.answered(status: 200)]
+                    + Array(repeating: .answered(status: 503), count: 9), nil
             ),
-            (Array(repeating: .unprocessed, count: 99) + [.answered(status: 200, .keep), .unprocessed], nil),
-            (Array(repeating: .answered(status: 400, .keep), count: 50), nil),
+            (Array(repeating: .unprocessed, count: 99) + [.answered(status: 200), .unprocessed], nil),
+            (Array(repeating: .answered(status: 400), count: 50), nil),
         ] as [([Machine.StreamEnd], Machine.Retirement?)])
     func retirement(ends: [Machine.StreamEnd], expected: Machine.Retirement?) {
         var machine = Self.open(limit: 1_000)
@@ -145,8 +145,8 @@ struct ConnectionStateMachineTests {
         Self.submit(&machine, 5)
         machine.streamEnded(.unprocessed, now: 0)
         #expect(machine.streamLimit == 4)
-        machine.streamEnded(.answered(status: 200, .keep), now: 0)
-        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        machine.streamEnded(.answered(status: 200), now: 0)
+        machine.streamEnded(.answered(status: 200), now: 0)
         #expect(machine.streamLimit == 6)
     }
 
@@ -161,7 +161,7 @@ struct ConnectionStateMachineTests {
         #expect(!machine.isDrained)
         machine.settingsReceived(maxConcurrentStreams: 100)
         #expect(machine.phase == .draining)
-        machine.streamEnded(.answered(status: 200, .keep), now: 0)
+        machine.streamEnded(.answered(status: 200), now: 0)
         #expect(machine.isDrained)
         machine.retire(.requested)
         #expect(machine.retirement == .goAway)
@@ -232,17 +232,24 @@ struct ConnectionStateMachineTests {
                     unsent = 0
                 }
                 let ends: [Machine.StreamEnd] = [
-                    .answered(status: 200, .keep), .answered(status: 403, .keep), .answered(status: 500, .strike),
+                    .answered(status: 200), .answered(status: 403), .answered(status: 500),
                     .unprocessed, .unanswered,
                 ]
                 let end = ends[Int.random(in: 0..<ends.count, using: &random)]
                 machine.streamEnded(end, now: UInt64(step) * 200_000_000_000)
-                if case .answered(let status, _) = end, status != 403, hasSettings { isProved = true }
+                if case .answered(let meaning) = end, !meaning.credential.turnsAway, hasSettings { isProved = true }
             default:
                 if Int.random(in: 0..<20, using: &random) == 0 { machine.goAwayReceived() }
             }
             #expect(machine.openStreams == open)
         }
+    }
+}
+
+extension APNSConnectionStateMachine.StreamEnd {
+    /// With an answer of this status and reason.
+    static func answered(status: Int, _ reason: Reason? = nil) -> Self {
+        .answered(AnswerMeaning(status: status, reason: reason))
     }
 }
 

@@ -1,6 +1,12 @@
+import PushModel
 import Testing
 
 @testable import APNSClient
+
+extension CredentialVerdict {
+    /// A refusal; whom it concerns makes no difference here.
+    fileprivate static let bad = refused(.everyRoute)
+}
 
 @Suite("Credential rotation decisions", .timeLimit(.minutes(1)))
 struct CredentialRotationStateMachineTests {
@@ -8,7 +14,7 @@ struct CredentialRotationStateMachineTests {
 
     enum Event: Sendable {
         case offered(Int)
-        case judged(Int, Machine.Verdict)
+        case judged(Int, CredentialVerdict)
         case proofLost(Int)
         case reached(Int)
         case doubted(Int)
@@ -46,50 +52,50 @@ struct CredentialRotationStateMachineTests {
             "good answers to the old one prove nothing", [.offered(2), .judged(1, .accepted)], [],
             .proving(old: 1, new: 2)),
         Row(
-            "an answer that says nothing decides nothing", [.offered(2), .judged(2, .undecided)], [],
+            "an answer that says nothing decides nothing", [.offered(2), .judged(2, .unexamined)], [],
             .proving(old: 1, new: 2)),
-        Row("a refused candidate is dropped", [.offered(2), .judged(2, .refused)], [.dropProof(2)], .settled(1)),
+        Row("a refused candidate is dropped", [.offered(2), .judged(2, .bad)], [.dropProof(2)], .settled(1)),
         Row(
             "late answers about a dropped candidate change nothing",
-            [.offered(2), .judged(2, .refused), .judged(2, .refused)], [], .settled(1)),
+            [.offered(2), .judged(2, .bad), .judged(2, .bad)], [], .settled(1)),
         Row(
-            "a refused candidate does not come back by itself", [.offered(2), .judged(2, .refused), .retryProof], [],
+            "a refused candidate does not come back by itself", [.offered(2), .judged(2, .bad), .retryProof], [],
             .settled(1)),
         Row(
-            "after a refused candidate the next one is tried", [.offered(2), .judged(2, .refused), .offered(3)],
+            "after a refused candidate the next one is tried", [.offered(2), .judged(2, .bad), .offered(3)],
             [.openProof(3)], .proving(old: 1, new: 3)),
         Row(
-            "a refused candidate offered again is no news", [.offered(2), .judged(2, .refused), .offered(2)], [],
+            "a refused candidate offered again is no news", [.offered(2), .judged(2, .bad), .offered(2)], [],
             .settled(1)),
         Row(
             "a refused candidate is asked for again once the old one is revoked",
-            [.offered(2), .judged(2, .refused), .judged(1, .refused), .retry], [.switchTo(2)], .settled(2)),
+            [.offered(2), .judged(2, .bad), .judged(1, .bad), .retry], [.switchTo(2)], .settled(2)),
         Row(
             "so is one that was used without a proof",
-            [.offered(2), .reached(2), .judged(2, .refused), .judged(1, .refused), .retry], [.switchTo(2)],
+            [.offered(2), .reached(2), .judged(2, .bad), .judged(1, .bad), .retry], [.switchTo(2)],
             .settled(2)),
         Row(
             "where both are refused they take turns",
             [
-                .offered(2), .judged(2, .refused), .judged(1, .refused), .retry, .judged(2, .refused), .retry,
+                .offered(2), .judged(2, .bad), .judged(1, .bad), .retry, .judged(2, .bad), .retry,
             ],
             [.switchTo(1)], .settled(1)),
         Row(
             "a refused candidate takes over from one that expires",
-            [.offered(2), .judged(2, .refused), .expired], [.closeAll(1), .switchTo(2)], .settled(2)),
+            [.offered(2), .judged(2, .bad), .expired], [.closeAll(1), .switchTo(2)], .settled(2)),
         Row(
             "what has expired may come back, for the clock may be wrong",
-            [.offered(2), .judged(2, .refused), .expired, .judged(2, .refused), .retry], [.switchTo(1)], .settled(1)),
-        Row("a revoked version loses all its connections", [.judged(1, .refused)], [.closeAll(1)], .refused(1)),
-        Row("it loses them once", [.judged(1, .refused), .judged(1, .refused)], [], .refused(1)),
-        Row("somebody asks again", [.judged(1, .refused), .retry], [], .settled(1)),
+            [.offered(2), .judged(2, .bad), .expired, .judged(2, .bad), .retry], [.switchTo(1)], .settled(1)),
+        Row("a revoked version loses all its connections", [.judged(1, .bad)], [.closeAll(1)], .refused(1)),
+        Row("it loses them once", [.judged(1, .bad), .judged(1, .bad)], [], .refused(1)),
+        Row("somebody asks again", [.judged(1, .bad), .retry], [], .settled(1)),
         Row("asking again where nothing was refused is nothing", [.retry], [], .settled(1)),
-        Row("revoked again", [.judged(1, .refused), .retry, .judged(1, .refused)], [.closeAll(1)], .refused(1)),
+        Row("revoked again", [.judged(1, .bad), .retry, .judged(1, .bad)], [.closeAll(1)], .refused(1)),
         Row(
-            "a revoked version is replaced without a proof", [.judged(1, .refused), .offered(2)], [.switchTo(2)],
+            "a revoked version is replaced without a proof", [.judged(1, .bad), .offered(2)], [.switchTo(2)],
             .settled(2)),
         Row(
-            "the old one revoked while the new one proves itself", [.offered(2), .judged(1, .refused)],
+            "the old one revoked while the new one proves itself", [.offered(2), .judged(1, .bad)],
             [.closeAll(1), .switchTo(2)], .settled(2)),
         Row("expired", [.expired], [.closeAll(1)], .refused(1)),
         Row("expired once", [.expired, .expired], [], .refused(1)),
@@ -97,7 +103,7 @@ struct CredentialRotationStateMachineTests {
             "expired while the new one proves itself", [.offered(2), .expired], [.closeAll(1), .switchTo(2)],
             .settled(2)),
         Row(
-            "an answer to a version long gone", [.offered(2), .judged(2, .accepted), .judged(1, .refused)], [],
+            "an answer to a version long gone", [.offered(2), .judged(2, .accepted), .judged(1, .bad)], [],
             .settled(2)),
         Row(
             "a lost proof waits", [.offered(2), .proofLost(2)], [], .proving(old: 1, new: 2)),
@@ -117,14 +123,14 @@ struct CredentialRotationStateMachineTests {
             "the first good answer after that decides", [.offered(2), .reached(2), .judged(2, .accepted)], [],
             .settled(2)),
         Row(
-            "a refusal brings the old one back", [.offered(2), .reached(2), .judged(2, .refused)], [.switchTo(1)],
+            "a refusal brings the old one back", [.offered(2), .reached(2), .judged(2, .bad)], [.switchTo(1)],
             .settled(1)),
         Row(
             "a late refusal of the old one leaves nothing to come back",
-            [.offered(2), .reached(2), .judged(1, .refused)],
+            [.offered(2), .reached(2), .judged(1, .bad)],
             [], .settled(2)),
         Row(
-            "trouble of the server changes nothing", [.offered(2), .reached(2), .judged(2, .undecided)], [],
+            "trouble of the server changes nothing", [.offered(2), .reached(2), .judged(2, .unexamined)], [],
             .trying(old: 1, new: 2)),
         Row(
             "doubts bring the old one back until the next proof", [.offered(2), .reached(2), .doubted(2)],
@@ -140,7 +146,7 @@ struct CredentialRotationStateMachineTests {
             [.offered(2), .reached(2), .offered(3)], [.switchTo(1), .openProof(3)], .proving(old: 1, new: 3)),
         Row(
             "refused, it leaves the last that was proved",
-            [.offered(2), .reached(2), .offered(3), .judged(3, .refused)],
+            [.offered(2), .reached(2), .offered(3), .judged(3, .bad)],
             [.dropProof(3)], .settled(1)),
         Row("one without proof expires", [.offered(2), .reached(2), .expired], [.closeAll(2)], .refused(2)),
         Row(
@@ -193,8 +199,8 @@ struct CredentialRotationStateMachineTests {
                 newest += 1
                 actions = machine.offered(newest)
             case 1: actions = machine.judged(version, .accepted)
-            case 2: actions = machine.judged(version, .refused)
-            case 3: actions = machine.judged(version, .undecided)
+            case 2: actions = machine.judged(version, .bad)
+            case 3: actions = machine.judged(version, .unexamined)
             case 4: machine.proofLost(version)
             case 5: actions = machine.expired()
             case 6: actions = machine.reached(version)

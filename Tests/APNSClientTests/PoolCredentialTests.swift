@@ -136,7 +136,7 @@ struct PoolCredentialTests {
         #expect(ring.pool.spare?.version == 2 && ring.pool.credential.version == 1)
         revoked = "OLDKEY0001/DEF123GHIJ"
         try push { ring.events.count == 2 }
-        #expect(ring.events.last == .refused(version: 1, reason: "InvalidProviderToken"))
+        #expect(ring.events.last == .refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
         try ring.turn { ring.pool.openStreams == 0 }
         ring.pool.retryCredential(now: .now())
         #expect(ring.events.last == .retried(version: 2))
@@ -222,7 +222,7 @@ struct PoolCredentialTests {
         old.perform([.respond(403, #"{"reason":"InvalidProviderToken"}"#)], on: ring.server.requests[5].streamID)
         old.flush()
         try ring.turn { ring.answers.last?.answer.isUnprocessed == true }
-        #expect(ring.events == [.refused(version: 1, reason: "InvalidProviderToken")])
+        #expect(ring.events == [.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute)])
         #expect(ring.pool.isReplaced(1) && !ring.pool.isReplaced(2))
         try ring.send(job, count: 1)
         #expect(ring.statuses.last == 200)
@@ -231,8 +231,11 @@ struct PoolCredentialTests {
 
     @Test(
         "A revoked key loses every connection, and nothing is opened before somebody asks",
-        arguments: ["InvalidProviderToken", "BadCertificate", "BadCertificateEnvironment", "BadCertificateSomething"])
-    func revoked(reason: String) throws {
+        arguments: [
+            ("InvalidProviderToken", .everyRoute), ("BadCertificate", .everyRoute),
+            ("BadCertificateEnvironment", .oneRoute), ("BadCertificateSomething", .everyRoute),
+        ] as [(String, CredentialVerdict.RefusalScope)])
+    func revoked(reason: String, scope: CredentialVerdict.RefusalScope) throws {
         let versions = try Versions()
         let ring = try versions.ring(try versions.make(1, keyID: "OLDKEY0001"), connections: 3)
         let job = try Jobs.make()
@@ -240,7 +243,7 @@ struct PoolCredentialTests {
         try ring.turn { ring.pool.status.open + ring.pool.status.proving == 3 }
         ring.server.script = { _ in [.respond(403, #"{"reason":"\#(reason)"}"#)] }
         try ring.send(job, count: 1)
-        #expect(ring.events == [.refused(version: 1, reason: reason)])
+        #expect(ring.events == [.refused(version: 1, reason: reason, concerns: scope)])
         try ring.turn { ring.server.connections.isEmpty }
         let accepted = ring.server.accepted
         ring.refuses(job, tag: 1)

@@ -81,8 +81,8 @@ struct AnswerTableTests {
 
     @Test("Every reason that APNs documents has its settlement", arguments: DocumentedReason.all)
     func settlement(row: DocumentedReason) {
-        let consequence = Attempted.response(Answer(status: row.status, reason: Reason(rawValue: row.name)))
-            .connectionConsequence
+        let meaning = AnswerMeaning(status: row.status, reason: Reason(rawValue: row.name))
+        let consequence = meaning.connection
         let first = settle(row, AttemptFacts())
         let resent = settle(row, AttemptFacts(resends: RetryPolicy.maximumResends))
         switch row.reaction {
@@ -105,11 +105,12 @@ struct AnswerTableTests {
             #expect(first == .park(tier: 1))
             #expect(consequence == .retire)
         case .freshToken, .newConnection:
-            #expect(first == .resendOnNewConnection(freshToken: row.reaction == .freshToken))
+            #expect(first == .resendOnNewConnection)
+            #expect((meaning.credential == .tokenExpired) == (row.reaction == .freshToken))
             #expect(resent == .park(tier: 1))
             #expect(consequence == .retire)
         case .newConnectionThenRetry:
-            #expect(first == .resendOnNewConnection(freshToken: false))
+            #expect(first == .resendOnNewConnection)
             #expect(resent == .retry(tier: 1, attempt: 2))
             #expect(consequence == .retire)
         case .retry, .rest:

@@ -21,7 +21,7 @@ struct ChannelReasonTests {
         let answer = Answer(status: status, reason: Reason(bytes: reason.rawValue.bytes))
         let expected = FinalReport(.rejected, action, status: status, reason: reason)
         #expect(RetryPolicy().settle(.response(answer), job: AttemptFacts(), now: 0) == .report(expected))
-        #expect(Attempted.response(answer).connectionConsequence == .keep)
+        #expect(answer.meaning.connection == .keep)
     }
 
     @Test(
@@ -46,10 +46,10 @@ struct ChannelReasonTests {
 
     @Test("Shutdown and ExpiredProviderToken send the request again on a new connection")
     func resent() {
-        for (status, reason, fresh) in [(503, Reason.shutdown, false), (403, .expiredProviderToken, true)] {
+        for (status, reason) in [(503, Reason.shutdown), (403, .expiredProviderToken)] {
             let answer = Answer(status: status, reason: reason)
             let settlement = RetryPolicy().settle(.response(answer), job: AttemptFacts(), now: 0)
-            #expect(settlement == .resendOnNewConnection(freshToken: fresh))
+            #expect(settlement == .resendOnNewConnection)
         }
     }
 
@@ -74,6 +74,5 @@ struct ChannelReasonTests {
             #expect(final.outcome == .exhausted && final.action == .replay && final.reason == .unreachable)
             #expect(final.detail?.hasPrefix("no way; ") == true)
         }
-        #expect(Attempted.unreachable("x").connectionConsequence == .keep)
     }
 }

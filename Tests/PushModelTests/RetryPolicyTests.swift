@@ -208,7 +208,7 @@ struct RetryPolicyTests {
         #expect(Self.verdict(unanswered)?.0 == .unknown)
         #expect(Self.policy.settle(.unprocessed, job: AttemptFacts(expiration: 0), now: Self.now) == .resend)
         #expect(
-            Self.settle(503, .shutdown, AttemptFacts(expiration: 0)) == .resendOnNewConnection(freshToken: false))
+            Self.settle(503, .shutdown, AttemptFacts(expiration: 0)) == .resendOnNewConnection)
     }
 
     // MARK: No answer
@@ -292,14 +292,13 @@ struct RetryPolicyTests {
     @Test(
         "the connection's own troubles cost no attempt, three times",
         arguments: [
-            (503, Reason.shutdown, false), (400, .idleTimeout, false), (403, .expiredProviderToken, true),
-            (403, .unrelatedKeyIDInToken, false),
+            (503, Reason.shutdown), (400, .idleTimeout), (403, .expiredProviderToken), (403, .unrelatedKeyIDInToken),
         ])
-    func resent(_ status: Int, _ reason: Reason, _ freshToken: Bool) {
+    func resent(_ status: Int, _ reason: Reason) {
         for attempt in 1...7 {
             for resends in 0..<3 {
                 let facts = AttemptFacts(attempt: attempt, resends: resends)
-                #expect(Self.settle(status, reason, facts) == .resendOnNewConnection(freshToken: freshToken))
+                #expect(Self.settle(status, reason, facts) == .resendOnNewConnection)
             }
             let facts = AttemptFacts(attempt: attempt, resends: 3)
             if status == 403 {
@@ -353,10 +352,23 @@ struct RetryPolicyTests {
         #expect(Self.settle(403, .invalidProviderToken, AttemptFacts(probeDelay: delay)) == .park(tier: tier))
     }
 
-    @Test("what an attempt means for its connection")
+    @Test(
+        "what is held back for a refused credential is parked or final, and never sent again for that",
+        arguments: credentialReasons + [.expiredProviderToken, .unrelatedKeyIDInToken])
+    func heldBack(_ reason: Reason) {
+        let refusal = Attempted.heldBack(Answer(status: 403, reason: reason))
+        for resends in 0...3 {
+            let facts = AttemptFacts(attempt: 6, resends: resends, probeDelay: 60_000)
+            #expect(Self.policy.settle(refusal, job: facts, now: Self.now) == .park(tier: 2))
+        }
+        let once = Self.policy.settle(refusal, job: AttemptFacts(expiration: 0), now: Self.now)
+        #expect(Self.verdict(once)?.0 == .rejected && Self.verdict(once)?.1 == .fixCredential)
+    }
+
+    @Test("what an answer means for its connection")
     func consequences() {
         func consequence(_ status: Int, _ reason: Reason?) -> ConnectionConsequence {
-            Attempted.response(Answer(status: status, reason: reason)).connectionConsequence
+            AnswerMeaning(status: status, reason: reason).connection
         }
         for reason in Self.credentialReasons { #expect(consequence(403, reason) == .retire) }
         for reason in [Reason.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken] {
@@ -368,9 +380,6 @@ struct RetryPolicyTests {
         #expect(consequence(500, .internalServerError) == .strike)
         #expect(consequence(503, .serviceUnavailable) == .strike)
         #expect(consequence(502, nil) == .strike)
-        #expect(Attempted.unanswered("deadline").connectionConsequence == .strike)
-        #expect(Attempted.unprocessed.connectionConsequence == .keep)
-        #expect(Attempted.expired.connectionConsequence == .keep)
     }
 
     @Test("every listed reason of APNs has its row")

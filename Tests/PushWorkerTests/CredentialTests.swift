@@ -266,17 +266,6 @@ struct CredentialDecisionTests {
         #expect(breaker.isParked)
     }
 
-    @Test(
-        "only refusals of the credential itself concern the other routes that share it",
-        arguments: [
-            ("InvalidProviderToken", true), ("BadCertificate", true), ("the peer refused our certificate", true),
-            ("BadCertificateEnvironment", false), ("BadEnvironmentKeyIdInToken", false),
-            ("BadEnvironmentKeyInToken", false), ("Forbidden", false), ("MissingProviderToken", false),
-        ])
-    func concern(reason: String, expected: Bool) {
-        #expect(Lane.concernsEveryone(reason) == expected)
-    }
-
     @Test("metrics say how long certificates last, which version is in use, and how wrong the clock is")
     func metrics() {
         var shop = RouteCounters(tiers: 2)

@@ -62,27 +62,21 @@ extension Lane {
             logger.notice(
                 "the credential in use is no longer good: the version that was refused before is tried again",
                 metadata: metadata(version, nil))
-        case .refused(let version, let reason) where route.pool?.isReplaced(version) == true:
+        case .refused(let version, let reason, _) where route.pool?.isReplaced(version) == true:
             logger.error(
                 "APNs refuses the credential: its new version is used without a proof",
                 metadata: metadata(version, reason))
-        case .refused(let version, let reason):
+        case .refused(let version, let reason, let scope):
             route.credential?.refusal = reason
             route.breaker.credentialRefused(now: now.nanoseconds)
             logger.error(
                 "APNs refuses the credential: the route is parked, and its connections are closed",
                 metadata: metadata(version, reason))
-            if Self.concernsEveryone(reason), settings.credentials.noteRefused(name, version: version) {
+            if scope == .everyRoute, settings.credentials.noteRefused(name, version: version) {
                 settings.announce(.credentialRefused(name: name, version: version))
             }
         }
         mark(route)
-    }
-
-    /// Whether a refusal is about the credential itself, and not about what this route does with it.
-    static func concernsEveryone(_ reason: String) -> Bool {
-        reason != Reason.badCertificateEnvironment.rawValue && reason != Reason.forbidden.rawValue
-            && !reason.hasPrefix("BadEnvironmentKey") && reason != Reason.missingProviderToken.rawValue
     }
 
     /// Reports a clock that differs from APNs' by so much that provider tokens are in danger.

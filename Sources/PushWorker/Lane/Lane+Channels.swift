@@ -104,7 +104,7 @@ final class ChannelHostEvents: APNSPoolDelegate {
 
     /// A refusal below HTTP comes without an answer to any request; the host's own breaker acts on it all the same.
     func pool(_ pool: APNSPool, credential event: CredentialEvent) {
-        if case .refused(let version, _) = event, !pool.isReplaced(version) {
+        if case .refused(let version, _, _) = event, !pool.isReplaced(version) {
             if host.refusal == nil { host.refusal = APNSResponse(status: 403, reason: .badCertificate) }
             host.breaker.credentialRefused(now: lane.now.nanoseconds)
         } else if case .tried = event {

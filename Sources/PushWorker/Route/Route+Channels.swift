@@ -107,22 +107,21 @@ extension Route {
     private func answerParked(_ host: ChannelHost, now: MonotonicTime, wallClock: Int64) {
         guard let refusal = host.refusal else { return }
         var probe: Notification?
-        while var notification = host.next() {
+        while let notification = host.next() {
             let job = notification.job.job
             let facts = AttemptFacts(job, probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
             if job.isExpired(at: wallClock) {
                 settleChannel(notification, .expired, on: host, wallClock: wallClock, now: now)
                 continue
             }
-            let settlement = surroundings.policy.settle(.response(refusal.answer), job: facts, now: wallClock)
+            let heldBack = Attempted.heldBack(refusal.answer)
+            let settlement = surroundings.policy.settle(heldBack, job: facts, now: wallClock)
             let hasTier = if case .park = settlement { true } else { false }
             guard hasTier || probe != nil else {
                 probe = notification
                 continue
             }
-            // Asking again on a new connection is what the probe does.
-            notification.resends = RetryPolicy.maximumResends
-            settleChannel(notification, .response(refusal.answer), on: host, wallClock: wallClock, now: now)
+            settleChannel(notification, heldBack, on: host, wallClock: wallClock, now: now)
         }
         if let probe { host.resends.append(probe) }
     }
@@ -193,17 +192,13 @@ extension Route {
         from response: APNSResponse?, _ settlement: Settlement, _ host: ChannelHost, now: MonotonicTime
     ) {
         guard let response else { return }
-        let isRefused =
-            switch settlement {
-            case .park: true
-            // A refusal that is final for this job, for want of time, is one of the credential all the same.
-            case .report: response.answer.refusesCredential
-            case .resend, .resendOnNewConnection, .retry: false
-            }
-        if isRefused {
+        let meaning = response.answer.meaning
+        // A refusal that is final for this job, for want of time, is one of the credential all the same.
+        let isParked = if case .park = settlement { true } else { meaning.parksRoute }
+        if isParked {
             host.refusal = response
             host.breaker.credentialRefused(now: now.nanoseconds)
-        } else if Attempted.response(response.answer).provesCredential {
+        } else if !meaning.credential.turnsAway {
             host.breaker.credentialAccepted()
         }
     }

@@ -13,7 +13,7 @@ extension Route {
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             let attempted = Attempted.response(response.answer)
             learnHealth(from: response.answer, notification, now: now)
-            if response.status == 429 { rest(notification, after: response.answer, now: now) }
+            rest(notification, after: response.answer, now: now)
             settle(
                 notification, attempted, wallClock: wallClock, now: now,
                 apnsMilliseconds: response.microseconds / 1_000, uniqueID: response.apnsUniqueID)
@@ -59,13 +59,13 @@ extension Route {
     /// for a device token that was not known to have too many. Those for one that was say nothing either way, but a
     /// probe that ends so has not shown that the trouble is over.
     private func learnHealth(from answer: Answer, _ notification: Notification, now: MonotonicTime) {
-        let isThrottled = answer.status == 429 && answer.reason == .tooManyRequests
-        if isThrottled, breaker.state == .working,
+        let service = answer.meaning.service
+        if service == .deviceThrottled, breaker.state == .working,
             cooling.remaining(key(of: notification), now: now.nanoseconds) != nil
         {
             return
         }
-        breaker.answered(isTrouble: isThrottled || answer.status >= 500, now: now.nanoseconds, random: &random)
+        breaker.answered(isTrouble: service != .working, now: now.nanoseconds, random: &random)
     }
 
     /// Lets a device token rest where APNs has had too many notifications for it.
@@ -286,14 +286,6 @@ extension Route {
 
     /// Whether the job's delivery can still be acknowledged: its channel was not opened anew since.
     func isCurrent(_ job: JobInFlight) -> Bool { consumer.isOpen && job.generation == consumer.generation }
-}
-
-extension Attempted {
-    /// Whether APNs answered something that it says only to those whose credential it accepts; 403 is about credentials.
-    var provesCredential: Bool {
-        guard case .response(let answer) = self else { return false }
-        return answer.status != 403 && answer.reason != .tooManyProviderTokenUpdates
-    }
 }
 
 extension FinalReport {
