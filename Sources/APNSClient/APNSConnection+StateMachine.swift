@@ -72,8 +72,6 @@ struct APNSConnectionStateMachine: Sendable {
     private(set) var wantsReplacement = false
     /// Streams opened and not ended.
     private(set) var openStreams = 0
-    /// Payload bytes handed to HTTP/2 that have not been sent.
-    private(set) var unsentBytes = 0
     /// Whether any request was answered on it.
     private(set) var hasAnswered = false
 
@@ -135,16 +133,17 @@ struct APNSConnectionStateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the payload's length.
-    ///   - window: what the connection's flow-control window leaves (RFC 9113, section 5.2).
+    ///   - window: what the connection's flow-control window leaves beside the payloads submitted before (RFC 9113,
+    ///     section 5.2).
     func admits(bytes: Int, window: Int) -> Bool {
-        freeStreams > 0 && (bytes <= window - unsentBytes || openStreams == 0)
+        freeStreams > 0 && (bytes <= window || openStreams == 0)
     }
 
     /// How many requests may be submitted now, if their payloads are of the usual length.
     func capacity(window: Int, usualBytes: Int) -> Int {
         let free = freeStreams
         guard free > 0 else { return 0 }
-        return min(free, max(openStreams == 0 ? 1 : 0, (window - unsentBytes) / max(1, usualBytes)))
+        return min(free, max(openStreams == 0 ? 1 : 0, window / max(1, usualBytes)))
     }
 
     /// The peer announced settings.
@@ -157,22 +156,11 @@ struct APNSConnectionStateMachine: Sendable {
     }
 
     /// A request was submitted.
-    mutating func submitted(bytes: Int, streamID: Int32) {
+    mutating func submitted(streamID: Int32) {
         precondition(isAdmitting, "a request on a connection that is \(phase)")
         openStreams += 1
-        unsentBytes += bytes
         if streamID >= Self.ageingStreamID { wantsReplacement = true }
         if streamID >= Self.lastStreamID { retire(.exhausted) }
-    }
-
-    /// Frames were handed to TLS.
-    ///
-    /// - Parameters:
-    ///   - bytes: by how much the flow-control window shrank.
-    ///   - isAll: whether nothing is left that could be sent.
-    mutating func sent(bytes: Int, isAll: Bool) {
-        // A stream that was reset takes its unsent bytes along; this is where they are forgotten.
-        unsentBytes = isAll ? 0 : max(0, unsentBytes - bytes)
     }
 
     /// A stream ended; called once for each request.

@@ -158,13 +158,13 @@ final class APNSConnection: ReadinessHandler {
     /// Whether a payload of this length may be submitted now.
     func admits(bytes: Int) -> Bool {
         // The window is asked for only where a stream is free.
-        machine.freeStreams > 0 && machine.admits(bytes: bytes, window: http2.remoteWindow)
+        machine.freeStreams > 0 && machine.admits(bytes: bytes, window: http2.unclaimedWindow)
     }
 
     /// How many requests of the usual length may be submitted now.
     func capacity(usualBytes: Int) -> Int {
         guard machine.freeStreams > 0 else { return 0 }
-        return machine.capacity(window: http2.remoteWindow, usualBytes: usualBytes)
+        return machine.capacity(window: http2.unclaimedWindow, usualBytes: usualBytes)
     }
 
     /// Submits a request; it leaves with the next flush.
@@ -178,7 +178,7 @@ final class APNSConnection: ReadinessHandler {
         do throws(HTTP2Error) {
             let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)
             table.opened(slot, streamID: streamID)
-            machine.submitted(bytes: job.payload.count, streamID: streamID)
+            machine.submitted(streamID: streamID)
             return due
         } catch {
             table.cancel(slot)
@@ -359,8 +359,7 @@ final class APNSConnection: ReadinessHandler {
         var plaintext: [UInt8] = []
         swap(&plaintext, &buffers.outgoing)
         defer { swap(&plaintext, &buffers.outgoing) }
-        let window = http2.remoteWindow
-        windowSize = max(windowSize, window)
+        windowSize = max(windowSize, http2.remoteWindow)
         var total = 0
         while total < Self.burstSize {
             plaintext.removeAll(keepingCapacity: true)
@@ -369,11 +368,6 @@ final class APNSConnection: ReadinessHandler {
             total += plaintext.count
             try tls.write(plaintext.span)
         }
-        let left = http2.remoteWindow
-        // With a small initial window a stream can be held up while the connection's window is open.
-        let streamWindow = http2.remoteSettings?.initialWindowSize ?? 65_535
-        let isAll = !http2.wantsToSend && left > 0 && streamWindow >= 8_192
-        machine.sent(bytes: max(0, window - left), isAll: isAll)
         return total > 0
     }
 

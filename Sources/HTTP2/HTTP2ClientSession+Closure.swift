@@ -34,6 +34,7 @@ extension HTTP2ClientSession {
     ///   - closure: How it ended.
     func close(_ tag: Int, _ closure: StreamClosure) {
         let streamID = slots[tag].streamID
+        unsentBytes -= slots[tag].unsent
         slots[tag] = Slot()
         openStreams -= 1
         recent = (-1, 0)

@@ -108,6 +108,7 @@ extension HTTP2ClientSession {
         var offset = slots[tag].offset
         let count = copyBody(slots[tag].body, &offset, slots[tag].end, to: buffer, capacity: capacity, flags)
         slots[tag].offset = offset
+        unsentBytes -= count
         return count
     }
 }

@@ -16,6 +16,8 @@ package final class HTTP2ClientSession {
         var offset = 0
         /// Where the body ends.
         var end = 0
+        /// How much of the body was not written.
+        var unsent: Int { end - offset }
         /// Bytes of response headers so far, 32 added per field.
         var headerBytes = 0
         /// The code this side reset the stream with.
@@ -66,6 +68,9 @@ package final class HTTP2ClientSession {
 
     /// Requests submitted and not yet closed.
     package internal(set) var openStreams = 0
+    /// Bytes of the bodies of open requests that were not written.
+    @exclusivity(unchecked)
+    var unsentBytes = 0
     /// What the peer has announced so far; `nil` before its first SETTINGS.
     package internal(set) var remoteSettings: HTTP2Settings?
 
@@ -133,6 +138,7 @@ package final class HTTP2ClientSession {
         slots[tag].body = body
         slots[tag].offset = range.lowerBound
         slots[tag].end = range.upperBound
+        unsentBytes += range.count
         openStreams += 1
         return streamID
     }
@@ -252,6 +258,10 @@ package final class HTTP2ClientSession {
     package var remoteWindow: Int {
         max(0, Int(nghttp2_session_get_remote_window_size(handle.pointer)))
     }
+
+    /// What is left of that for further requests, the bodies of open ones being counted whole; negative where those do
+    /// not fit themselves.
+    package var unclaimedWindow: Int { remoteWindow - unsentBytes }
 
     /// How many streams the peer allows now: 1 before its first SETTINGS, very many when it announced no limit.
     package var remoteMaxConcurrentStreams: Int {

@@ -6,7 +6,7 @@ import Testing
 @testable import APNSClient
 
 /// Frames made by hand (RFC 9113, 4.1 and 6).
-private enum Frame {
+enum Frame {
     static func make(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
         announced(UInt32(payload.count), type, flags: flags, stream: stream) + payload
     }

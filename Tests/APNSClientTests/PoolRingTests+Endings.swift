@@ -215,6 +215,27 @@ extension PoolRingTests {
         ring.onAnswer = nil
     }
 
+    @Test("What answered requests did not send of their payloads is forgiven, however small the window of a stream is")
+    func unsentPayloads() throws {
+        let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 1_000, initialWindowSize: 0))
+        try ring.connect()
+        let job = try Jobs.make(payloadLength: 4_096)
+        for round in 0..<4 {
+            ring.submit(job, tags: 0..<10)
+            ring.pool.flush(now: .now())
+            // The server has read enough of each request when it has seen its headers (RFC 9113, section 8.1).
+            for number in 10 * round..<10 * (round + 1) {
+                let stream = UInt32(2 * number + 1)
+                let answer = Frame.headers(stream, Frame.status200, ends: true)
+                ring.server.connections.first?.perform(
+                    [.raw(answer + Frame.make(3, stream: stream, Frame.number(0)))], on: 0)
+            }
+            try ring.turn { ring.answers.count == 10 * (round + 1) }
+        }
+        #expect(ring.statuses.allSatisfy { $0 == 200 } && ring.server.accepted == 1)
+        #expect(ring.pool.capacity > 10)
+    }
+
     @Test("A pool that is let go takes its connections along, closed or not", arguments: [true, false])
     func letGo(closes: Bool) throws {
         let loop = try EventLoop()

@@ -65,6 +65,28 @@ struct LimitTests {
         #expect(try peer.drain() == Raw.frame(Raw.data, flags: Raw.endStream, stream: 1, [3]))
     }
 
+    @Test("Unwritten bodies claim some of the window, as long as their streams are open")
+    func unclaimedWindow() throws {
+        let peer = try RawServer(settings: [(3, 10), (4, 1)])
+        let body = [UInt8](repeating: 1, count: 1_000)
+        for tag in 0..<5 { _ = try peer.client.submit(pushHead(), body: body, range: 100..<1_000, tag: tag) }
+        #expect(peer.client.remoteWindow == 65_535 && peer.client.unclaimedWindow == 65_535 - 5 * 900)
+        try peer.drain()
+        #expect(peer.client.remoteWindow == 65_535 - 5, "each stream has a window of one byte")
+        #expect(peer.client.unclaimedWindow == 65_535 - 5 * 900)
+        // One is answered before it was read, one reset by the peer, one by us, and one was never processed.
+        try peer.receive(Raw.frame(Raw.headers, flags: Raw.endHeaders | Raw.endStream, stream: 1, Raw.status200))
+        try peer.receive(Raw.frame(Raw.resetStream, stream: 1, Raw.number(0)))
+        try peer.receive(Raw.frame(Raw.resetStream, stream: 3, Raw.number(8)))
+        peer.client.reset(streamID: 5, .cancel)
+        try peer.drain()
+        #expect(peer.client.unclaimedWindow == 65_535 - 5 - 2 * 899)
+        try peer.receive(Raw.goAway(lastStreamID: 7))
+        #expect(peer.client.unclaimedWindow == 65_535 - 5 - 899)
+        peer.client.connectionLost()
+        #expect(peer.client.openStreams == 0 && peer.client.unsentBytes == 0)
+    }
+
     @Test("Before the first SETTINGS nothing is known of the peer and one stream is written")
     func beforeSettings() throws {
         let pair = try Pair(server: HTTP2Settings(maxConcurrentStreams: 7))
