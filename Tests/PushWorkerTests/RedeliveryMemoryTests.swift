@@ -144,15 +144,16 @@ struct RedeliveryMemoryTests {
     }
 
     @Test(
-        "What came back more often than this worker's channel was lost, another worker had: it is pushed",
+        "What came back more than once, and more often than it was held unread, another worker may have had: it is pushed",
         arguments: [
-            (0, 1, 1, 2, true), (0, 1, 2, 2, false), (0, 1, 2, 3, true), (2, 5, 3, 6, true), (2, 5, 4, 6, false),
-            // No count, as of classic queues; a count that starts anew; a generation that overflowed.
-            (0, 1, 0, 2, true), (3, 1, 0, 2, true), (0, UInt32.max, 1, 0, true), (0, UInt32.max, 2, 0, false),
+            (0, 0, 1, 0, true), (0, 0, 2, 0, false), (0, 0, 2, 1, true), (0, 0, 3, 1, false), (2, 5, 3, 5, true),
+            (2, 5, 4, 5, false), (2, 5, 5, 7, true), (2, 5, 6, 7, false),
+            // No count, as of classic queues; a count that starts anew; a number that overflowed.
+            (0, 1, 0, 1, true), (3, 1, 0, 1, true), (0, UInt32.max, 2, 0, true), (0, UInt32.max, 3, 0, false),
         ] as [(Int64, UInt32, Int64, UInt32, Bool)])
     func elsewhere(_ row: (Int64, UInt32, Int64, UInt32, Bool)) {
-        let (first, again) = (DeliveryOrigin(returns: row.0, chances: row.1), row)
-        let origin = DeliveryOrigin(returns: again.2, chances: again.3)
+        let first = DeliveryOrigin(returns: row.0, unreadReturns: row.1)
+        let origin = DeliveryOrigin(returns: row.2, unreadReturns: row.3)
         var memory = RedeliveryMemory<Int, Work>()
         let work = Work()
         memory.settled(1, as: first, now: 0)

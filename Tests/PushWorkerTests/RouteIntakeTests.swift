@@ -149,8 +149,8 @@ struct RouteIntakeTests {
     func remembered() throws {
         let route = try route()
         let job = try interrupted(delivery(returns: 9), route)
-        // On 90 channels something was delivered, and lost with them; this is the next one.
-        route.chances += 90
+        // On 90 channels it may have been held, and lost with them; this is the next one.
+        route.unreadReturns += 90
         take(delivery(returns: 100), route, at: 3)
         #expect(route.open.removeAll().first === job && route.counters.duplicatesSuppressed == 2)
         #expect((0..<2).map(job.isSuppressed) == [true, false])
@@ -183,9 +183,36 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
         // It came with 3 returns, was held, and went back.
-        route.chances += 1
+        route.unreadReturns += 1
         take(delivery(returns: 4), route, at: 3)
         #expect(route.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+    }
+
+    @Test("A suspect that was lost with its channel was not elsewhere")
+    func suspectLost() throws {
+        let route = try route()
+        let job = try interrupted(delivery(returns: 2), route)
+        let now = MonotonicTime(nanoseconds: 3_000_000_000)
+        #expect(route.delivered(delivery(returns: 3), now: now, wallClock: Self.wallClock))
+        #expect(route.poison.heldCount == 1, "it waits to be taken up alone")
+        route.generationEnded(now: now)
+        take(delivery(returns: 4), route, at: 4)
+        #expect(route.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+    }
+
+    @Test("A job that another worker had in between is pushed, though channels came and delivered something meanwhile")
+    func elsewhereMeanwhile() throws {
+        let route = try route()
+        let job = try interrupted(delivery(returns: 0), route)
+        // The other worker has it now. Here two channels deliver other jobs and are lost.
+        for (number, seconds) in [(2, 3), (3, 4)] as [(Int, UInt64)] {
+            take(delivery(returns: 0, id: "job-\(number)"), route, at: seconds)
+            route.generationEnded(now: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+        }
+        // Then the other worker dies, too.
+        take(delivery(returns: 2), route, at: 5)
+        let again = try #require(route.waiting.first)
+        #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
     }
 
     @Test("The rest of a begun job whose time is over is reported so, though nothing can be sent")

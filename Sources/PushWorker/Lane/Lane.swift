@@ -334,7 +334,7 @@ extension Lane {
             giveBack(job, of: route)
         }
         let suspects = route.poison.takeAll()
-        if !suspects.isEmpty { route.chances &+= 1 }
+        if !suspects.isEmpty { route.unreadReturns &+= 1 }
         for suspect in suspects {
             route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
             route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))

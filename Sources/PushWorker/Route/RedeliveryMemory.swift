@@ -4,14 +4,16 @@ internal import DequeModule
 struct DeliveryOrigin: Equatable {
     /// How often the broker had taken the message back, by the count of a quorum queue; 0 where there is none.
     var returns: Int64 = 0
-    /// How often it can have been this worker that gave a message back, or lost it: counts the route's channel
-    /// generations that delivered something, and its hand-backs of suspects.
-    var chances: UInt32 = 0
+    /// How often the route had given back deliveries that it held unread, or had lost them with their channel.
+    var unreadReturns: UInt32 = 0
 
-    /// Whether another worker must have had the message after an earlier delivery of this one: it was taken back more
-    /// often than this worker can have given it back.
+    /// Whether another worker may have had the message after an earlier delivery of this one.
+    ///
+    /// From that delivery the message came back once, and once more each time it may have been among those held unread.
+    /// It may also have been lost on its way here, with a channel that died before it was read. That looks the same as
+    /// another worker's death, and costs a duplicate that its result explains, where the other would stay silent.
     func wasElsewhere(since earlier: DeliveryOrigin) -> Bool {
-        returns - earlier.returns > Int64(chances &- earlier.chances)
+        returns - earlier.returns > 1 + Int64(unreadReturns &- earlier.unreadReturns)
     }
 }
 

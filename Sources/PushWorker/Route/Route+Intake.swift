@@ -10,8 +10,6 @@ extension Route {
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, now: MonotonicTime, wallClock: Int64) -> Bool {
         guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
-        // A channel that opens and delivers nothing gives nothing back: what comes again then was with another worker.
-        if delivery.deliveryTag == 1 { chances &+= 1 }
         counters.jobsReceived += 1
         guard delivery.redelivered else {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
@@ -82,7 +80,7 @@ extension Route {
         // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
         let isRejected = delivery.isTruncated
         let origin = DeliveryOrigin(
-            returns: isFirstDelivery ? 0 : Self.returns(of: delivery), chances: chances)
+            returns: isFirstDelivery ? 0 : Self.returns(of: delivery), unreadReturns: unreadReturns)
         switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
         case .success(let job):
             FailPoint.took(job)

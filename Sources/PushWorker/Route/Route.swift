@@ -88,9 +88,8 @@ final class Route {
     static let survival: UInt64 = 10_000_000_000
     /// Holds what may have ended the process before, to be taken up alone.
     var poison = PoisonWatch<Delivery>()
-    /// How often it can have been this worker that a message came back from: channel generations that delivered
-    /// something, and hand-backs of suspects.
-    var chances: UInt32 = 0
+    /// How often suspects were given back unread, or lost with their channel.
+    var unreadReturns: UInt32 = 0
     /// Acknowledgements and the like that wait for room in the consume connection's socket, oldest first.
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
@@ -261,6 +260,7 @@ final class Route {
         }
         memory.generationEnded(unsent: unsent, unfinished: unfinished, now: now.nanoseconds)
         acknowledgements = AcknowledgementTracker()
+        if poison.heldCount > 0 { unreadReturns &+= 1 }
         poison = PoisonWatch()
         idleSince = nil
         owedAcknowledgements.removeAll()
