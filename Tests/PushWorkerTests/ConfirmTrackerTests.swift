@@ -46,6 +46,61 @@ struct ConfirmTrackerTests {
         #expect(fates == ["a": .confirmed, "b": .returned, "c": .confirmed])
     }
 
+    /// What became of publications by number: the first two and the last look the same.
+    private func fates(returns: Int, thenConfirmed: ClosedRange<UInt64> = 1...4) -> [ConfirmTracker<Int>.Fate] {
+        var tracker = ConfirmTracker<Int>()
+        for (number, mark) in zip(1..., [7, 7, 8, 7] as [UInt64]) { tracker.published(number, mark: mark) }
+        var fates: [ConfirmTracker<Int>.Fate] = []
+        for _ in 0..<returns { #expect(tracker.returned { $0 != 3 }) }
+        for number in thenConfirmed {
+            _ = tracker.confirmed(number, multiple: false, positive: true) { fates.append($1) }
+        }
+        return fates
+    }
+
+    @Test("of publications that look the same each may be the one that came back, until all of them did")
+    func alike() {
+        #expect(fates(returns: 0) == [.confirmed, .confirmed, .confirmed, .confirmed])
+        #expect(fates(returns: 1) == [.perhapsReturned, .perhapsReturned, .confirmed, .perhapsReturned])
+        #expect(fates(returns: 2) == [.perhapsReturned, .perhapsReturned, .confirmed, .perhapsReturned])
+        #expect(fates(returns: 3) == [.returned, .returned, .confirmed, .returned])
+    }
+
+    @Test("one that is confirmed already did not come back, and one that is refused was not taken in any case")
+    func alikeLater() {
+        var tracker = tracker("a", "a", "a")
+        var fates: [ConfirmTracker<String>.Fate] = []
+        func confirm(_ number: UInt64, positive: Bool = true) {
+            _ = tracker.confirmed(number, multiple: false, positive: positive) { fates.append($1) }
+        }
+        confirm(1)
+        #expect(tracker.returned { $0 == "a" })
+        confirm(2)
+        #expect(tracker.returned { $0 == "a" })
+        confirm(3)
+        #expect(fates == [.confirmed, .perhapsReturned, .returned])
+        for _ in 0..<2 { tracker.published("a") }
+        #expect(tracker.returned { $0 == "a" })
+        confirm(4, positive: false)
+        confirm(5)
+        #expect(fates.suffix(2) == [.refused, .perhapsReturned])
+    }
+
+    @Test("Of many that wait only those are looked at that share the mark of the one that came back")
+    func marks() {
+        var tracker = ConfirmTracker<Int>()
+        for number in 0..<200 { tracker.published(number, mark: UInt64(number)) }
+        var looks = 0
+        for number in 0..<200 {
+            let isKnown = tracker.returned { candidate in
+                looks += 1
+                return candidate == number
+            }
+            #expect(isKnown)
+        }
+        #expect(looks == 2 * 200)
+    }
+
     @Test("a negative confirm means refused")
     func refused() {
         var tracker = tracker("a")

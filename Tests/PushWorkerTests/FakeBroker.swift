@@ -30,10 +30,16 @@ final class FakeBroker: Sendable {
         var deliveries = 1
         /// The heartbeat it wants, in seconds; it sends none itself.
         var heartbeat: UInt16 = 60
+        /// The id that all of these jobs have; nil for none.
+        var jobID: String?
         /// Whether it answers the publisher of this number when it asks for confirms.
         var opensChannels: @Sendable (Int) -> Bool = { _ in true }
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
+        /// The first publication of a channel that is answered, and all before it with it.
+        var firstAnswered: UInt64 = 1
+        /// Whether a channel's publication of this number, to this exchange, comes back before it is answered.
+        var returns: @Sendable (_ exchange: String, _ number: UInt64) -> Bool = { _, _ in false }
         /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing does.
         var closesChannel: @Sendable (_ exchange: String, _ id: String) -> Bool = { _, _ in false }
     }
@@ -135,9 +141,11 @@ private struct Client {
     private var sawProtocol = false
     private var publisher = 0
     private var consumer = 0
-    /// Exchange and id of the message that is being published, and its body that is missing yet.
+    /// Exchange, key and id of the message that is being published, its content, and how much of that is missing yet.
     private var exchange = ""
+    private var key = ""
     private var id = ""
+    private var content: [UInt8] = []
     private var missing = 0
     private var sequence = [UInt16: UInt64]()
     /// Channels that were closed: what comes on them before the client has seen it is passed over.
@@ -183,12 +191,14 @@ private struct Client {
         case 1: return method(Self.number(payload[0..<2]), Self.number(payload[2..<4]), channel, payload[4...])
         case 2:
             missing = Self.number(payload[4..<12])
+            content = Wire.frame(2, channel, payload)
             let properties = try? MessagePropertyReader(payload, 12..<payload.count)
             id = properties?.messageID.map { String(decoding: payload[$0], as: UTF8.self) } ?? ""
             broker.note(.published(publisher: publisher, exchange: exchange, id: id))
             return missing == 0 ? confirm(channel) : []
         case 3:
             missing -= payload.count
+            content += Wire.frame(3, channel, payload)
             return missing == 0 ? confirm(channel) : []
         default: return []
         }
@@ -208,12 +218,24 @@ private struct Client {
         }
         sequence[channel, default: 0] += 1
         let number = sequence[channel] ?? 0
+        let back = broker.plan.returns(exchange, number) ? returned(channel) : []
         let answer = broker.plan.answer(publisher)
-        guard answer != .keepsSilent else { return [] }
-        return Wire.method(channel, 60, answer == .confirms ? 80 : 120) {
-            $0.u64(number)
-            $0.u8(0)
-        }
+        guard answer != .keepsSilent, number >= broker.plan.firstAnswered else { return back }
+        let isMultiple = number == broker.plan.firstAnswered
+        return back
+            + Wire.method(channel, 60, answer == .confirms ? 80 : 120) {
+                $0.u64(number)
+                $0.u8(isMultiple ? 1 : 0)
+            }
+    }
+
+    private func returned(_ channel: UInt16) -> [UInt8] {
+        Wire.method(channel, 60, 50) {
+            $0.u16(312)
+            $0.short("NO_ROUTE")
+            $0.short(exchange)
+            $0.short(key)
+        } + content
     }
 
     private mutating func method(
@@ -233,7 +255,9 @@ private struct Client {
             let tag = Self.short(arguments).text
             return Wire.method(channel, 60, 31) { $0.short(tag) }
         case (60, 40):
-            exchange = Self.short(arguments.dropFirst(2)).text
+            let rest: ArraySlice<UInt8>
+            (exchange, rest) = Self.short(arguments.dropFirst(2))
+            key = Self.short(rest).text
             return []
         case (60, 80):
             broker.note(.acknowledged(consumer: consumer, tag: UInt64(Self.number(arguments.prefix(8)))))
@@ -250,11 +274,15 @@ private struct Client {
 
     /// Jobs that nobody claims: their results need no APNs.
     private func deliveries(_ channel: UInt16) -> [UInt8] {
+        let properties = Wire {
+            $0.u16(broker.plan.jobID == nil ? 0 : 1 << 7)
+            if let id = broker.plan.jobID { $0.short(id) }
+        }.bytes
         var bytes: [UInt8] = []
         for tag in 0..<broker.plan.deliveries {
             let body = Array(#"{"device_token":"a1b2","payload":{"aps":{}}}"#.utf8)
             bytes += Wire.deliver(channel, tag: UInt64(tag + 1), exchange: "apns.jobs", key: "nowhere")
-            bytes += Wire.header(channel, bodySize: UInt64(body.count))
+            bytes += Wire.header(channel, bodySize: UInt64(body.count), properties: properties)
             bytes += Wire.body(channel, body)
         }
         return bytes

@@ -119,6 +119,30 @@ struct LaneBrokerTests {
         #expect(handle.isDrained, "every delivery is acknowledged")
     }
 
+    @Test("where one of two results that look the same comes back, both are published again, for it could be either")
+    func twins() async throws {
+        // Two results and two dead letters are confirmed together, once the second result has come back.
+        let plan = FakeBroker.Behaviour(
+            deliveries: 2, jobID: "twin", firstAnswered: 4, returns: { $0 == "apns.results" && $1 == 3 })
+        let broker = try FakeBroker(plan)
+        defer { broker.stop() }
+        let handle = try start(broker)
+        var published: [String: Int] = [:]
+        var ids: Set<String> = []
+        for await event in broker.events {
+            if case .published(_, let exchange, let id) = event {
+                published[exchange, default: 0] += 1
+                if exchange == "apns.results" { ids.insert(id) }
+            }
+            if case .acknowledged(_, 2) = event { break }
+        }
+        #expect(published == ["apns.results": 4, "apns.dead": 2])
+        #expect(ids.count == 1, "whoever reads results can tell which are the same")
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("what costs the channel waits alone, and everything else goes out meanwhile")
     func missingExchange() async throws {
         let isMissing = Mutex(true)

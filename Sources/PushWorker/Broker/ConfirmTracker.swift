@@ -12,15 +12,25 @@ package struct ConfirmTracker<Publication> {
         case confirmed
         /// It could not be routed: confirmed, but stored nowhere.
         case returned
+        /// It, or another one that looks the same, could not be routed.
+        case perhapsReturned
         /// The broker refused it, for instance because the queue is full (`reject-publish`).
         case refused
     }
 
     private struct Entry {
         var publication: Publication?
+        /// Whether a return was put down to it.
         var isReturned = false
+        /// Whether there are others that look the same, and fewer returns than of them.
+        var isDoubtful = false
+        /// What those share that can look the same.
+        let mark: UInt64
         /// When it was published.
         let at: UInt64
+
+        /// What a positive confirm means for it.
+        var fate: Fate { isDoubtful ? .perhapsReturned : isReturned ? .returned : .confirmed }
     }
 
     private var entries = Deque<Entry>()
@@ -40,23 +50,32 @@ package struct ConfirmTracker<Publication> {
     package var oldest: UInt64? { entries.first?.at }
 
     /// Records a publication that was just written and gives its sequence number.
+    ///
+    /// - Parameters:
+    ///   - publication: The publication.
+    ///   - mark: A number that all have in common that one return can match; others may have it, too.
+    ///   - now: The time, in nanoseconds.
     @discardableResult
-    package mutating func published(_ publication: Publication, now: UInt64 = 0) -> UInt64 {
-        entries.append(Entry(publication: publication, at: now))
+    package mutating func published(_ publication: Publication, mark: UInt64 = 0, now: UInt64 = 0) -> UInt64 {
+        entries.append(Entry(publication: publication, mark: mark, at: now))
         unconfirmed += 1
         return first + UInt64(entries.count) - 1
     }
 
-    /// Marks the oldest unconfirmed publication that `matches` accepts as returned.
+    /// Notes that an unconfirmed publication was returned. Where `matches` accepts more than were returned, it could have
+    /// been each of them.
     ///
     /// - Returns: False when nothing matches, which means the broker returned something we did not publish.
     package mutating func returned(where matches: (Publication) -> Bool) -> Bool {
-        for position in entries.indices where !entries[position].isReturned {
-            guard let publication = entries[position].publication, matches(publication) else { continue }
-            entries[position].isReturned = true
-            return true
-        }
-        return false
+        func isMatch(_ position: Int) -> Bool { entries[position].publication.map(matches) ?? false }
+        guard let first = entries.indices.first(where: { !entries[$0].isReturned && isMatch($0) }) else { return false }
+        entries[first].isReturned = true
+        // Of thousands that wait after an outage hardly any share a mark.
+        let mark = entries[first].mark
+        let alike = entries.indices.filter { entries[$0].mark == mark && isMatch($0) }
+        let areAllReturned = alike.allSatisfy { entries[$0].isReturned }
+        for position in alike { entries[position].isDoubtful = !areAllReturned }
+        return true
     }
 
     /// Applies one `basic.ack` (positive) or `basic.nack` (negative) and reports each publication it settles.
@@ -69,7 +88,7 @@ package struct ConfirmTracker<Publication> {
         let last = Int(sequence - first)
         for position in (multiple ? 0 : last)...last {
             guard let publication = entries[position].publication else { continue }
-            let fate: Fate = !positive ? .refused : entries[position].isReturned ? .returned : .confirmed
+            let fate = positive ? entries[position].fate : .refused
             entries[position].publication = nil
             unconfirmed -= 1
             settle(publication, fate)

@@ -249,7 +249,7 @@ final class Publisher {
                 return
             }
             counts.publications[publication.kind.rawValue] += 1
-            tracker.published(publication, now: now.nanoseconds)
+            tracker.published(publication, mark: renderer.mark(of: publication), now: now.nanoseconds)
         }
     }
 }
@@ -389,7 +389,7 @@ extension Publisher {
         let confirm: LaneCounters.Confirm =
             switch fate {
             case .confirmed: .ack
-            case .returned: .returned
+            case .returned, .perhapsReturned: .returned
             case .refused: .nack
             }
         counts.confirms[confirm.rawValue] += 1
@@ -406,6 +406,8 @@ extension Publisher {
             return
         }
         trouble = publication.trouble(after: fate)
+        var publication = publication
+        if fate == .perhapsReturned { publication.isRepublished = true }
         setAside(publication, now: now)
     }
 

@@ -241,7 +241,8 @@ extension Route {
         if case .reply(let index, var verdict) = publication.content {
             if fate != .confirmed {
                 counters.repliesLost += 1
-                verdict.report.addDetail("the reply was lost: reply_to routes nowhere")
+                let loss = fate == .perhapsReturned ? "may be lost" : "was lost"
+                verdict.report.addDetail("the reply \(loss): reply_to routes nowhere")
             }
             publish(.result(index: index, verdict), for: job)
         }

@@ -34,7 +34,7 @@ struct Publication {
     var note: UInt64?
     /// Whether the broker refused or returned it, and has not taken it since.
     var isRefused = false
-    /// Whether it was published before and its confirm was lost: the broker may have it twice.
+    /// Whether it was published before and it is not known what became of that: the broker may have it twice.
     var isRepublished = false
 
     /// Which exchange it goes to, replies apart.
@@ -56,9 +56,9 @@ struct Publication {
     /// What readiness says after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
         switch (fate, content) {
-        case (.returned, .result): "results_unroutable"
-        case (.returned, .deadLetter): "dead_unroutable"
-        case (.returned, _): "retry_unroutable"
+        case (.returned, .result), (.perhapsReturned, .result): "results_unroutable"
+        case (.returned, .deadLetter), (.perhapsReturned, .deadLetter): "dead_unroutable"
+        case (.returned, _), (.perhapsReturned, _): "retry_unroutable"
         case (_, .result): "results_full"
         case (_, .deadLetter): "dead_full"
         case (_, _): "retry_full"

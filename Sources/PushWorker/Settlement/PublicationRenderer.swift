@@ -59,6 +59,21 @@ struct PublicationRenderer {
         }
     }
 
+    /// A number that all publications have in common for which `isSame` takes one message that came back.
+    func mark(of publication: Publication) -> UInt64 {
+        let inFlight = publication.job
+        var mark: UInt64 = 0
+        switch publication.content {
+        case .result(let index, _), .reply(let index, _): mark = UInt64(index)
+        case .deadLetter where !Self.hasOwnID(inFlight.job): return 0
+        case .retry, .deadLetter: break
+        }
+        let bytes = inFlight.job.bytes
+        // Ids that are counted differ at their end.
+        for position in inFlight.job.jobID.suffix(8) { mark = mark &* 31 &+ UInt64(bytes[position]) }
+        return mark
+    }
+
     /// Whether a message that came back is this publication.
     func isSame(
         _ publication: Publication, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
@@ -70,7 +85,9 @@ struct PublicationRenderer {
             var key: [UInt8] = []
             report(index, verdict, of: publication.job).appendRoutingKey(for: job, to: &key)
             return routingKey.isEqual(to: key.span) && Self.isResult(messageID, of: index, for: job)
-        case .reply(let index, _): return Self.isResult(messageID, of: index, for: job)
+        case .reply(let index, _):
+            return routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
+                && Self.isResult(messageID, of: index, for: job)
         case .retry(let tier, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
