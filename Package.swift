@@ -68,7 +68,7 @@ let package = Package(
         module(
             "PushWorker",
             [
-                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", collections, logging,
+                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", collections, heap, logging,
                 metrics, lifecycle,
                 hummingbird, yams,
             ]),

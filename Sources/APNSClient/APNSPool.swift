@@ -18,7 +18,7 @@ package protocol APNSPoolDelegate: AnyObject {
     /// `adopt(_:for:now:)` or `connectFailed(_:for:now:)`.
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest)
 
-    /// `capacity` grew from nothing, or `isConnected` changed.
+    /// `capacity` grew from nothing, or `streamLimit` or `isConnected` changed.
     func poolCapacityChanged(_ pool: APNSPool)
 
     /// The credential was switched or refused; it must not flush, close or otherwise change the pool.
@@ -73,6 +73,8 @@ package final class APNSPool {
     private var timerDue = UInt64.max
     /// Whether the lane was told, or saw, that nothing can be submitted.
     private var isStarved = true
+    /// The `streamLimit` that the lane knows.
+    private var toldStreamLimit = 0
     /// Sixteen times the usual length of a payload, a moving average.
     private var usualBytes = 512 * 16
     /// Bytes of payload submitted so far.
@@ -378,8 +380,10 @@ package final class APNSPool {
         for connection in connections { review(connection, now: now) }
         while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
         updateConnectivity()
-        if isStarved, capacity > 0 {
-            isStarved = false
+        let streamLimit = streamLimit
+        if streamLimit != toldStreamLimit || (isStarved && capacity > 0) {
+            toldStreamLimit = streamLimit
+            if capacity > 0 { isStarved = false }
             delegate?.poolCapacityChanged(self)
         }
         var due = min(machine.nextDue ?? .max, machine.surplusDue ?? .max, advanceProof(now: now) ?? .max)

@@ -96,7 +96,8 @@ final class FakeBroker: Sendable {
         _ = try? LoopThread.start(name: "fake-client") { [self] in
             guard let socket = shared.withLock({ $0.take() }) else { return }
             var client = Client(broker: self)
-            guard (try? socket.write(Wire.welcome(heartbeat: behaviour.heartbeat).span)) != nil else { return }
+            let welcome = Wire.welcome(channelMax: 2_047, heartbeat: behaviour.heartbeat)
+            guard (try? socket.write(welcome.span)) != nil else { return }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while !isStopped {
                 guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }

@@ -244,4 +244,35 @@ struct LaneBrokerTests {
         settings.standstill = .seconds(2)
         #expect(Lane.standstill(settings, negotiated: [10, 3]) == 2_000)
     }
+
+    @Test("a turn looks at the routes that something happened to, however many others there are")
+    func manyRoutes() async throws {
+        let count = 200
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 2_000))
+        defer { broker.stop() }
+        let handle = try start(broker) { settings in
+            settings.routes = (0..<count).map {
+                LaneSettings.RouteSettings(name: "\(WorkerBuilder.unrouted)-\($0)", queues: ["jobs-\($0)"])
+            }
+            settings.routeCount = count
+        }
+        // Each route looks at what stands first in its queue, then it wants more.
+        var (acknowledged, consumers, cancelled): (UInt64, Int, Int) = (0, 0, 0)
+        for await event in broker.events {
+            switch event {
+            case .acknowledged(_, let tag): acknowledged = max(acknowledged, tag)
+            case .consumer: consumers += 1
+            case .cancelled: cancelled += 1
+            default: break
+            }
+            if acknowledged == 2_000, cancelled >= count, consumers >= 2 * count { break }
+        }
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(10))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+        let counted = handle.metrics.latest.lane
+        // Opening a channel, a prefetch and a consumer, all that once more with a wider window, and the end.
+        let expected = 16 * count + 2 * counted.turns
+        #expect(counted.routeTurns <= expected, "\(counted.routeTurns) in \(counted.turns) turns")
+    }
 }

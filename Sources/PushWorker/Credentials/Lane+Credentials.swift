@@ -8,6 +8,7 @@ extension Lane {
     /// A new version was read: each route proves it for itself.
     func changed(_ credential: APNSCredential) {
         for route in routes where route.credential?.name == credential.name {
+            mark(route)
             route.credential?.candidateTrouble = nil
             route.pool?.offer(credential, now: now)
             for host in route.channelHosts { host.offer(credential, now: now) }
@@ -15,7 +16,6 @@ extension Lane {
             guard route.pool?.credential === credential else { continue }
             route.credential?.refusal = nil
             route.breaker.credentialReplaced()
-            mark(route)
         }
     }
 
@@ -80,19 +80,19 @@ extension Lane {
     }
 
     /// Reports a clock that differs from APNs' by so much that provider tokens are in danger.
-    func watchClocks() {
-        for route in routes {
-            guard let skew = route.pool?.status.clockSkew else { continue }
-            route.counters.clockSkew = Int(clamping: skew)
-            guard let isWrong = route.credential?.clock.learned(skew) else { continue }
-            let metadata = Logger.Metadata.with([.route: "\(route.name)", .detail: "\(skew) s ahead of APNs"])
-            if isWrong {
-                logger.error(
-                    "this machine's clock is wrong: APNs refuses provider tokens that are an hour off",
-                    metadata: metadata)
-            } else {
-                logger.notice("this machine's clock agrees with APNs' again", metadata: metadata)
-            }
+    ///
+    /// - Parameters:
+    ///   - skew: Seconds by which this clock is ahead of APNs', as the route's connections know it.
+    ///   - route: The route.
+    func watchClock(_ skew: Int64, of route: Route) {
+        route.counters.clockSkew = Int(clamping: skew)
+        guard let isWrong = route.credential?.clock.learned(skew) else { return }
+        let metadata = Logger.Metadata.with([.route: "\(route.name)", .detail: "\(skew) s ahead of APNs"])
+        if isWrong {
+            logger.error(
+                "this machine's clock is wrong: APNs refuses provider tokens that are an hour off", metadata: metadata)
+        } else {
+            logger.notice("this machine's clock agrees with APNs' again", metadata: metadata)
         }
     }
 }

@@ -46,11 +46,13 @@ extension Lane {
                     .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it",
                 ]))
             // A route whose token was made by a wrong clock need not wait for its next probe.
-            for route in routes where route.pool?.credential.tokens != nil {
-                route.breaker.credentialReplaced()
+            for route in routes {
+                if route.pool?.credential.tokens != nil { route.breaker.credentialReplaced() }
                 mark(route)
             }
         case .settled:
+            // Credentials begin and end by another time from now on.
+            for route in routes { mark(route) }
             logger.notice("this machine's clock is believed again", metadata: .with([.lane: "\(settings.index)"]))
         }
     }

@@ -12,8 +12,6 @@ internal import RabbitMQ
 final class Lane {
     /// The longest a turn waits when nothing is due, so that the snapshot and the progress stamp stay fresh.
     static let longestWait: UInt64 = 500_000_000
-    /// How often every route is looked at, whether something happened to it or not.
-    static let sweepInterval: UInt64 = 20_000_000
     /// How often a snapshot is left.
     static let snapshotInterval: UInt64 = 250_000_000
 
@@ -34,6 +32,8 @@ final class Lane {
     private(set) lazy var consumeLink = makeLink(.consume)
     private(set) lazy var publishLink = makeLink(.publish)
     private(set) lazy var routes = makeRoutes()
+    /// What was reported of the routes.
+    lazy var report = LaneReport(routes, configured: settings.routeCount)
 
     /// The time of this turn.
     private(set) var now = MonotonicTime.now()
@@ -42,7 +42,12 @@ final class Lane {
     var clocks: ClockWatch
     /// Routes that something happened to in this turn.
     private var marked: [Route] = []
-    private var nextSweep = MonotonicTime(nanoseconds: 0)
+    /// When the others have something to do.
+    private var dueTimes: DueTimes
+    /// Routes that go on once results can go out.
+    private var heldBack: [Route] = []
+    /// What all routes were told last; nil before the first turn.
+    private var condition: LaneCondition?
     private var nextSnapshot = MonotonicTime(nanoseconds: 0)
     private(set) var drain: Drain?
     /// Routes whose acknowledgements found no room; they are looked at again once there is some.
@@ -62,6 +67,7 @@ final class Lane {
         self.handle = handle
         self.logger = logger
         clocks = ClockWatch(standstill: Self.standstill(settings))
+        dueTimes = DueTimes(routes: settings.routes.count)
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
     }
@@ -112,21 +118,14 @@ final class Lane {
         let pulse = handle.pulse
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
-        if consumeLink.isReadyToSend {
-            for route in starved { mark(route) }
-            starved.removeAll(keepingCapacity: true)
-        }
         pulse.enter(.routes)
-        if now >= nextSweep {
-            nextSweep = now.adding(nanoseconds: Self.sweepInterval)
-            for route in routes { mark(route) }
-        }
-        for route in routes where route.isDue(now: now.nanoseconds) { mark(route) }
+        let condition = currentCondition
+        markDue(condition)
         let working = marked
         marked.removeAll(keepingCapacity: true)
         for route in working {
             route.isMarked = false
-            advance(route)
+            advance(route, condition)
         }
         pulse.enter(.publishing)
         flushJournal()
@@ -135,34 +134,65 @@ final class Lane {
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
+        counters.routeTurns += working.count
+        for route in working { dueTimes.set(route.nextDue(now: now, wallClock: wallClock), of: route.position) }
+        markHeldBack()
+        report.note(working)
         pulse.enter(.sending)
         publishLink.flush(now: now)
         consumeLink.flush(now: now)
         if now >= nextSnapshot {
             nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
             pulse.enter(.reporting)
-            watchClocks()
-            handle.publish(status(), snapshot())
+            leaveReport()
         }
     }
 
-    private func advance(_ route: Route) {
+    /// What concerns all routes in this turn.
+    private var currentCondition: LaneCondition {
+        LaneCondition(
+            isDraining: drain != nil, isLeaving: drain.map { now >= $0.handBackAt } == true,
+            isHeldUp: publisher.isHeldUp(now: now))
+    }
+
+    /// Notes which routes this turn has to look at although no event concerned them.
+    private func markDue(_ condition: LaneCondition) {
+        if condition != self.condition {
+            self.condition = condition
+            for route in routes { mark(route) }
+        }
+        while let position = dueTimes.popDue(now: now.nanoseconds) { mark(routes[position]) }
+        if !starved.isEmpty, consumeLink.isReadyToSend {
+            for route in starved { mark(route) }
+            starved.removeAll(keepingCapacity: true)
+        }
+        markHeldBack()
+    }
+
+    /// Notes the routes that waited for results to go out and can go on.
+    private func markHeldBack() {
+        guard !heldBack.isEmpty, !publisher.isCongested else { return }
+        heldBack.removeAll { route in
+            guard route.mayGoOn else { return false }
+            route.isHeldBack = false
+            mark(route)
+            return true
+        }
+    }
+
+    private func advance(_ route: Route, _ condition: LaneCondition) {
         route.breaker.tick(now: now.nanoseconds)
         route.memory.forgetIfDue(now: now.nanoseconds)
         route.followCredential(now: now, wallClock: wallClock)
         route.cooling.forgetIfDue(now: now.nanoseconds)
         route.poison.tick(now: now.nanoseconds)
-        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
-        let isHeldUp = publisher.isHeldUp(now: now)
-        route.updateIntake(isDraining: drain != nil || isHeldUp)
-        perform(route)
-        let isLeaving = drain.map { now >= $0.handBackAt } == true
-        if let delay = route.breaker.splitDelay(isDraining: drain != nil, isLeaving: isLeaving) {
+        if let delay = route.breaker.splitDelay(isDraining: condition.isDraining, isLeaving: condition.isLeaving) {
             route.splitStarted(after: delay, now: now, wallClock: wallClock)
         }
         // A route that cannot work gives its jobs back in the end, for another worker may be able to.
-        let isGivingUp = route.breaker.intake == .none && (drain != nil || route.shouldHandBack)
-        if isHeldUp || isGivingUp || isLeaving { handBack(route) }
+        let isGivingUp = route.breaker.intake == .none && (condition.isDraining || route.shouldHandBack)
+        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
+        if condition.isHeldUp || isGivingUp || condition.isLeaving { handBack(route) }
         if !route.refused.isEmpty { route.reportRefused(wallClock: wallClock) }
         let maySend = !publisher.isCongested
         route.rateDue = nil
@@ -173,6 +203,13 @@ final class Lane {
         if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
         route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
         FailPoint.reached(.afterSend, if: route.requests.count > open)
+        if route.waitsForPublisher, !route.isHeldBack {
+            route.isHeldBack = true
+            heldBack.append(route)
+        }
+        // Last, because what was sent and taken up decides how much more is wanted.
+        route.updateIntake(isDraining: condition.isDraining || condition.isHeldUp)
+        perform(route)
     }
 
     /// Sends the methods that the route's consumer wants.
@@ -263,21 +300,11 @@ final class Lane {
         if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publisher.nextDue { wake(at: due) }
         if let due = journal?.nextDue { wake(at: due) }
-        var isBusy = false
-        for route in routes {
-            if let due = route.acknowledgements.nextDue {
-                wake(at: due)
-                isBusy = true
-            }
-            if let due = route.breaker.nextTick { wake(at: due) }
-            if let due = route.consumer.nextDue(now: now.nanoseconds) { wake(at: due) }
-            if let due = route.rateDue { wake(at: due) }
-            if let due = route.poison.due, due > now.nanoseconds { wake(at: due) }
-            if let due = route.nextChannelDue { wake(at: due) }
-            isBusy = isBusy || !route.isQuiet
+        if let due = dueTimes.earliest { wake(at: due) }
+        if let drain {
+            if now < drain.handBackAt { wake(at: drain.handBackAt.nanoseconds) }
+            wake(at: drain.deadline.nanoseconds)
         }
-        // An idle lane sleeps through its sweeps.
-        if isBusy || drain != nil { wake(at: nextSweep.nanoseconds) }
         return wait
     }
 }
@@ -313,7 +340,6 @@ extension Lane {
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2
             drain = Drain(deadline: deadline, handBackAt: now.adding(nanoseconds: half))
-            for route in routes { mark(route) }
         }
     }
 
@@ -371,7 +397,8 @@ extension Lane {
         consumeLink.close()
         publishLink.close()
         journal?.close()
-        handle.publish(status(), snapshot())
+        report.forget()
+        leaveReport()
     }
 }
 

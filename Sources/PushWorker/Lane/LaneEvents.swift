@@ -36,6 +36,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         for route in lane.routes {
             route.generationEnded(now: lane.now)
             route.consumer.connectionLost()
+            lane.mark(route)
         }
     }
 

@@ -56,21 +56,21 @@ extension Lane {
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            routes: routes.map(status))
+            routes: report.statuses)
     }
 
-    private func status(of route: Route) -> LaneStatus.Route {
+    private func status(of route: Route, _ pool: APNSPoolStatus?) -> LaneStatus.Route {
         var troubles: [String] = []
         if let trouble = route.consumer.trouble { troubles.append(trouble) }
         troubles += route.credentialTroubles
         if route.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
-        if let pool = route.pool, !pool.isConnected {
+        if let pool, !pool.isConnected {
             // A connection that comes about and ends at once says why when it ends.
-            let trouble = route.connectTrouble ?? pool.status.lastError?.message ?? "connecting"
+            let trouble = route.connectTrouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")
         }
         for host in route.channelHosts { troubles += host.troubles }
-        let isConnected = route.pool?.isConnected ?? true
+        let isConnected = pool?.isConnected ?? true
         let state =
             switch route.breaker.state {
             case _ where route.breaker.isHeld: "parked"
@@ -80,7 +80,7 @@ extension Lane {
             case .working: route.consumer.isServing ? "ready" : "starting"
             }
         return LaneStatus.Route(
-            name: route.name, state: state, connections: route.connectionCount,
+            name: route.name, state: state, connections: pool?.usable ?? 0,
             credentialVersion: route.pool?.credential.version, troubles: troubles, limitedBy: limit(of: route))
     }
 
@@ -99,9 +99,8 @@ extension Lane {
         return connection.isBlocked ? "blocked" : "up"
     }
 
-    /// Everything counted so far, by the routes' positions in the configuration; behind them the route that answers jobs
-    /// nobody claims.
-    func snapshot() -> LaneSnapshot {
+    /// Everything counted so far.
+    private func snapshot() -> LaneSnapshot {
         counters.longestTurnNanoseconds = longestTurn.value(now: now.nanoseconds)
         counters.isConsumerUp = consumeLink.session != nil
         counters.isPublisherUp = publishLink.session != nil
@@ -112,35 +111,39 @@ extension Lane {
         counters.confirms = publisher.counts.confirms
         counters.brokerConnects = consumeLink.opened + publishLink.opened
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
-        var byConfiguration = [RouteCounters?](repeating: nil, count: settings.routeCount + 1)
-        for route in routes {
-            let position = route.claim?.index ?? settings.routeCount
-            byConfiguration[position] = route.gauged(limitedBy: limit(of: route), now: now)
+        return LaneSnapshot(lane: counters, routes: report.counters)
+    }
+
+    /// Leaves a picture of the lane for others, with what is new of its routes.
+    func leaveReport() {
+        while let route = report.next() {
+            let pool = route.pool?.status
+            if let skew = pool?.clockSkew { watchClock(skew, of: route) }
+            report.take(status(of: route, pool), route.gauged(pool, limitedBy: limit(of: route), now: now), of: route)
         }
-        return LaneSnapshot(lane: counters, routes: byConfiguration)
+        handle.publish(status(), snapshot())
     }
 }
 
-extension Route {
-    /// Connections to APNs that take pushes, the ones included on which the first push is still to prove the credential.
-    fileprivate var connectionCount: Int {
-        guard let status = pool?.status else { return 0 }
-        return status.proving + status.open
-    }
+extension APNSPoolStatus {
+    /// Connections that take pushes, the ones included on which the first push is still to prove the credential.
+    fileprivate var usable: Int { proving + open }
+}
 
+extension Route {
     /// The route's counters with the gauges of this moment.
-    func gauged(limitedBy limit: RouteLimit, now: MonotonicTime) -> RouteCounters {
+    fileprivate func gauged(_ pool: APNSPoolStatus?, limitedBy limit: RouteLimit, now: MonotonicTime) -> RouteCounters {
         counters.limitedBy = limit
         counters.coolingTokens = cooling.count(at: now.nanoseconds)
         counters.suspects = poison.heldCount
         counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
         counters.inFlight = requests.count
         counters.unacknowledged = acknowledgements.unacknowledged
-        counters.connections = connectionCount
+        counters.connections = pool?.usable ?? 0
         counters.streamLimit = pool?.streamLimit ?? 0
-        if let status = pool?.status {
-            counters.connectionsOpened = status.opened
-            counters.goAways = status.goAways
+        if let pool {
+            counters.connectionsOpened = pool.opened
+            counters.goAways = pool.goAways
         }
         counters.isParked = breaker.intake == .none
         return counters

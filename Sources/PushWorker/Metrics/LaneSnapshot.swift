@@ -115,6 +115,8 @@ package struct LaneCounters: Sendable {
     package var journalLate = 0
     /// Turns of the loop.
     package var turns = 0
+    /// How often a route was looked at in a turn.
+    package var routeTurns = 0
     /// How often the lane did not turn for longer than two heartbeats.
     package var standstills = 0
     /// How often the calendar was set.

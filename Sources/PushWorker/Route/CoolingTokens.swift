@@ -61,6 +61,9 @@ struct CoolingTokens {
     /// How many tokens wait at a moment; looks at all of them.
     func count(at now: UInt64) -> Int { ends.values.count { $0 > now } }
 
+    /// When `forgetIfDue(now:)` has something to do; nil while no token rests.
+    var nextDue: UInt64? { ends.isEmpty ? nil : latestEnd }
+
     /// Forgets everything once the last token's time is over.
     mutating func forgetIfDue(now: UInt64) {
         if !ends.isEmpty, now >= latestEnd { ends.removeAll() }

@@ -212,6 +212,9 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         while let oldest = order.first, now >= oldest.until { forgetOldest() }
     }
 
+    /// When `forgetIfDue(now:)` has something to do; nil while nothing is remembered, or its time does not count.
+    var nextDue: UInt64? { pausedAt == nil ? order.first?.until : nil }
+
     private mutating func forgetOldest() {
         guard let oldest = order.popFirst(), let found = known[oldest.key], found.until <= oldest.until else { return }
         for one in found.unfinished { bytes -= one.bytes }

@@ -47,7 +47,8 @@ extension Route {
     /// When time alone gives a host something to do, in nanoseconds.
     var nextChannelDue: UInt64? {
         // What sleeps is looked at by nobody, and its time would stay in the past.
-        hasChannelWork ? channelHosts.lazy.filter { !$0.isAsleep }.compactMap(\.nextDue).min() : nil
+        guard hasChannelWork else { return nil }
+        return channelHosts.lazy.filter { !$0.isAsleep }.compactMap(\.nextDue).min()
     }
 
     /// Takes out the jobs that were not sent yet: another worker may do them.

@@ -94,6 +94,10 @@ final class Route {
     var owedAcknowledgements = Deque<OwedAcknowledgement>()
     /// Whether the lane will look at the route at the end of this turn.
     var isMarked = false
+    /// Whether the lane looks at the route again once results can go out.
+    var isHeldBack = false
+    /// Whether the lane's report knows the route as it is.
+    var isReported = false
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
     /// What the route counted so far.
@@ -194,15 +198,16 @@ final class Route {
         return nil
     }
 
-    /// Whether something falls due by a moment: an acknowledgement, a probe, the rate, or what lacked room before.
-    func isDue(now: UInt64) -> Bool {
-        if !owedAcknowledgements.isEmpty { return true }
-        if let due = acknowledgements.nextDue, due <= now { return true }
-        if let due = breaker.nextTick, due <= now { return true }
-        if let due = rateDue, due <= now { return true }
-        if let due = poison.due, due <= now { return true }
-        if let due = nextChannelDue, due <= now { return true }
-        return false
+    /// Whether the route has something to do that only waits for results to find their way out.
+    var waitsForPublisher: Bool {
+        guard refused.isEmpty else { return true }
+        return surroundings.publisher.isCongested && (hasBacklog || poison.hasSuspects || !areChannelsQuiet)
+    }
+
+    /// Whether a route that waited for results to go out can go on, now that pushes may.
+    var mayGoOn: Bool {
+        guard let job = refused.first else { return true }
+        return surroundings.publisher.takesRefusals(withReply: job.job.replyTo != nil)
     }
 
     /// Takes out the jobs whose only notification waits to be sent again and has left no trace: another worker may do it.

@@ -211,11 +211,16 @@ package struct RouteBreaker {
         mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 
-    /// When `tick` has something to do.
+    /// When `tick` has something to do; in the past where it has not seen yet that the route stopped.
     package var nextTick: UInt64? {
-        let outage = lostAt.map { $0 + Self.disconnectGrace }
-        let probe: UInt64? = if case .parked(let until) = state { until } else { nil }
-        let handBack = mayHandBack ? nil : handBackDue
-        return [outage, probe, handBack, provenDue].compactMap(\.self).min()
+        var next = UInt64.max
+        if let lostAt { next = min(next, lostAt + Self.disconnectGrace) }
+        if case .parked(let until) = state { next = min(next, until) }
+        if let relapseEnd { next = min(next, relapseEnd) }
+        if let provenDue { next = min(next, provenDue) }
+        if !mayHandBack {
+            if let handBackDue { next = min(next, handBackDue) } else if intake != .full { next = 0 }
+        }
+        return next == .max ? nil : next
     }
 }

@@ -1,0 +1,80 @@
+internal import HeapModule
+
+/// When each of a lane's routes has something to do only because time passes. Pure: time comes in.
+///
+/// A turn takes out the routes that are due and learns when the next one is. It looks at no other route, so a route to
+/// which nothing happens costs a turn nothing.
+struct DueTimes {
+    private struct Entry: Comparable {
+        let due: UInt64
+        let route: Int
+        /// Which of the route's successive times it is.
+        let generation: UInt64
+
+        static func < (left: Entry, right: Entry) -> Bool { left.due < right.due }
+    }
+
+    private struct Time {
+        var due = DueTimes.never
+        var generation: UInt64 = 0
+    }
+
+    /// Entries whose time is not that of their route any more stay until they surface, or until they are too many.
+    private var heap = Heap<Entry>()
+    /// When each route is due, by its position on the lane.
+    private var times: [Time]
+
+    /// The time of a route that only events concern.
+    static let never = UInt64.max
+
+    /// Starts with routes of which none is due.
+    ///
+    /// - Parameter count: How many routes there are.
+    init(routes count: Int) { times = Array(repeating: Time(), count: count) }
+
+    /// How many entries are kept, outdated ones included.
+    var entryCount: Int { heap.count }
+
+    /// When the first route is due, in nanoseconds; nil when none is.
+    var earliest: UInt64? {
+        mutating get {
+            dropOutdated()
+            return heap.min?.due
+        }
+    }
+
+    /// Sets the time of a route in place of the one before.
+    ///
+    /// - Parameters:
+    ///   - due: When it is due, in nanoseconds; `never` where only events concern it.
+    ///   - route: The route's position on the lane.
+    mutating func set(_ due: UInt64, of route: Int) {
+        guard times[route].due != due else { return }
+        let generation = times[route].generation + 1
+        times[route] = Time(due: due, generation: generation)
+        guard due != Self.never else { return }
+        heap.insert(Entry(due: due, route: route, generation: generation))
+        // A busy route's time changes with every turn.
+        if heap.count > 2 * times.count + 64 { heap = Heap(heap.unordered.filter(isCurrent)) }
+    }
+
+    /// Takes out a route that is due; it is due no more until its time is set again.
+    ///
+    /// - Parameter now: The time, in nanoseconds.
+    /// - Returns: The route's position on the lane; nil when no further route is due.
+    mutating func popDue(now: UInt64) -> Int? {
+        dropOutdated()
+        guard let first = heap.min, first.due <= now else { return nil }
+        heap.removeMin()
+        times[first.route].due = Self.never
+        return first.route
+    }
+
+    private func isCurrent(_ entry: Entry) -> Bool {
+        times[entry.route].due == entry.due && times[entry.route].generation == entry.generation
+    }
+
+    private mutating func dropOutdated() {
+        while let first = heap.min, !isCurrent(first) { heap.removeMin() }
+    }
+}

@@ -1,0 +1,62 @@
+internal import APNSClient
+internal import EventLoop
+
+// When a route has something to do only because time passed. Events bring the lane to look at a route in any case.
+extension Route {
+    /// How soon a route looks again for a place on its connections, in nanoseconds: their size follows what waits.
+    static let backlogInterval: UInt64 = 20_000_000
+    /// How often a route with work under way is looked at in any case, in nanoseconds: jobs that it cannot send expire.
+    static let patrolInterval: UInt64 = 500_000_000
+    /// By how much what is only forgotten may be late, in nanoseconds, so that many routes forget in one turn.
+    private static let forgettingInterval: UInt64 = 1_000_000_000
+    /// After how long the credential's time is looked at again at the latest, in milliseconds.
+    private static let longestValidity: Int64 = 3_600_000
+
+    /// When the route is to be looked at although nothing happens to it, in nanoseconds; `DueTimes.never` for not at all.
+    ///
+    /// It holds for the route as it is at the end of a turn.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the turn.
+    ///   - wallClock: Milliseconds since 1970.
+    func nextDue(now: MonotonicTime, wallClock: Int64) -> UInt64 {
+        let now = now.nanoseconds
+        var due = DueTimes.never
+        func look(at time: UInt64?) {
+            if let time { due = min(due, time) }
+        }
+        look(at: acknowledgements.nextDue)
+        look(at: breaker.nextTick)
+        look(at: consumer.nextDue(now: now))
+        look(at: rateDue)
+        look(at: nextChannelDue)
+        look(at: credentialDue(now: now, wallClock: wallClock))
+        // What is due and still waits must be waiting for something else, which is an event.
+        if let held = poison.due, held > now { look(at: held) }
+        if let idleSince, idleSince + Self.survival > now { look(at: idleSince + Self.survival) }
+        look(at: Self.later(memory.nextDue, by: Self.forgettingInterval))
+        look(at: Self.later(cooling.nextDue, by: Self.forgettingInterval))
+        if hasBacklog, breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
+            look(at: now + Self.backlogInterval)
+        } else if !isQuiet {
+            look(at: Self.later(now, by: Self.patrolInterval))
+        }
+        // Never twice in a moment, whatever is wrong with a time.
+        return max(due, now + 1_000_000)
+    }
+
+    /// When the credential's time begins or ends, or has to be looked at again.
+    private func credentialDue(now: UInt64, wallClock: Int64) -> UInt64? {
+        guard let validity = pool?.credential.validity else { return nil }
+        let seconds = wallClock / 1_000
+        guard seconds <= validity.upperBound else { return nil }
+        let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1
+        let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - wallClock
+        return now + UInt64(max(0, wait)) * 1_000_000
+    }
+
+    /// The first multiple of an interval after a time, so that what is not urgent falls due together.
+    private static func later(_ time: UInt64?, by interval: UInt64) -> UInt64? {
+        time.map { ($0 / interval + 1) * interval }
+    }
+}
