@@ -68,14 +68,15 @@ struct BackoffTests {
     func steady() {
         var random = SplitMix64(seed: 7)
         for isCrowd in [false, true] {
-            var firsts: [UInt64] = []
+            var (firsts, later): ([UInt64], [UInt64]) = ([], [])
             for _ in 0..<200 {
                 var backoff = Backoff.broker
                 backoff.lost(after: Backoff.probation, isCrowd: isCrowd, isLate: false)
                 if !isCrowd { for _ in 0..<3 { _ = backoff.next(using: &random) } }
                 firsts.append(backoff.next(using: &random))
-                for _ in 0..<5 { #expect(backoff.next(using: &random) >= 3 * Self.second) }
+                later += (0..<5).map { _ in backoff.next(using: &random) }
             }
+            #expect(later.min() ?? 0 >= 3 * Self.second && later.max() ?? .max <= 4 * Self.second)
             #expect(firsts.contains { $0 < Self.second } && firsts.contains { $0 > 3 * Self.second })
         }
     }
@@ -124,13 +125,13 @@ struct BackoffTests {
 
     @Test(
         "500 workers come back over more than ten seconds and within a half minute, never most of them in one second",
-        arguments: [1, 3, 5, 10, 20, 60].map { Outage(length: $0, isCrowd: true) } + [
+        arguments: [1, 5, 20, 60].map { Outage(length: $0, isCrowd: true) } + [
             Outage(length: 20, isCrowd: false), Outage(length: 60, isCrowd: false),
         ])
     func crowd(outage: Outage) {
         var random = SplitMix64(seed: 7)
         var (narrow, busiest) = (0, 0)
-        for _ in 0..<100 {
+        for _ in 0..<50 {
             let times = (0..<500).flatMap { _ in returns(from: outage, &random) }.sorted()
             let (first, last) = (times.first ?? 0, times.last ?? 0)
             if last - first < 10 * Self.second { narrow += 1 }
@@ -142,14 +143,14 @@ struct BackoffTests {
                 busiest = max(busiest, end - start + 1)
             }
         }
-        #expect(narrow <= 1, "\(narrow) of 100")
+        #expect(narrow <= 1, "\(narrow) of 50")
         // A quarter each, were they spread evenly over the four seconds of a single worker.
         #expect(busiest <= 225, "\(busiest) of 500 in a second")
     }
 
     @Test(
         "a single worker is back within five seconds as the median of five outages, but for one go in a thousand",
-        arguments: [1, 2, 8], [Outage(length: 5, isCrowd: true), Outage(length: 60, isCrowd: false)])
+        arguments: [1, 8], [Outage(length: 5, isCrowd: true), Outage(length: 60, isCrowd: false)])
     func single(lanes: Int, outage: Outage) {
         var random = SplitMix64(seed: 7)
         var (late, slow) = (0, 0)
