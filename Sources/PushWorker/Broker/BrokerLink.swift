@@ -59,6 +59,7 @@ final class BrokerLink: ReadinessHandler {
     private var random = SystemRandomNumberGenerator()
     private let loop: EventLoop
     private let identity: Identity
+    private let mayConnect: () -> Bool
     private let lookUp: (BrokerRole, Int) -> Void
     private unowned let delegate: any BrokerLinkDelegate
     /// Addresses that were found and not tried yet.
@@ -80,15 +81,18 @@ final class BrokerLink: ReadinessHandler {
     ///   - loop: Watches its socket.
     ///   - delegate: Is told what happens.
     ///   - now: The time.
+    ///   - mayConnect: Whether the link it follows is open; a link that follows none always may. Of two links that were
+    ///     lost together only one draws a pause, so that their worker is ready as soon as that one is over.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
         role: BrokerRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
-        lookUp: @escaping (BrokerRole, Int) -> Void
+        mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (BrokerRole, Int) -> Void
     ) {
         self.role = role
         self.identity = identity
         self.loop = loop
         self.delegate = delegate
+        self.mayConnect = mayConnect
         self.lookUp = lookUp
         state = .waiting(until: now)
         openedAt = now
@@ -114,7 +118,7 @@ final class BrokerLink: ReadinessHandler {
         switch state {
         case .closed: return
         case .waiting(let until):
-            guard now >= until else { return }
+            guard now >= until, mayConnect() else { return }
             lookUps += 1
             state = .lookingUp(number: lookUps, until: now.adding(Self.lookUpLimit))
             lookUp(role, lookUps)
@@ -132,7 +136,8 @@ final class BrokerLink: ReadinessHandler {
     func nextDue(now: MonotonicTime) -> MonotonicTime? {
         switch state {
         case .closed: nil
-        case .waiting(let until), .lookingUp(_, let until): until
+        case .waiting(let until): mayConnect() ? until : nil
+        case .lookingUp(_, let until): until
         case .connected(let connection): doubt == nil ? connection.nextDue(now: now) : now
         }
     }
@@ -188,6 +193,11 @@ final class BrokerLink: ReadinessHandler {
 
     // MARK: Connecting
 
+    /// The link that this one follows is open: there is no reason to wait any longer.
+    func connectAtOnce(now: MonotonicTime) {
+        if case .waiting = state { state = .waiting(until: now) }
+    }
+
     /// The helper thread is done.
     ///
     /// - Parameters:
@@ -228,9 +238,11 @@ final class BrokerLink: ReadinessHandler {
     func failed(_ error: AMQPError, now: MonotonicTime) {
         if session != nil {
             lost += 1
-            backoff.ended(after: now.nanoseconds(since: openedAt))
-            // A broker that closes its connections closes all of them, and everybody comes back at once.
-            if error.code == .connectionClosed { backoff.crowded() }
+            // A broker that closes its connections closes all of them, and everybody comes back at once. Those that come
+            // late are chosen once for the whole worker; what follows another link is late as often as that is.
+            backoff.lost(
+                after: now.nanoseconds(since: openedAt), isCrowd: error.code == .connectionClosed,
+                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now.nanoseconds))
         }
         // A broker that is slow, not booting, gets more time with each attempt.
         if error.code == .timeout { patience = min(patience * 2, .seconds(3600)) }

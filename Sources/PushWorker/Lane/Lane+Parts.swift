@@ -29,8 +29,11 @@ extension Lane {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
         let identity = BrokerLink.Identity(
             name: "\(settings.instance) lane \(settings.index) \(role.rawValue)", version: settings.version)
-        return BrokerLink(role: role, identity: identity, loop: loop, delegate: delegate, now: now) {
-            [settings, handle] role, number in
+        return BrokerLink(
+            role: role, identity: identity, loop: loop, delegate: delegate, now: now,
+            // Jobs that are delivered before results can go out only wait here.
+            mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
+        ) { [settings, handle] role, number in
             NameLookup.run(name: "martlet-amqp") {
                 Self.findBrokers(settings)
             } deliver: { result in

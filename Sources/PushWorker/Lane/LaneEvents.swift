@@ -120,6 +120,7 @@ final class PublishEvents: BrokerLinkDelegate {
             return
         }
         lane.publisher.connectionOpened()
+        lane.consumeLink.connectAtOnce(now: now)
     }
 
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
