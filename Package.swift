@@ -10,9 +10,13 @@ let dialect: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What modules on the way of a job are built with besides, in release builds: no checks at run time for overlapping
+/// accesses to one variable. Debug builds, and so all tests, have them.
+let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
 /// A library target of this package, in the order of the arrows: a module imports only what stands above it.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: dialect)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = unchecked) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: dialect + settings)
 }
 
 /// A test target; every one may use `TestSupport`.
@@ -61,10 +65,10 @@ let package = Package(
         module("TLS", ["COpenSSL", "Buffers"]),
         module("HTTP2", ["CNGHTTP2"]),
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "EventLoop"]),
-        module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"]),
+        module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel"),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
-        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle]),
+        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], []),
         module(
             "PushWorker",
             [
