@@ -16,7 +16,7 @@ extension WorkerBuilder {
             let (endpoint, proxy) = try place(address, setting, route.environment)
             return APNSConnector(endpoint: endpoint, trust: trust, limiter: limiter, proxy: proxy)
         }
-        settings.broadcastConnector = try connector(apns.broadcast, ChannelHost.Kind.broadcast.setting)
-        settings.managementConnector = try connector(apns.channels, ChannelHost.Kind.management.setting)
+        settings.broadcastConnector = try connector(apns.broadcast, Destination.Kind.broadcast.setting)
+        settings.managementConnector = try connector(apns.channels, Destination.Kind.management.setting)
     }
 }

@@ -20,8 +20,7 @@ struct RouteIntakeTests {
 
     /// A route without connections, for all jobs in development.
     private func route(
-        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil,
-        channelHosts: [ChannelHost] = []
+        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = []
     ) throws -> Route {
         let publisher = Publisher(
             link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
@@ -34,7 +33,7 @@ struct RouteIntakeTests {
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier),
-            channelHosts: channelHosts)
+            channels: channels)
     }
 
     /// A delivery in wire form, the first of its channel.
@@ -65,25 +64,28 @@ struct RouteIntakeTests {
             isTruncated: false)
     }
 
+    private static func moment(_ seconds: UInt64, wall: Int64 = wallClock) -> Moment {
+        Moment(monotonic: MonotonicTime(nanoseconds: seconds * 1_000_000_000), wall: wall)
+    }
+
     private func take(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) {
-        let now = MonotonicTime(nanoseconds: seconds * 1_000_000_000)
-        #expect(route.delivered(delivery, now: now, wallClock: Self.wallClock))
+        #expect(route.delivered(delivery, at: Self.moment(seconds)))
         // Later than any suspect waits.
-        route.takeSuspect(now: now.adding(nanoseconds: 60_000_000_000), wallClock: Self.wallClock)
+        route.takeSuspect(at: Self.moment(seconds + 60))
     }
 
     /// A job of which one notification was sent when its channel was lost.
     private func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
         take(delivery, route)
-        let job = try #require(route.waiting.first)
+        let job = try #require(route.devices.waiting.first)
         _ = job.nextIndex()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        route.generationEnded(at: Self.moment(2))
         return job
     }
 
     /// The dead letter of the one job that the route refused.
     private func deadLetter(_ route: Route) throws -> OutgoingMessage {
-        let job = try #require(route.open.removeAll().first)
+        let job = try #require(route.ledger.end().first)
         let refusal = try #require(job.refusal)
         #expect(refusal.reason == .poison)
         var message = OutgoingMessage()
@@ -126,7 +128,7 @@ struct RouteIntakeTests {
         let tokens = Array(repeating: "\"aa11\"", count: Job.maximumTokens).joined(separator: ",")
         let body = #"{"device_tokens":[\#(tokens)],"payload":{"aps":{}}}"#
         take(delivery(returns: 0, id: nil, padding: longest, body: body), route)
-        let job = try #require(route.open.removeAll().first)
+        let job = try #require(route.ledger.end().first)
         let detail = String(repeating: "y", count: 5_000)
         let report = FinalReport(
             .invalid, .fixRequest, status: 400, reason: Reason(rawValue: longest), detail: detail)
@@ -150,9 +152,9 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 9), route)
         // On 90 channels it may have been held, and lost with them; this is the next one.
-        route.unreadReturns += 90
+        route.intake.unreadReturns += 90
         take(delivery(returns: 100), route, at: 3)
-        #expect(route.open.removeAll().first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(route.ledger.end().first === job && route.counters.duplicatesSuppressed == 2)
         #expect((0..<2).map(job.isSuppressed) == [true, false])
     }
 
@@ -161,9 +163,9 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 0), route)
         // One channel was lost, and others that delivered nothing: two returns are one too many.
-        for _ in 0..<3 { route.consumer.channelOpened() }
+        for _ in 0..<3 { route.channelOpened(at: Self.moment(2)) }
         take(delivery(returns: 2), route, at: 3)
-        let again = try #require(route.waiting.first)
+        let again = try #require(route.devices.waiting.first)
         #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
     }
 
@@ -172,8 +174,8 @@ struct RouteIntakeTests {
         let route = try route()
         for returns in [count, .max, .min, 1] {
             take(delivery(returns: returns), route)
-            if let job = route.waiting.first { _ = job.nextIndex() }
-            route.generationEnded(now: MonotonicTime(nanoseconds: 1_000_000_000))
+            if let job = route.devices.waiting.first { _ = job.nextIndex() }
+            route.generationEnded(at: Self.moment(1))
         }
         #expect(route.counters.jobsReceived == 4)
     }
@@ -183,21 +185,20 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
         // It came with 3 returns, was held, and went back.
-        route.unreadReturns += 1
+        route.intake.unreadReturns += 1
         take(delivery(returns: 4), route, at: 3)
-        #expect(route.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A suspect that was lost with its channel was not elsewhere")
     func suspectLost() throws {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
-        let now = MonotonicTime(nanoseconds: 3_000_000_000)
-        #expect(route.delivered(delivery(returns: 3), now: now, wallClock: Self.wallClock))
-        #expect(route.poison.heldCount == 1, "it waits to be taken up alone")
-        route.generationEnded(now: now)
+        #expect(route.delivered(delivery(returns: 3), at: Self.moment(3)))
+        #expect(route.hasSuspects, "it waits to be taken up alone")
+        route.generationEnded(at: Self.moment(3))
         take(delivery(returns: 4), route, at: 4)
-        #expect(route.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A job that another worker had in between is pushed, though channels came and delivered something meanwhile")
@@ -207,11 +208,11 @@ struct RouteIntakeTests {
         // The other worker has it now. Here two channels deliver other jobs and are lost.
         for (number, seconds) in [(2, 3), (3, 4)] as [(Int, UInt64)] {
             take(delivery(returns: 0, id: "job-\(number)"), route, at: seconds)
-            route.generationEnded(now: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+            route.generationEnded(at: Self.moment(seconds))
         }
         // Then the other worker dies, too.
         take(delivery(returns: 2), route, at: 5)
-        let again = try #require(route.waiting.first)
+        let again = try #require(route.devices.waiting.first)
         #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
     }
 
@@ -220,13 +221,13 @@ struct RouteIntakeTests {
         let route = try route()
         let body = #"{"device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}},"expiration":1763712801}"#
         take(delivery(returns: 0, body: body), route)
-        let job = try #require(route.waiting.first)
+        let job = try #require(route.devices.waiting.first)
         _ = job.nextIndex()
-        let now = MonotonicTime(nanoseconds: 2_000_000_000)
-        route.splitStarted(after: 0, now: now, wallClock: 1_763_712_800_900)
-        #expect(route.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
-        route.splitStarted(after: 0, now: now, wallClock: 1_763_712_801_100)
-        #expect(route.waiting.isEmpty && job.unsettled == 1)
+        let leaving = LaneCondition(isDraining: true, isLeaving: true)
+        route.splitBegun(at: Self.moment(2, wall: 1_763_712_800_900), leaving)
+        #expect(route.devices.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
+        route.splitBegun(at: Self.moment(2, wall: 1_763_712_801_100), leaving)
+        #expect(route.devices.waiting.isEmpty && job.unsettled == 1)
         #expect(route.counters.outcomes.entries.contains { $0.outcome == .expired && $0.count == 2 })
     }
 
@@ -235,13 +236,13 @@ struct RouteIntakeTests {
         let route = try route()
         let bodies = [1, 2].map { #"{"device_token":"aa11","payload":{"aps":{"badge":\#($0)}}}"# }
         _ = try interrupted(delivery(returns: 0, body: bodies[0]), route)
-        route.consumer.channelOpened()
+        route.channelOpened(at: Self.moment(2))
         take(delivery(returns: 1, body: bodies[1]), route, at: 3)
-        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 0, "it was never pushed")
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 0, "it was never pushed")
         var again = delivery(returns: 1, body: bodies[0])
         again.deliveryTag = 2
         take(again, route, at: 3)
-        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 1)
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 1)
     }
 
     @Test("A refused job of many notifications becomes results only as far as these find their way out")
@@ -254,13 +255,13 @@ struct RouteIntakeTests {
         #expect(job.unsettled == 1_000 && !route.isQuiet, "there is no channel for results")
         let publisher = route.surroundings.publisher
         publisher.confirmsSelected(Publisher.mainChannel)
-        route.reportRefused(wallClock: Self.wallClock)
+        route.reportRefused(at: Self.moment(1))
         #expect(job.unsettled == 1_000 - Publisher.congestion / 2 && !publisher.isCongested, "pushes go on")
         var second = delivery(returns: 0, id: "job-2", body: body)
         second.deliveryTag = 2
         take(second, route)
         #expect(route.refused.count == 2 && route.refused.last?.unsettled == 1_000)
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        route.generationEnded(at: Self.moment(2))
         #expect(route.refused.isEmpty && route.isQuiet)
     }
 
@@ -268,7 +269,7 @@ struct RouteIntakeTests {
     func republished() throws {
         let route = try route()
         take(delivery(returns: 0), route)
-        let job = try #require(route.waiting.first)
+        let job = try #require(route.devices.waiting.first)
         var message = OutgoingMessage()
         var copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
         renderer.render(copy, into: &message)
@@ -277,23 +278,23 @@ struct RouteIntakeTests {
         renderer.render(copy, into: &message)
         #expect(header("x-apns-duplicate", in: message) == "possible")
 
-        _ = route.open.removeAll()
-        route.generationEnded(now: MonotonicTime(nanoseconds: 1_000_000_000))
-        route.memory.settled(try #require(job.redeliveryKey), now: 1_000_000_000)
+        _ = route.ledger.end()
+        route.generationEnded(at: Self.moment(1))
+        route.intake.settled(try #require(job.redeliveryKey), at: Self.moment(1))
         let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
         take(delivery(returns: 0, headers: copies), route, at: 2)
-        #expect(route.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
         // Without that word it is a job of its own, whatever id its producer chose.
-        route.generationEnded(now: MonotonicTime(nanoseconds: 2_000_000_000))
+        route.generationEnded(at: Self.moment(2))
         take(delivery(returns: 0), route, at: 2)
-        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
         // Another one, which was not pushed here, is; its result will say that it may not be the first.
-        route.generationEnded(now: MonotonicTime(nanoseconds: 3_000_000_000))
+        route.generationEnded(at: Self.moment(3))
         take(
             delivery(
                 returns: 0, id: "job-2", headers: copies,
                 body: #"{"device_token":"aa11","payload":{"aps":{}}}"#), route, at: 4)
-        #expect(route.waiting.first?.job.redelivered == true)
+        #expect(route.devices.waiting.first?.job.redelivered == true)
     }
 
     @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
@@ -304,21 +305,21 @@ struct RouteIntakeTests {
         var second = delivery(returns: 0, headers: copies)
         second.deliveryTag = 2
         take(second, route)
-        #expect(route.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
-        let acknowledged = route.acknowledgements.takeStragglers(now: 1, flush: true)
-        #expect(acknowledged.map(\.deliveryTag) == [2])
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1)
+        #expect(route.ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
         // What a parked job became looks like it, and may be all that is left of it.
-        let first = try #require(route.waiting.first)
+        let first = try #require(route.devices.waiting.first)
         first.comesBackUnchanged = true
         var own = delivery(returns: 0, headers: copies)
         own.deliveryTag = 3
         take(own, route)
-        #expect(route.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
         // The next attempt is another matter.
         var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
         next.deliveryTag = 4
         take(next, route)
-        #expect(route.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")
@@ -326,7 +327,7 @@ struct RouteIntakeTests {
         let route = try route()
         take(delivery(returns: 1), route)
         let copy = Publication(
-            job: try #require(route.waiting.first), route: route,
+            job: try #require(route.devices.waiting.first), route: route,
             content: .retry(tier: 0, attempt: 2, indexes: nil))
         var message = OutgoingMessage()
         renderer.render(copy, into: &message)
@@ -336,8 +337,8 @@ struct RouteIntakeTests {
     @Test("A stopped route hands back a window, and keeps what was delivered for its probes, one of each queue")
     func keepsProbes() throws {
         let route = try route(queues: ["q", "q.high"])
-        route.breaker.credentialRefused(now: 0)
-        route.breaker.tick(now: 0)
+        route.devices.breaker.credentialRefused(now: 0)
+        route.devices.breaker.tick(now: 0)
         for tag in 1...3 {
             var next = delivery(
                 returns: 0, id: "job-\(tag)", body: #"{"device_token":"aa11","payload":{"aps":{}}}"#)
@@ -345,38 +346,38 @@ struct RouteIntakeTests {
             take(next, route)
         }
         #expect(!route.shouldHandBack)
-        route.breaker.tick(now: RouteBreaker.handBackDelay)
+        route.devices.breaker.tick(now: RouteBreaker.handBackDelay)
         #expect(route.shouldHandBack)
-        route.waiting.removeLast()
+        _ = route.devices.next()
         #expect(!route.shouldHandBack)
         // Nobody tries anything while there is no connection, or no credential in its time.
-        route.breaker.isHeld = true
+        route.devices.breaker.isHeld = true
         #expect(route.shouldHandBack)
-        route.breaker.isHeld = false
+        route.devices.breaker.isHeld = false
         let lost = RouteBreaker.handBackDelay
-        route.breaker.connectivityChanged(isConnected: false, now: lost)
+        route.devices.breaker.connectivityChanged(isConnected: false, now: lost)
         #expect(!route.shouldHandBack)
-        route.breaker.tick(now: lost + RouteBreaker.disconnectGrace)
+        route.devices.breaker.tick(now: lost + RouteBreaker.disconnectGrace)
         #expect(route.shouldHandBack)
     }
 
     @Test("A route that probes asks for a job only where it has none")
     func oneProbe() throws {
         let route = try route(queues: ["q", "q.high"])
-        route.breaker.credentialRefused(now: 0)
-        route.breaker.tick(now: RouteBreaker.firstProbeDelay)
-        route.updateIntake(isDraining: false)
+        route.devices.breaker.credentialRefused(now: 0)
+        route.devices.breaker.tick(now: RouteBreaker.firstProbeDelay)
+        route.updateIntake(LaneCondition())
         #expect(route.consumer.wantedPrefetch == 1)
         take(delivery(returns: 0), route)
-        route.updateIntake(isDraining: false)
+        route.updateIntake(LaneCondition())
         #expect(route.consumer.wantedPrefetch == 0)
-        let job = try #require(route.waiting.first)
-        route.waiting.removeAll()
-        let tag = route.requests.insert(Notification(job: job, index: 0))
-        route.updateIntake(isDraining: false)
+        let job = try #require(route.devices.waiting.first)
+        while route.devices.next() != nil {}
+        let tag = route.devices.began(Notification(job: job, index: 0))
+        route.updateIntake(LaneCondition())
         #expect(route.consumer.wantedPrefetch == 0)
-        _ = route.requests.remove(tag)
-        route.updateIntake(isDraining: false)
+        _ = route.devices.answered(tag, isHeard: true)
+        route.updateIntake(LaneCondition())
         #expect(route.consumer.wantedPrefetch == 1)
     }
 
@@ -385,12 +386,12 @@ struct RouteIntakeTests {
         let connector = APNSConnector(
             endpoint: APNSEndpoint(host: "127.0.0.1", port: 1), trust: try ThrowawayCertificates().clientContext(),
             limiter: ConnectRateLimiter())
-        let host = ChannelHost(kind: .broadcast, connector: connector)
-        let route = try route(channelHosts: [host])
+        let host = Destination(.broadcast, connector: connector)
+        let route = try route(channels: [host])
         route.consumer.wantedPrefetch = 1
         route.consumer.connected()
         #expect(route.consumer.nextAction(now: 0) == .openChannel)
-        route.consumer.channelOpened()
+        route.channelOpened(at: Self.moment(1))
         take(
             delivery(
                 returns: 0,
@@ -398,9 +399,7 @@ struct RouteIntakeTests {
         var requests = 0
         while let notification = host.next() {
             requests += 1
-            route.channelAnswered(
-                tag: host.requests.insert(notification), .unprocessed, on: host, now: MonotonicTime(nanoseconds: 1),
-                wallClock: Self.wallClock)
+            route.answered(host.began(notification), .unprocessed, on: host, at: Self.moment(1))
         }
         #expect(requests == RetryPolicy.maximumRefusals + 1)
         #expect(route.counters.retries.reduce(0, +) == 1)
@@ -410,7 +409,7 @@ struct RouteIntakeTests {
     func journalled() throws {
         let first = try route()
         take(delivery(returns: 0), first)
-        let job = try #require(first.waiting.first)
+        let job = try #require(first.devices.waiting.first)
         let key = try #require(Notification(job: job, index: 0).journalKey)
         var note: [UInt8] = []
         JournalRecord(key: key, finishedAt: Self.wallClock, apnsMilliseconds: 41).append(to: &note)
@@ -422,14 +421,14 @@ struct RouteIntakeTests {
         for (returns, id) in [(10, "job-2"), (15, "job-1")] {
             let route = try route(earlier: earlier)
             take(delivery(returns: returns, id: id), route)
-            #expect(route.open.removeAll().map(\.refusal?.reason) == [.poison], "\(id)")
+            #expect(route.ledger.end().map(\.refusal?.reason) == [.poison], "\(id)")
         }
         let route = try route(earlier: earlier)
         take(delivery(returns: 10), route)
-        let again = try #require(route.waiting.first)
+        let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
         let known = (0..<2).map {
-            route.isJournalled(Notification(job: again, index: $0), wallClock: Self.wallClock)
+            route.isJournalled(Notification(job: again, index: $0), at: Self.moment(1))
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")
@@ -463,7 +462,7 @@ struct RouteIntakeTests {
     func duplicates() throws {
         let route = try route()
         take(delivery(returns: 0), route)
-        let job = try #require(route.waiting.first)
+        let job = try #require(route.devices.waiting.first)
         let marked = [false, true].map { isSuppressed in
             let verdict = Verdict(
                 report: FinalReport(.accepted, .none, status: 200), finishedAt: Self.wallClock,

@@ -20,7 +20,7 @@ extension APNSConfiguration {
     /// The hosts that jobs about channels of an environment need beside the one for device pushes.
     package func channelHosts(of environment: APNSEnvironment) -> [APNSHost] {
         let assumed = AppleHosts.channels(production: production, development: development)
-        return [(ChannelHost.Kind.broadcast, broadcast), (.management, channels)].compactMap { kind, addresses in
+        return [(Destination.Kind.broadcast, broadcast), (.management, channels)].compactMap { kind, addresses in
             guard let address = addresses.address(of: environment), address != self.address(of: environment) else {
                 return nil
             }

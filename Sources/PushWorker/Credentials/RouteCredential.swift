@@ -50,20 +50,61 @@ struct ClockSkewWatch: Sendable {
 
 extension Route {
     /// Lets the credential's time and the breaker decide whether there are connections.
-    func followCredential(now: MonotonicTime, wallClock: Int64) {
-        guard let pool, credential != nil else { return }
-        let untimely = pool.credential.untimely(at: wallClock / 1_000)
+    func followCredential(at moment: Moment) {
+        guard let pool = devices.pool, credential != nil else { return }
+        let untimely = pool.credential.untimely(at: moment.wall / 1_000)
         if credential?.untimely != untimely { credential?.untimely = untimely }
-        breaker.isHeld = untimely != nil
-        for host in channelHosts where host.breaker.isHeld != breaker.isHeld {
-            host.breaker.isHeld = breaker.isHeld
-            if breaker.isHeld { host.pool?.expire(now: now, seconds: wallClock / 1_000) }
+        let isHeld = untimely != nil
+        devices.hold(isHeld, at: moment)
+        for host in channels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
+        if !isHeld, !devices.breaker.isParked { pool.retryCredential(now: moment.monotonic) }
+    }
+
+    /// A new version of the credential was read: each destination proves it for itself.
+    func offer(_ newest: APNSCredential, at moment: Moment) {
+        credential?.candidateTrouble = nil
+        // Where nothing good was lost the pool has switched already.
+        if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
+        for host in channels { _ = host.offer(newest, now: moment.monotonic) }
+    }
+
+    /// APNs refused a version on another route: connections made with it are replaced, so that none of them outlives it.
+    func refusedElsewhere(version: Int, at moment: Moment) {
+        guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
+        for destination in [devices] + channels where destination.pool?.credential.version == version {
+            destination.pool?.refreshCredential(now: moment.monotonic)
         }
-        if untimely != nil {
-            pool.expire(now: now, seconds: wallClock / 1_000)
-        } else if !breaker.isParked {
-            pool.retryCredential(now: now)
+    }
+
+    /// This machine's clock was set: a route whose token was made by a wrong clock need not wait for its next probe.
+    func clockStepped() {
+        if devices.pool?.credential.tokens != nil { devices.breaker.credentialReplaced() }
+    }
+
+    /// A destination's pool has news about the credential.
+    ///
+    /// - Returns: Whether its refusal is news: the version is not replaced already.
+    func credentialEvent(_ event: CredentialEvent, on destination: Destination, at moment: Moment) -> Bool {
+        let isRoute = destination.kind == .devices
+        switch event {
+        // A route that was parked asks with the new version at once.
+        case .tried: destination.credentialReplaced()
+        case .switched where isRoute:
+            credential?.refusal = nil
+            credential?.candidateTrouble = nil
+        case .candidateRefused(_, let reason) where isRoute:
+            let name = credential?.name ?? ""
+            credential?.candidateTrouble =
+                "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
+        case .retried where isRoute: credential?.candidateTrouble = nil
+        case .refused(let version, let reason, _):
+            guard destination.pool?.isReplaced(version) != true else { return false }
+            if isRoute { credential?.refusal = reason }
+            // A refusal below HTTP comes without an answer to any request; the breaker acts on it all the same.
+            destination.credentialRefused(nil, at: moment)
+        case .switched, .candidateRefused, .retried: break
         }
+        return true
     }
 
     /// What the credential keeps the route from, or what else is to be known about it, in one line each.
@@ -72,8 +113,8 @@ extension Route {
         var troubles: [String] = []
         if let untimely = credential.untimely { troubles.append("parked: \(untimely)") }
         let reason = credential.refusal.map { ": \($0)" } ?? ""
-        switch breaker.state {
-        case .parked where breaker.isTroubled, .probing where breaker.isTroubled: break
+        switch devices.breaker.state {
+        case _ where devices.breaker.isTroubled && devices.breaker.state != .working: break
         case .parked: troubles.append("parked: APNs refuses the credential \(credential.name)\(reason)")
         case .probing where credential.refusal == nil:
             troubles.append("probing: the next job shows whether APNs accepts the credential \(credential.name)")
@@ -81,7 +122,7 @@ extension Route {
         case .working: break
         }
         if let trouble = credential.candidateTrouble { troubles.append(trouble) }
-        if pool?.provingVersion != nil {
+        if devices.pool?.provingVersion != nil {
             troubles.append("the next push shows whether APNs accepts the new version of credential \(credential.name)")
         }
         return troubles

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
@@ -15,13 +16,13 @@ extension Route {
     /// published once more, as the same message, because nobody knows whether the broker had taken it.
     ///
     /// - Returns: Whether the journal knew it.
-    func isJournalled(_ notification: Notification, wallClock: Int64) -> Bool {
+    func isJournalled(_ notification: Notification, at moment: Moment) -> Bool {
         guard let earlier = surroundings.earlier, let key = notification.journalKey,
-            let record = earlier.take(key, now: wallClock)
+            let record = earlier.take(key, now: moment.wall)
         else { return false }
         counters.duplicatesSuppressed += 1
         report(
-            notification, FinalReport(.accepted, .none, status: 200), wallClock: wallClock,
+            notification, FinalReport(.accepted, .none, status: 200), at: moment,
             finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
         return true
     }

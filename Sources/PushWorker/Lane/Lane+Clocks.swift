@@ -45,9 +45,8 @@ extension Lane {
                     .lane: "\(settings.index)",
                     .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it",
                 ]))
-            // A route whose token was made by a wrong clock need not wait for its next probe.
             for route in routes {
-                if route.pool?.credential.tokens != nil { route.breaker.credentialReplaced() }
+                route.clockStepped()
                 mark(route)
             }
         case .settled:

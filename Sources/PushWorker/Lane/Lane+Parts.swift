@@ -17,11 +17,8 @@ extension Lane {
             heldUpLimit: settings.heldUpLimit,
             isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in
-                let route = publication.route
-                if let rejected = route.published(publication, fate, now: now) {
-                    route.owedAcknowledgements.append(.reject(rejected))
-                }
-                mark(route)
+                publication.route.published(publication, fate, at: moment)
+                mark(publication.route)
             })
     }
 
@@ -65,38 +62,50 @@ extension Lane {
 
     func makeRoutes() -> [Route] {
         let surroundings = Route.Surroundings(
-            policy: settings.policy, publisher: publisher,
-            replyPattern: settings.replyPattern, journal: journal, earlier: settings.journal)
+            policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern, journal: journal,
+            earlier: settings.journal, open: { [unowned self] in open($1, of: $0) })
         return settings.routes.enumerated().map { position, route in
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
                 credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), rate: route.rate,
-                surroundings: surroundings, channelHosts: route.channelHosts)
-            if let connector = route.connector, let name = route.credential,
-                let credential = settings.credentials.current(name)
-            {
-                let events = PoolEvents(lane: self, route: made, connector: connector)
-                var configuration = APNSPoolConfiguration(
-                    requestTimeout: settings.requestTimeout, connections: route.connections)
-                configuration.omitsOnlyTopic = route.omitsTopic
-                configuration.pingInterval = settings.pingInterval
-                made.pool = APNSPool(
-                    configuration: configuration, loop: loop, endpoint: connector.endpoint, credential: credential,
-                    delegate: events)
-                made.credential = RouteCredential(name: name)
-                made.poolEvents = events
-                made.breaker = RouteBreaker(isConnected: false)
-            }
+                surroundings: surroundings, devices: Destination(.devices, connector: route.connector),
+                channels: route.channels)
+            made.credential = route.credential.map { RouteCredential(name: $0) }
+            open(made.devices, of: made)
             return made
+        }
+    }
+
+    /// Gives a destination connections, with the credential that the route's pushes use.
+    private func open(_ destination: Destination, of route: Route) {
+        guard let connector = destination.connector, let name = route.credentialName,
+            let newest = settings.credentials.current(name)
+        else { return }
+        let own = settings.routes[route.position]
+        let isOnDemand = destination.isOnDemand
+        // As the route's own connections: a version that APNs refused there would have nothing to fall back on here.
+        let devices = isOnDemand ? route.devices.pool : nil
+        var configuration = APNSPoolConfiguration(
+            requestTimeout: settings.requestTimeout, connections: isOnDemand ? 1 : own.connections)
+        configuration.omitsOnlyTopic = own.omitsTopic && !isOnDemand
+        configuration.pingInterval = settings.pingInterval
+        let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
+        let pool = APNSPool(
+            configuration: configuration, loop: loop, endpoint: connector.endpoint,
+            credential: devices?.credential ?? newest, delegate: events)
+        destination.open(pool, events: events)
+        if let devices {
+            pool.keepSpare(of: devices)
+            pool.offer(newest, now: now)
         }
     }
 }
 
 extension LaneSettings.RouteSettings {
-    /// New hosts for jobs about channels, as far as the configuration names them.
-    fileprivate var channelHosts: [ChannelHost] {
-        let connectors = [(ChannelHost.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
-        return connectors.compactMap { kind, connector in connector.map { ChannelHost(kind: kind, connector: $0) } }
+    /// New destinations for jobs about channels, as far as the configuration names hosts for them.
+    fileprivate var channels: [Destination] {
+        let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
+        return connectors.compactMap { kind, connector in connector.map { Destination(kind, connector: $0) } }
     }
 }
 

@@ -35,13 +35,15 @@ final class Lane {
     /// What was reported of the routes.
     lazy var report = LaneReport(routes, configured: settings.routeCount)
 
-    /// The time of this turn.
-    private(set) var now = MonotonicTime.now()
-    /// Milliseconds since 1970 at this turn; the earlier of two times after the clock was set.
-    private(set) var wallClock = WallClock.milliseconds()
+    /// The time of this turn; its calendar is the earlier of two times after the clock was set.
+    private(set) var moment = Moment.now()
+    /// The time of this turn on the monotonic clock.
+    var now: MonotonicTime { moment.monotonic }
     var clocks: ClockWatch
-    /// Routes that something happened to in this turn.
+    /// Routes that something happened to.
     private var marked: [Route] = []
+    /// Those that this turn looks at.
+    private var working: [Route] = []
     /// When the others have something to do.
     private var dueTimes: DueTimes
     /// Routes that go on once results can go out.
@@ -105,47 +107,55 @@ final class Lane {
 
     /// Reads the clocks before a turn serves anything: what came while the lane stood still is not to be believed.
     private func readClocks(now: MonotonicTime) {
-        self.now = now
+        moment.monotonic = now
         let wall = WallClock.milliseconds()
         for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
-        wallClock = clocks.believed(wall: wall)
+        moment.wall = clocks.believed(wall: wall)
     }
 
     // MARK: The turn
 
-    /// What follows the events of a turn: routes send, connections write, results go out, deliveries are acknowledged.
+    /// What follows the events of a turn.
+    ///
+    /// A job is delivered, answered and confirmed by events; here it is sent, published and acknowledged. The order:
     private func endTurn() {
         let pulse = handle.pulse
+        // 1. The connections to the broker: one that ends takes its deliveries along, and nothing is sent for those.
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
+        // 2. The routes to which something happened, or that are due: each does all it can at this moment.
         pulse.enter(.routes)
         let condition = currentCondition
-        markDue(condition)
-        let working = marked
-        marked.removeAll(keepingCapacity: true)
+        takeMarked(condition)
         for route in working {
-            route.isMarked = false
-            advance(route, condition)
+            perform(route.turn(at: moment, condition), of: route)
+            holdBack(route)
         }
+        // 3. The journal before the results: what a result says was pushed, the journal must know after a crash.
         pulse.enter(.publishing)
         flushJournal()
+        // 4. The results, all that the turn brought about together.
         let unconfirmed = publisher.unconfirmed
         publisher.publish(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
+        // 5. Acknowledgements after results, for somebody waits for those. What is acknowledged was confirmed by an event
+        //    before this turn's end, so that nothing is that was only published now.
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
-        counters.routeTurns += working.count
-        for route in working { dueTimes.set(route.nextDue(now: now, wallClock: wallClock), of: route.position) }
-        markHeldBack()
-        report.note(working)
+        // 6. One write for each connection to the broker, with all that was written to its session.
         pulse.enter(.sending)
         publishLink.flush(now: now)
         consumeLink.flush(now: now)
-        if now >= nextSnapshot {
-            nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
-            pulse.enter(.reporting)
-            leaveReport()
-        }
+        // 7. When the routes are due next, which depends on all of the above.
+        counters.routeTurns += working.count
+        for route in working { dueTimes.set(route.nextDue(after: moment), of: route.position) }
+        markHeldBack()
+        // 8. The report, which says how it all stands now.
+        report.note(working)
+        guard now >= nextSnapshot else { return }
+        nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+        pulse.enter(.reporting)
+        leaveReport()
     }
 
     /// What concerns all routes in this turn.
@@ -155,8 +165,8 @@ final class Lane {
             isHeldUp: publisher.isHeldUp(now: now))
     }
 
-    /// Notes which routes this turn has to look at although no event concerned them.
-    private func markDue(_ condition: LaneCondition) {
+    /// Takes out the routes that this turn has to look at, those included that no event concerned.
+    private func takeMarked(_ condition: LaneCondition) {
         if condition != self.condition {
             self.condition = condition
             for route in routes { mark(route) }
@@ -167,6 +177,16 @@ final class Lane {
             starved.removeAll(keepingCapacity: true)
         }
         markHeldBack()
+        working.removeAll(keepingCapacity: true)
+        swap(&marked, &working)
+        for route in working { route.isMarked = false }
+    }
+
+    /// Notes a route that goes on once results can go out.
+    private func holdBack(_ route: Route) {
+        guard !route.isHeldBack, route.waitsForPublisher else { return }
+        route.isHeldBack = true
+        heldBack.append(route)
     }
 
     /// Notes the routes that waited for results to go out and can go on.
@@ -180,53 +200,19 @@ final class Lane {
         }
     }
 
-    private func advance(_ route: Route, _ condition: LaneCondition) {
-        route.breaker.tick(now: now.nanoseconds)
-        route.memory.forgetIfDue(now: now.nanoseconds)
-        route.followCredential(now: now, wallClock: wallClock)
-        route.cooling.forgetIfDue(now: now.nanoseconds)
-        route.poison.tick(now: now.nanoseconds)
-        if let delay = route.breaker.splitDelay(isDraining: condition.isDraining, isLeaving: condition.isLeaving) {
-            route.splitStarted(after: delay, now: now, wallClock: wallClock)
-        }
-        // A route that cannot work gives its jobs back in the end, for another worker may be able to.
-        let isGivingUp = route.breaker.intake == .none && (condition.isDraining || route.shouldHandBack)
-        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
-        if condition.isHeldUp || isGivingUp || condition.isLeaving { handBack(route) }
-        if !route.refused.isEmpty { route.reportRefused(wallClock: wallClock) }
-        let maySend = !publisher.isCongested
-        route.rateDue = nil
-        if maySend { route.takeSuspect(now: now, wallClock: wallClock) }
-        // Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
-        if route.hasChannelWork { advanceChannels(route) }
-        let open = route.requests.count
-        if maySend { route.sendWaiting(now: now, wallClock: wallClock) }
-        route.pool?.flush(now: now, hasBacklog: maySend && route.hasBacklog)
-        FailPoint.reached(.afterSend, if: route.requests.count > open)
-        if route.waitsForPublisher, !route.isHeldBack {
-            route.isHeldBack = true
-            heldBack.append(route)
-        }
-        // Last, because what was sent and taken up decides how much more is wanted.
-        route.updateIntake(isDraining: condition.isDraining || condition.isHeldUp)
-        perform(route)
-    }
-
     /// Sends the methods that the route's consumer wants.
-    private func perform(_ route: Route) {
+    private func perform(_ actions: [RouteConsumer.Action], of route: Route) {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
-            while let action = route.consumer.nextAction(now: now.nanoseconds) {
+            for action in actions {
                 switch action {
                 case .openChannel: try session.openChannel(route.channel)
                 case .setPrefetch(let count): try session.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
                     try session.startConsuming(
-                        route.channel, queue: route.queues[queue],
-                        consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
+                        route.channel, queue: route.queues[queue], consumerTag: route.consumerTag(queue))
                 case .cancelConsuming(let queue):
-                    try session.cancel(
-                        route.channel, consumerTag: ConsumerTag.text(queue, serial: route.consumer.serial(of: queue)))
+                    try session.cancel(route.channel, consumerTag: route.consumerTag(queue))
                 }
             }
         } catch {
@@ -236,38 +222,27 @@ final class Lane {
 
     /// Acknowledges what is finished, as far as the output buffer has room.
     private func acknowledge(_ route: Route) {
-        guard route.consumer.isOpen, let session = consumeLink.session else { return }
-        // A suspect is through once it is acknowledged, and the next one waits for that.
-        let flush = drain != nil || route.poison.hasSuspects
-        let held = route.acknowledgements.unacknowledged
+        guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
-            if let prefix = route.acknowledgements.takePrefix(now: now.nanoseconds, flush: flush) {
-                route.owedAcknowledgements.append(.acknowledge(prefix))
+            let payment = try route.settleDeliveries(at: moment, isDraining: drain != nil) {
+                debt throws(AMQPError) in try send(debt, of: route, on: session)
             }
-            for straggler in route.acknowledgements.takeStragglers(now: now.nanoseconds, flush: flush) {
-                route.owedAcknowledgements.append(.acknowledge(straggler))
+            counters.count(.acknowledged, payment.acknowledged)
+            if !payment.isComplete {
+                starved.append(route)
+            } else if payment.sent > 0, route.hasSuspects {
+                // The next one may be taken up now.
+                mark(route)
             }
-            counters.count(.acknowledged, held - route.acknowledgements.unacknowledged)
-            guard !route.owedAcknowledgements.isEmpty else { return }
-            FailPoint.reached(.acknowledgedUnflushed)
-            while let owed = route.owedAcknowledgements.first {
-                guard try send(owed, of: route, on: session) else {
-                    starved.append(route)
-                    return
-                }
-                route.owedAcknowledgements.removeFirst()
-            }
-            // The next one may be taken up now.
-            if route.poison.hasSuspects { mark(route) }
         } catch {
             consumeLink.failed(error, now: now)
         }
     }
 
     private func send(
-        _ owed: Route.OwedAcknowledgement, of route: Route, on session: AMQPSession
+        _ debt: DeliveryLedger.Debt, of route: Route, on session: AMQPSession
     ) throws(AMQPError) -> Bool {
-        switch owed {
+        switch debt {
         case .acknowledge(let one):
             return try session.acknowledge(
                 channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
@@ -316,26 +291,11 @@ extension Lane {
         switch message {
         case .brokersFound(let role, let number, let result):
             (role == .consume ? consumeLink : publishLink).found(result, number: number, now: now)
-        case .apnsConnected(let position, let request, let result):
-            guard let result = result.take(), let pool = routes[position].pool else { return }
-            switch result {
-            case .success(let connection):
-                routes[position].connectTrouble = nil
-                pool.adopt(connection, for: request, now: now)
-            case .failure(let error):
-                routes[position].connectTrouble = error.message
-                routes[position].counters.connectionsFailed += 1
-                logger.warning(
-                    "APNs cannot be reached",
-                    metadata: ["route": "\(routes[position].name)", "error": "\(error.message)"])
-                pool.connectFailed(error, for: request, now: now)
-            }
-            mark(routes[position])
+        case .apnsConnected(let position, let kind, let request, let result):
+            guard let result = result.take() else { return }
+            apnsConnected(routes[position], kind, request, result)
         case .credentialChanged(let credential): changed(credential)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
-        case .channelHostConnected(let position, let kind, let request, let result):
-            guard let result = result.take() else { return }
-            channelHostConnected(position, kind, request, result)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2
@@ -343,34 +303,19 @@ extension Lane {
         }
     }
 
-    /// Gives jobs that were not started back to the broker.
-    private func handBack(_ route: Route) {
-        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
-        guard route.consumer.isOpen, !route.consumer.mayReceive else { return }
-        for job in route.takeUnsentResends() { giveBack(job, of: route) }
-        if route.hasChannelWork, drain != nil {
-            for job in route.takeUnsentChannelJobs() { giveBack(job, of: route) }
+    /// A helper thread finished a connect to a destination of a route.
+    private func apnsConnected(
+        _ route: Route, _ kind: Destination.Kind, _ request: ConnectRequest,
+        _ result: Result<EstablishedConnection, APNSClientError>
+    ) {
+        if let error = route.connected(kind, result, for: request, at: moment) {
+            let what: Logger.Message =
+                kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached"
+            var metadata: Logger.Metadata = ["route": "\(route.name)", "error": "\(error.message)"]
+            if kind != .devices { metadata["host"] = "\(kind.setting)" }
+            logger.warning(what, metadata: metadata)
         }
-        while let job = route.waiting.last, !job.isStarted {
-            route.waiting.removeLast()
-            giveBack(job, of: route)
-        }
-        while let job = route.refused.last, !job.isStarted {
-            route.refused.removeLast()
-            giveBack(job, of: route)
-        }
-        let suspects = route.poison.takeAll()
-        if !suspects.isEmpty { route.unreadReturns &+= 1 }
-        for suspect in suspects {
-            route.acknowledgements.handedBack(suspect.deliveryTag, now: now.nanoseconds)
-            route.owedAcknowledgements.append(.requeue(suspect.deliveryTag))
-        }
-    }
-
-    private func giveBack(_ job: JobInFlight, of route: Route) {
-        if let key = job.redeliveryKey { route.memory.handedBack(key, now: now.nanoseconds) }
-        route.handBack(job, now: now)
-        route.owedAcknowledgements.append(.requeue(job.deliveryTag))
+        mark(route)
     }
 
     /// Whether a drain has nothing left to do, or no time left to do it.
@@ -380,39 +325,15 @@ extension Lane {
     }
 
     /// Whether nothing is in flight, and nothing more can arrive.
-    private var isDrained: Bool {
-        publisher.isIdle
-            && routes.allSatisfy { route in
-                route.isQuiet && !route.consumer.mayReceive && route.owedAcknowledgements.isEmpty
-                    && (route.acknowledgements.unacknowledged == 0 || !route.consumer.isOpen)
-            }
-    }
+    private var isDrained: Bool { publisher.isIdle && routes.allSatisfy(\.isDrained) }
 
     private func close() {
         handle.pulse.enter(.closing)
-        for route in routes {
-            route.pool?.close()
-            for host in route.channelHosts { host.close() }
-        }
+        for route in routes { route.close() }
         consumeLink.close()
         publishLink.close()
         journal?.close()
         report.forget()
         leaveReport()
-    }
-}
-
-/// The consumer tags of a route's channel: the queue's position and the consumer's number.
-///
-/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag, and goes on counting its
-/// messages where a cancelled consumer with unacknowledged ones left off, while the broker's channel begins anew: it
-/// takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
-enum ConsumerTag {
-    /// The tag of a queue's consumer.
-    static func text(_ queue: Int, serial: UInt32) -> String { "q\(queue).\(serial)" }
-
-    /// The queue a tag stands for; nil for a tag that is not ours.
-    static func queue(_ tag: some Sequence<UInt8>) -> Int? {
-        Int(String(decoding: tag.dropFirst().prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self))
     }
 }

@@ -16,6 +16,13 @@ final class ConsumeEvents: BrokerLinkDelegate {
         return lane.routes.indices.contains(position) ? lane.routes[position] : nil
     }
 
+    /// Tells a channel's route what happened to it, and lets the turn look at the route.
+    private func with(_ channel: UInt16, _ tell: (Route) -> Void) {
+        guard let route = route(channel) else { return }
+        tell(route)
+        lane.mark(route)
+    }
+
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
         lane.heartbeatNegotiated()
@@ -26,7 +33,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
             return
         }
         for route in lane.routes {
-            route.consumer.connected()
+            route.connected()
             lane.mark(route)
         }
     }
@@ -34,55 +41,34 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
         for route in lane.routes {
-            route.generationEnded(now: lane.now)
-            route.consumer.connectionLost()
+            route.connectionLost(at: lane.moment)
             lane.mark(route)
         }
     }
 
-    func channelOpened(_ channel: UInt16) {
-        guard let route = route(channel) else { return }
-        route.generationEnded(now: lane.now)
-        route.memory.generationBegan(now: lane.now.nanoseconds)
-        route.consumer.channelOpened()
-        lane.mark(route)
-    }
-
-    func qosSet(_ channel: UInt16) {
-        guard let route = route(channel) else { return }
-        route.consumer.prefetchSet()
-        lane.mark(route)
-    }
-
+    func channelOpened(_ channel: UInt16) { with(channel) { $0.channelOpened(at: lane.moment) } }
+    func qosSet(_ channel: UInt16) { with(channel) { $0.prefetchSet() } }
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
-        guard let route = route(channel) else { return }
-        route.consumer.consumeStarted()
-        route.poison.consumeStarted(now: lane.now.nanoseconds)
-        lane.mark(route)
+        with(channel) { $0.consumeStarted(at: lane.moment) }
     }
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
-        guard let route = route(channel), let queue = ConsumerTag.queue(consumerTag),
-            route.queues.indices.contains(queue)
-        else { return }
-        route.consumer.consumeCancelled(
-            queue: queue, byBroker: byBroker, now: lane.now.nanoseconds, random: &route.random)
-        if byBroker {
-            lane.logger.warning("the broker cancelled a consumer", metadata: ["queue": "\(route.queues[queue])"])
+        with(channel) { route in
+            let queue = route.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
+            guard byBroker, let queue else { return }
+            lane.logger.warning("the broker cancelled a consumer", metadata: ["queue": "\(queue)"])
         }
-        lane.mark(route)
     }
 
     func confirmsSelected(_ channel: UInt16) {}
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
-        guard let route = route(channel) else { return }
-        route.generationEnded(now: lane.now)
-        route.consumer.channelClosed(code: code, text: text, now: lane.now.nanoseconds, random: &route.random)
-        lane.logger.warning(
-            "the broker closed a route's channel",
-            metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
-        lane.mark(route)
+        with(channel) { route in
+            route.channelClosed(code: code, text: text, at: lane.moment)
+            lane.logger.warning(
+                "the broker closed a route's channel",
+                metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
+        }
     }
 
     func connectionClosed(code: UInt16, text: String) {
@@ -95,7 +81,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func delivered(_ delivery: consuming Delivery) {
         guard let route = route(delivery.channel) else { return }
         lane.mark(route)
-        if !route.delivered(delivery, now: lane.now, wallClock: lane.wallClock) {
+        if !route.delivered(delivery, at: lane.moment) {
             lane.consumeLink.distrust("the broker delivered a tag out of sequence")
         }
     }
@@ -165,38 +151,43 @@ final class PublishEvents: BrokerLinkDelegate {
     func delivered(_ delivery: consuming Delivery) {}
 }
 
-/// Events of one route's connections to APNs.
-final class PoolEvents: APNSPoolDelegate {
+/// Events of a destination's connections.
+final class DestinationEvents: APNSPoolDelegate {
     private unowned let lane: Lane
     private unowned let route: Route
+    private unowned let destination: Destination
     private let connector: APNSConnector
 
-    init(lane: Lane, route: Route, connector: APNSConnector) {
+    init(lane: Lane, route: Route, destination: Destination, connector: APNSConnector) {
         self.lane = lane
         self.route = route
+        self.destination = destination
         self.connector = connector
     }
 
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
-        route.answered(tag: tag, answer, now: now, wallClock: lane.wallClock)
+        route.answered(tag, answer, on: destination, at: Moment(monotonic: now, wall: lane.moment.wall))
         lane.mark(route)
     }
 
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
         let position = route.position
+        let kind = destination.kind
         HelperThread.run("martlet-apns") { [connector, handle = lane.handle] in
             let result = connector.result(of: request)
-            handle.post(.apnsConnected(route: position, request, Transfer(result)))
+            handle.post(.apnsConnected(route: position, kind, request, Transfer(result)))
         } orElse: { [handle = lane.handle] error in
             let failure = APNSClientError(.unreachable, error.message)
-            handle.post(.apnsConnected(route: position, request, Transfer(.failure(failure))))
+            handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
     }
 
-    func pool(_ pool: APNSPool, credential event: CredentialEvent) { lane.credentialEvent(event, of: route) }
+    func pool(_ pool: APNSPool, credential event: CredentialEvent) {
+        lane.credentialEvent(event, of: route, on: destination)
+    }
 
     func poolCapacityChanged(_ pool: APNSPool) {
-        route.breaker.connectivityChanged(isConnected: pool.isConnected, now: lane.now.nanoseconds)
+        route.capacityChanged(of: destination, at: lane.moment)
         lane.mark(route)
     }
 }

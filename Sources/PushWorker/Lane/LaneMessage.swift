@@ -7,15 +7,13 @@ internal import RabbitMQ
 enum LaneMessage: Sendable {
     /// A helper thread found out where the brokers are; with the number of the look-up.
     case brokersFound(BrokerRole, number: Int, Result<[BrokerTarget], AMQPError>)
-    /// A helper thread finished an APNs connect for the route at this position.
-    case apnsConnected(route: Int, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
+    /// A helper thread finished a connect to a destination of the route at this position.
+    case apnsConnected(
+        route: Int, Destination.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// A credential's files hold a new version.
     case credentialChanged(APNSCredential)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
-    /// A helper thread finished a connect to a host of channels for the route at this position.
-    case channelHostConnected(
-        route: Int, ChannelHost.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

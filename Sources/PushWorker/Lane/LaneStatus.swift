@@ -1,6 +1,4 @@
-internal import APNSClient
 internal import EventLoop
-internal import PushModel
 internal import RabbitMQ
 
 /// How a lane is doing, for readiness: what works, and what does not in words.
@@ -59,41 +57,6 @@ extension Lane {
             routes: report.statuses)
     }
 
-    private func status(of route: Route, _ pool: APNSPoolStatus?) -> LaneStatus.Route {
-        var troubles: [String] = []
-        if let trouble = route.consumer.trouble { troubles.append(trouble) }
-        troubles += route.credentialTroubles
-        if route.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
-        if let pool, !pool.isConnected {
-            // A connection that comes about and ends at once says why when it ends.
-            let trouble = route.connectTrouble ?? pool.lastError?.message ?? "connecting"
-            troubles.append("APNs: \(trouble)")
-        }
-        for host in route.channelHosts { troubles += host.troubles }
-        let isConnected = pool?.isConnected ?? true
-        let state =
-            switch route.breaker.state {
-            case _ where route.breaker.isHeld: "parked"
-            case .parked: "parked"
-            case .probing: "probing"
-            case .working where !isConnected: "unreachable"
-            case .working: route.consumer.isServing ? "ready" : "starting"
-            }
-        return LaneStatus.Route(
-            name: route.name, state: state, connections: pool?.usable ?? 0,
-            credentialVersion: route.pool?.credential.version, troubles: troubles, limitedBy: limit(of: route))
-    }
-
-    /// What keeps a route from pushing more, as it is at the end of this turn.
-    private func limit(of route: Route) -> RouteLimit {
-        RouteSituation(
-            intake: route.breaker.intake, isDraining: drain != nil, isServing: route.consumer.isServing,
-            isCongested: publisher.isCongested, hasBacklog: route.hasBacklog, isRateReached: route.rateDue != nil,
-            pool: route.pool?.limit ?? .nothing, unacknowledged: route.acknowledgements.unacknowledged,
-            prefetch: route.consumer.currentPrefetch * route.queues.count, inFlight: route.requests.count
-        ).limit
-    }
-
     private static func word(for link: BrokerLink) -> String {
         guard let connection = link.session else { return link.trouble == nil ? "connecting" : "down" }
         return connection.isBlocked ? "blocked" : "up"
@@ -117,35 +80,10 @@ extension Lane {
     /// Leaves a picture of the lane for others, with what is new of its routes.
     func leaveReport() {
         while let route = report.next() {
-            let pool = route.pool?.status
-            if let skew = pool?.clockSkew { watchClock(skew, of: route) }
-            report.take(status(of: route, pool), route.gauged(pool, limitedBy: limit(of: route), now: now), of: route)
+            watchClock(of: route)
+            let (status, counters) = route.report(at: moment, isDraining: drain != nil)
+            report.take(status, counters, of: route)
         }
         handle.publish(status(), snapshot())
-    }
-}
-
-extension APNSPoolStatus {
-    /// Connections that take pushes, the ones included on which the first push is still to prove the credential.
-    fileprivate var usable: Int { proving + open }
-}
-
-extension Route {
-    /// The route's counters with the gauges of this moment.
-    fileprivate func gauged(_ pool: APNSPoolStatus?, limitedBy limit: RouteLimit, now: MonotonicTime) -> RouteCounters {
-        counters.limitedBy = limit
-        counters.coolingTokens = cooling.count(at: now.nanoseconds)
-        counters.suspects = poison.heldCount
-        counters.waiting = waiting.reduce(resends.count) { $0 + $1.unsent }
-        counters.inFlight = requests.count
-        counters.unacknowledged = acknowledgements.unacknowledged
-        counters.connections = pool?.usable ?? 0
-        counters.streamLimit = pool?.streamLimit ?? 0
-        if let pool {
-            counters.connectionsOpened = pool.opened
-            counters.goAways = pool.goAways
-        }
-        counters.isParked = breaker.intake == .none
-        return counters
     }
 }

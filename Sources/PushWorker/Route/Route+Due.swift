@@ -14,29 +14,26 @@ extension Route {
 
     /// When the route is to be looked at although nothing happens to it, in nanoseconds; `DueTimes.never` for not at all.
     ///
-    /// It holds for the route as it is at the end of a turn.
-    ///
-    /// - Parameters:
-    ///   - now: The time of the turn.
-    ///   - wallClock: Milliseconds since 1970.
-    func nextDue(now: MonotonicTime, wallClock: Int64) -> UInt64 {
-        let now = now.nanoseconds
+    /// - Parameter moment: The time of the turn, at whose end it is asked.
+    func nextDue(after moment: Moment) -> UInt64 {
+        let now = moment.monotonic.nanoseconds
         var due = DueTimes.never
         func look(at time: UInt64?) {
             if let time { due = min(due, time) }
         }
-        look(at: acknowledgements.nextDue)
-        look(at: breaker.nextTick)
+        look(at: ledger.nextDue)
+        look(at: devices.nextDue)
         look(at: consumer.nextDue(now: now))
         look(at: rateDue)
-        look(at: nextChannelDue)
-        look(at: credentialDue(now: now, wallClock: wallClock))
-        // What is due and still waits must be waiting for something else, which is an event.
-        if let held = poison.due, held > now { look(at: held) }
-        if let idleSince, idleSince + Self.survival > now { look(at: idleSince + Self.survival) }
-        look(at: Self.later(memory.nextDue, by: Self.forgettingInterval))
+        if hasChannelWork {
+            // What sleeps is looked at by nobody, and its time would stay in the past.
+            for host in channels where !host.isAsleep { look(at: host.nextDue) }
+        }
+        look(at: credentialDue(after: moment))
+        look(at: intake.nextDue(after: now))
+        look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(cooling.nextDue, by: Self.forgettingInterval))
-        if hasBacklog, breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
+        if devices.hasWaiting, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {
             look(at: Self.later(now, by: Self.patrolInterval))
@@ -46,13 +43,13 @@ extension Route {
     }
 
     /// When the credential's time begins or ends, or has to be looked at again.
-    private func credentialDue(now: UInt64, wallClock: Int64) -> UInt64? {
-        guard let validity = pool?.credential.validity else { return nil }
-        let seconds = wallClock / 1_000
+    private func credentialDue(after moment: Moment) -> UInt64? {
+        guard let validity = devices.pool?.credential.validity else { return nil }
+        let seconds = moment.wall / 1_000
         guard seconds <= validity.upperBound else { return nil }
         let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1
-        let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - wallClock
-        return now + UInt64(max(0, wait)) * 1_000_000
+        let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - moment.wall
+        return moment.monotonic.nanoseconds + UInt64(max(0, wait)) * 1_000_000
     }
 
     /// The first multiple of an interval after a time, so that what is not urgent falls due together.

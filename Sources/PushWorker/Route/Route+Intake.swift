@@ -8,50 +8,28 @@ extension Route {
     /// Takes one delivery of the route's channel.
     ///
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
-    func delivered(_ delivery: consuming Delivery, now: MonotonicTime, wallClock: Int64) -> Bool {
-        guard acknowledgements.delivered(delivery.deliveryTag) else { return false }
+    func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
+        guard ledger.delivered(delivery.deliveryTag) else { return false }
         counters.jobsReceived += 1
-        guard delivery.redelivered else {
-            if poison.isNarrow { _ = poison.delivered(count: 0) }
-            take(delivery, now: now, wallClock: wallClock)
-            return true
-        }
-        counters.jobsRedelivered += 1
-        let count = Self.returns(of: delivery)
-        let isOften = count >= PoisonWatch<Delivery>.limit
-        let known = isOften ? knowledge(of: delivery, now: now, wallClock: wallClock) : .none
-        switch poison.delivered(count: count, knowledge: known) {
-        case .ordinary: take(delivery, now: now, wallClock: wallClock)
-        case .alone: poison.hold(delivery, count: count, now: now.nanoseconds, random: &random)
-        case .refused: take(delivery, poisonous: count, now: now, wallClock: wallClock)
+        let isRedelivered = delivery.redelivered
+        if isRedelivered { counters.jobsRedelivered += 1 }
+        let returns = isRedelivered ? Self.returns(of: delivery) : 0
+        switch intake.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment) {
+        case .ordinary: take(delivery, returns: returns, at: moment)
+        case .alone: intake.hold(delivery, returns: returns, at: moment, random: &random)
+        case .refused: take(delivery, returns: returns, isPoisonous: true, at: moment)
         }
         return true
     }
 
-    /// What is known of a delivery without reading it.
-    private func knowledge(
-        of delivery: borrowing Delivery, now: MonotonicTime, wallClock: Int64
-    ) -> PoisonWatch<Delivery>.Knowledge {
-        let length = delivery.body.count
-        if memory.mayKnow(now: now.nanoseconds, where: { $0.bodyLength == length }) { return .remembered }
-        guard let earlier = surroundings.earlier, let mark = JournalMark.make(unread: delivery) else { return .none }
-        return earlier.knows(mark, now: wallClock) ? .journalled : .none
-    }
-
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
-    func takeSuspect(now: MonotonicTime, wallClock: Int64) {
-        guard poison.hasSuspects else {
-            idleSince = nil
-            return
-        }
-        let isIdle = requests.count == 0 && waiting.isEmpty && resends.isEmpty && areChannelsStill
-        idleSince = isIdle ? idleSince ?? now.nanoseconds : nil
-        // What only waits for the broker to take its results has survived, however long that lasts.
-        let hasSurvived = idleSince.map { now.nanoseconds >= $0 + Self.survival } ?? false
-        let isAlone =
-            hasSurvived || acknowledgements.unacknowledged == poison.heldCount && owedAcknowledgements.isEmpty
-        guard let delivery = poison.takeNext(isAlone: isAlone, now: now.nanoseconds) else { return }
-        take(delivery, now: now, wallClock: wallClock)
+    func takeSuspect(at moment: Moment) {
+        guard intake.hasSuspects else { return }
+        let isIdle = devices.isStill && (!hasChannelWork || channels.allSatisfy(\.isStill))
+        let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
+        guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
+        let returns = Self.returns(of: delivery)
+        take(delivery, returns: returns, at: moment)
     }
 
     /// How often a delivery came back, by the count of a quorum queue; 0 where there is none, or it cannot be read. In
@@ -69,99 +47,134 @@ extension Route {
 
     /// Reads a delivery and starts to work on it.
     ///
-    /// - Parameter poisonous: How often it came back, where that is too often for it to be read.
-    private func take(
-        _ delivery: consuming Delivery, poisonous: Int64? = nil, now: MonotonicTime, wallClock: Int64
-    ) {
+    /// - Parameters:
+    ///   - delivery: The delivery.
+    ///   - returns: How often it came back.
+    ///   - isPoisonous: Whether that is too often for it to be read.
+    ///   - moment: The time.
+    private func take(_ delivery: consuming Delivery, returns: Int64, isPoisonous: Bool = false, at moment: Moment) {
         let tag = delivery.deliveryTag
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
         // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
         let isRejected = delivery.isTruncated
-        let origin = DeliveryOrigin(
-            returns: isFirstDelivery ? 0 : Self.returns(of: delivery), unreadReturns: unreadReturns)
-        switch read(delivery, poisonous: poisonous, wallClock: wallClock) {
+        let origin = intake.origin(returns: returns)
+        switch read(delivery, poisonous: isPoisonous ? returns : nil, at: moment) {
         case .success(let job):
             FailPoint.took(job)
             credit.arrived(notifications: job.notificationCount, bytes: size)
             if let enqueuedAt = job.enqueuedAt {
-                counters.queueAge.record(microseconds: 1_000 * wallClock.milliseconds(since: enqueuedAt))
+                counters.queueAge.record(microseconds: 1_000 * moment.wall.milliseconds(since: enqueuedAt))
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
-                job: job, refusal: nil, deliveryTag: tag, generation: consumer.generation, properties: properties,
-                receivedAt: wallClock, origin: origin)
-            if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, now: now) { return }
-            inFlight.slot = open.insert(inFlight)
-            if inFlight.job.operation == .push {
-                waiting.append(inFlight)
-            } else {
-                takeChannelJob(inFlight, wallClock: wallClock)
-            }
+                job: job, refusal: nil, deliveryTag: tag, generation: ledger.generation, properties: properties,
+                receivedAt: moment.wall, origin: origin)
+            if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, at: moment) { return }
+            ledger.took(inFlight)
+            takeIn(inFlight, at: moment)
         case .failure(let defect):
             credit.arrived(notifications: max(1, defect.job.notificationCount), bytes: size)
             let job = JobInFlight(
-                job: defect.job, refusal: defect.report, deliveryTag: tag, generation: consumer.generation,
-                properties: properties, receivedAt: wallClock)
+                job: defect.job, refusal: defect.report, deliveryTag: tag, generation: ledger.generation,
+                properties: properties, receivedAt: moment.wall)
             job.isRejected = isRejected
-            job.slot = open.insert(job)
-            refused.append(job)
-            reportRefused(wallClock: wallClock)
+            ledger.took(job)
+            refused.take(job)
+            reportRefused(at: moment)
         }
     }
 
-    /// Reports jobs that are refused, as long as results find their way out: one per notification that could be read, so
-    /// that every token's producer hears of it.
-    func reportRefused(wallClock: Int64) {
-        while let job = refused.first, let refusal = job.refusal,
-            surroundings.publisher.takesRefusals(withReply: job.job.replyTo != nil)
-        {
-            if job.unsettled == 1 { refused.removeFirst() }
-            report(Notification(job: job, index: job.nextIndex() ?? 0), refusal, wallClock: wallClock)
+    /// Lets a job wait for the host that it asks something of.
+    private func takeIn(_ job: JobInFlight, at moment: Moment) {
+        let kind = Destination.Kind(job.job.operation)
+        guard let destination = destination(kind) else {
+            let environment = (job.job.environment ?? .production).rawValue
+            let detail = "the worker knows no host for this: set \(kind.setting).\(environment) in its configuration"
+            report(
+                Notification(job: job, index: job.nextIndex() ?? 0),
+                FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            return
+        }
+        if destination.isOnDemand { hasChannelWork = true }
+        destination.take(job)
+    }
+
+    /// Reports jobs that are refused, as long as results find their way out.
+    func reportRefused(at moment: Moment) {
+        while let notification = refused.next(surroundings.publisher) {
+            guard let refusal = notification.job.refusal else { continue }
+            report(notification, refusal, at: moment)
         }
     }
 
     /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here; for
     /// a copy that the broker may have twice, the other one.
-    private func isSuppressed(_ delivery: JobInFlight, isFirstDelivery: Bool, now: MonotonicTime) -> Bool {
+    private func isSuppressed(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Bool {
         guard let key = delivery.redeliveryKey else { return false }
-        switch memory.redelivered(key, as: delivery.origin, now: now.nanoseconds) {
+        switch intake.recognise(key, as: delivery.origin, at: moment) {
         case .unknown:
             // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and
             // comes back if this worker does not live to settle it.
             guard isFirstDelivery,
-                memory.hasSettled(key, now: now.nanoseconds)
-                    || open.contains(where: { $0.isFirst(of: delivery, key) })
+                intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
             else { return false }
-            acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
+            ledger.finish(delivery.deliveryTag, at: moment)
         case .settled:
-            acknowledgements.done(delivery.deliveryTag, now: now.nanoseconds)
+            ledger.finish(delivery.deliveryTag, at: moment)
             // This acknowledgement can be lost as well.
-            memory.settled(key, as: delivery.origin, now: now.nanoseconds)
-        case .unfinished(let job): takeOver(delivery, for: job, now: now)
+            intake.settled(key, as: delivery.origin, at: moment)
+        case .unfinished(let job): takeOver(delivery, for: job, at: moment)
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
         return true
     }
 
     /// Goes on with a job whose channel was gone, now that the broker delivered it again.
-    private func takeOver(_ delivery: JobInFlight, for job: JobInFlight, now: MonotonicTime) {
+    private func takeOver(_ delivery: JobInFlight, for job: JobInFlight, at moment: Moment) {
         job.redelivered(as: delivery)
-        job.slot = open.insert(job)
-        if job.job.operation == .push {
-            resends.append(contentsOf: job.takePostponed())
-            if job.hasMore { waiting.prepend(job) }
-        } else {
-            resumeChannelJob(job, wallClock: job.receivedAt)
+        ledger.took(job)
+        if let destination = destination(Destination.Kind(job.job.operation)) {
+            if destination.isOnDemand { hasChannelWork = true }
+            destination.resume(job)
+        } else if job.hasMore {
+            takeIn(job, at: moment)
         }
         publishGroupsIfSettled(job)
-        if job.isFinished { finish(job, now: now) }
+        if job.isFinished { finish(job, at: moment) }
+    }
+
+    /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
+    func handBack(at moment: Moment, _ condition: LaneCondition) {
+        // A route that cannot work gives its jobs back in the end, for another worker may be able to.
+        let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
+        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
+        guard condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
+        guard ledger.isOpen, !consumer.mayReceive else { return }
+        var unsent = devices.takeUnsent(where: ledger.holds)
+        if hasChannelWork, condition.isDraining {
+            for host in channels { unsent += host.takeUnsent(where: ledger.holds) }
+        }
+        for job in unsent + refused.takeUnreported() {
+            if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
+            ledger.requeue(job, at: moment)
+        }
+        for suspect in intake.releaseSuspects() { ledger.requeue(suspect, at: moment) }
+    }
+
+    /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
+    /// each queue may stay for it: given back after each probe, it would look like poison.
+    var shouldHandBack: Bool {
+        guard devices.breaker.mayHandBack else { return false }
+        guard devices.breaker.awaitsProbe else { return true }
+        return devices.waiting.count + devices.resends.count + intake.heldCount > queues.count
     }
 
     /// Reads a delivery as a job and checks that it belongs to this route.
     private func read(
-        _ delivery: consuming Delivery, poisonous: Int64?, wallClock: Int64
+        _ delivery: consuming Delivery, poisonous: Int64?, at moment: Moment
     ) -> Result<Job, JobDefect> {
         let isTruncated = delivery.isTruncated
         let size = delivery.bodySize
@@ -171,23 +184,23 @@ extension Route {
         do throws(AMQPError) {
             try Self.read(delivery.properties, into: &message)
         } catch {
-            return .failure(decoder.refuse(message, .badHeaders, error.message, now: wallClock, random: Self.bits))
+            return .failure(decoder.refuse(message, .badHeaders, error.message, now: moment.wall, random: Self.bits))
         }
         if isTruncated {
             let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
-            return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: wallClock, random: Self.bits))
+            return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: moment.wall, random: Self.bits))
         }
         if let poisonous {
             let detail =
                 "it came back to its queue \(poisonous) times, and every worker that took it up may have "
                 + "died of it: look for the cause before it is replayed"
-            return .failure(decoder.refuseUnread(message, .poison, detail, now: wallClock, random: Self.bits))
+            return .failure(decoder.refuseUnread(message, .poison, detail, now: moment.wall, random: Self.bits))
         }
         guard let claim else {
             let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
-            return .failure(decoder.refuse(message, .noRoute, detail, now: wallClock, random: Self.bits))
+            return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
         }
-        let decoded = decoder.decode(message, now: wallClock, random: Self.bits)
+        let decoded = decoder.decode(message, now: moment.wall, random: Self.bits)
         guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
         return .failure(
             job.refused(

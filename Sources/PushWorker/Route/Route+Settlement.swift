@@ -5,172 +5,154 @@ internal import PushModel
 // From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.
 extension Route {
     /// APNs answered a request, or provably or possibly did not.
-    func answered(tag: Int, _ answer: PushAnswer, now: MonotonicTime, wallClock: Int64) {
-        guard let notification = requests.remove(tag) else { return }
+    func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
+        let isHeard = if case .response = answer { true } else { false }
+        guard let notification = destination.answered(tag, isHeard: isHeard) else { return }
         switch answer {
         case .response(let response):
             FailPoint.reached(.afterAnswer)
             counters.requestDuration.record(microseconds: Int(response.microseconds))
-            let attempted = Attempted.response(response.answer)
-            learnHealth(from: response.answer, notification, now: now)
-            rest(notification, after: response.answer, now: now)
-            settle(
-                notification, attempted, wallClock: wallClock, now: now,
-                apnsMilliseconds: response.microseconds / 1_000, uniqueID: response.apnsUniqueID)
-        case .unprocessed: settle(notification, .unprocessed, wallClock: wallClock, now: now)
+            if destination.kind == .devices {
+                learnHealth(from: response.answer, notification, at: moment)
+                rest(notification, after: response.answer, at: moment)
+            }
+            settle(notification, .response(response.answer), on: destination, response, at: moment)
+        case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
         case .unanswered(let cause):
-            settle(notification, .unanswered(cause.description), wallClock: wallClock, now: now)
+            settle(notification, .unanswered(cause.description), on: destination, at: moment)
         }
     }
 
     /// Lets the policy decide about one notification and carries the decision out.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - attempted: How the attempt ended.
+    ///   - destination: Where it was to go.
+    ///   - response: What APNs answered; nil where it did not.
+    ///   - moment: The time.
     func settle(
-        _ notification: Notification, _ attempted: Attempted, wallClock: Int64, now: MonotonicTime,
-        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil
+        _ notification: Notification, _ attempted: Attempted, on destination: Destination,
+        _ response: APNSResponse? = nil, at moment: Moment
     ) {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
-            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: Int64(breaker.probeDelay / 1_000_000))
-        switch surroundings.policy.settle(attempted, job: facts, now: wallClock) {
-        case .report(let report):
-            learn(from: attempted, report, now: now)
-            var note: UInt64?
-            if report.outcome == .accepted, surroundings.journal != nil {
-                note = journal(notification, finishedAt: wallClock, apnsMilliseconds: apnsMilliseconds)
+            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: Int64(destination.breaker.probeDelay / 1_000_000))
+        let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
+        learnCredential(from: response, settlement, on: destination, at: moment)
+        switch settlement {
+        case .report(var final):
+            if destination.kind == .devices, response != nil, final.action != .fixCredential {
+                deadTokens.answered(isDeadToken: final.outcome == .deadToken)
             }
-            self.report(
-                notification, report, wallClock: wallClock, apnsMilliseconds: apnsMilliseconds, uniqueID: uniqueID,
-                note: note)
-        case .resend: resend(notification, counted: false)
-        case .resendOnNewConnection: resend(notification, counted: true)
-        case .retry(let tier, let attempt):
-            if attempted.provesCredential { credentialProved() }
-            counters.retries[tier] += 1
-            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
-        case .park(let tier):
-            breaker.credentialRefused(now: now.nanoseconds)
-            let attempt = notification.job.job.attempt
-            counters.retries[tier] += 1
-            goOn(with: notification, as: .retry(tier: tier, attempt: attempt), wallClock: wallClock)
+            let milliseconds = response.map { $0.microseconds / 1_000 }
+            var note: UInt64?
+            if final.outcome == .accepted, surroundings.journal != nil {
+                note = journal(notification, finishedAt: moment.wall, apnsMilliseconds: milliseconds)
+            }
+            if response?.channel?.isIncomplete == true {
+                final.addDetail("APNs listed more than the result holds, or something that is no identifier")
+            }
+            report(
+                notification, final, at: moment, apnsMilliseconds: milliseconds, uniqueID: response?.apnsUniqueID,
+                channel: response?.channel, note: note)
+        case .resend: resend(notification, to: destination, counted: false)
+        case .resendOnNewConnection: resend(notification, to: destination, counted: true)
+        case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
+        case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
     }
+
+    // MARK: What an answer teaches
 
     /// Tells the breaker whether an answer says that APNs cannot serve the route: its own errors, and too many requests
     /// for a device token that was not known to have too many. Those for one that was say nothing either way, but a
     /// probe that ends so has not shown that the trouble is over.
-    private func learnHealth(from answer: Answer, _ notification: Notification, now: MonotonicTime) {
+    private func learnHealth(from answer: Answer, _ notification: Notification, at moment: Moment) {
+        let now = moment.monotonic.nanoseconds
         let service = answer.meaning.service
-        if service == .deviceThrottled, breaker.state == .working,
-            cooling.remaining(key(of: notification), now: now.nanoseconds) != nil
+        if service == .deviceThrottled, devices.breaker.state == .working,
+            cooling.remaining(notification.coolingKey, now: now) != nil
         {
             return
         }
-        breaker.answered(isTrouble: service != .working, now: now.nanoseconds, random: &random)
+        devices.breaker.answered(isTrouble: service != .working, now: now, random: &random)
     }
 
     /// Lets a device token rest where APNs has had too many notifications for it.
-    private func rest(_ notification: Notification, after answer: Answer, now: MonotonicTime) {
+    private func rest(_ notification: Notification, after answer: Answer, at moment: Moment) {
         let job = notification.job
         guard let milliseconds = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
-        let end = now.adding(nanoseconds: UInt64(milliseconds) * 1_000_000)
-        cooling.cool(key(of: notification), until: end.nanoseconds, now: now.nanoseconds)
+        let end = moment.monotonic.adding(nanoseconds: UInt64(milliseconds) * 1_000_000)
+        cooling.cool(notification.coolingKey, until: end.nanoseconds, now: moment.monotonic.nanoseconds)
     }
 
-    /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
-    func rests(_ notification: Notification, now: MonotonicTime, wallClock: Int64) -> Bool {
-        let job = notification.job
-        guard let remaining = cooling.remaining(key(of: notification), now: now.nanoseconds),
-            let tier = surroundings.policy.restingTier(
-                remaining: Int64(remaining / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
-        else { return false }
-        counters.cooled += 1
-        counters.retries[tier] += 1
-        goOn(with: notification, as: .retry(tier: tier, attempt: job.job.attempt), wallClock: wallClock)
-        return true
-    }
-
-    /// Sends the rest of multicast jobs that were begun into a tier, so that what is settled of them is acknowledged.
-    ///
-    /// What no tier can bring back in time stays until its time is over, which is looked at here because nothing is sent.
-    ///
-    /// - Parameters:
-    ///   - delay: After how long the rest should be tried again, in nanoseconds.
-    ///   - now: The time.
-    ///   - wallClock: Milliseconds since 1970.
-    func splitStarted(after delay: UInt64, now: MonotonicTime, wallClock: Int64) {
-        /// Settles some notifications of a job; false where they stay.
-        func split(_ job: JobInFlight, _ indexes: some Sequence<Int>) -> Bool {
-            guard job.isStarted, job.job.isMulticast else { return false }
-            let tier = surroundings.policy.restingTier(
-                remaining: Int64(delay / 1_000_000), job: AttemptFacts(job.job), now: wallClock)
-            guard tier != nil || job.job.isExpired(at: wallClock) else { return false }
-            for notification in indexes.map({ Notification(job: job, index: $0) }) {
-                guard let tier else {
-                    settle(notification, .expired, wallClock: wallClock, now: now)
-                    continue
-                }
-                counters.retries[tier] += 1
-                goOn(with: notification, as: .retry(tier: tier, attempt: job.job.attempt), wallClock: wallClock)
+    /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.
+    private func learnCredential(
+        from response: APNSResponse?, _ settlement: Settlement, on destination: Destination, at moment: Moment
+    ) {
+        guard let response else { return }
+        let isRefused =
+            switch settlement {
+            case .park: true
+            // A refusal that is final for this job, for want of time, is one of the credential like any other.
+            case .report(let final): final.action == .fixCredential
+            case .retry: false
+            // What is sent again at once will hear more.
+            case .resend, .resendOnNewConnection: nil as Bool?
             }
-            return true
+        guard let isRefused else { return }
+        if isRefused {
+            destination.credentialRefused(response, at: moment)
+        } else if Attempted.response(response.answer).provesCredential {
+            credentialProved(on: destination)
         }
-        waiting.removeAll { job in split(job, sequence(state: job) { $0.nextIndex() }) }
-        resends.removeAll { resend in split(resend.job, CollectionOfOne(resend.index)) }
     }
 
-    private func key(of notification: Notification) -> Int {
-        let job = notification.job
-        let bytes = job.job.bytes
-        return CoolingTokens.key(bytes.span.extracting(job.job.deviceToken(notification.index)))
+    /// An answer shows that the credential is accepted: what was said against it holds no more.
+    private func credentialProved(on destination: Destination) {
+        guard destination.breaker.state != .working else { return }
+        destination.breaker.credentialAccepted()
+        if destination.kind == .devices, destination.breaker.state == .working { credential?.refusal = nil }
     }
+
+    // MARK: What becomes of a notification
 
     /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
-    private func resend(_ notification: Notification, counted: Bool) {
+    private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification
         if counted { again.resends += 1 } else { again.refusals += 1 }
-        guard isCurrent(notification.job) else {
+        guard ledger.holds(notification.job) else {
             notification.job.postpone(again)
             return
         }
         counters.resends += 1
         notification.job.resends(notification.index)
-        resends.append(again)
+        destination.resend(again)
     }
 
-    /// An answer shows that the credential is accepted: what was said against it holds no more.
-    private func credentialProved() {
-        guard breaker.state != .working else { return }
-        breaker.credentialAccepted()
-        if breaker.state == .working { credential?.refusal = nil }
-    }
-
-    private func learn(from attempted: Attempted, _ report: FinalReport, now: MonotonicTime) {
-        guard case .response = attempted else { return }
-        // A refusal that is final for this job, for want of time, parks the route like any other.
-        if report.action == .fixCredential {
-            breaker.credentialRefused(now: now.nanoseconds)
-            return
-        }
-        if attempted.provesCredential { credentialProved() }
-        deadTokens.answered(isDeadToken: report.outcome == .deadToken)
+    /// Lets a notification go on as a copy of its job that comes back after a tier's delay.
+    func waitInTier(_ notification: Notification, _ tier: Int, attempt: Int, at moment: Moment) {
+        counters.retries[tier] += 1
+        goOn(with: notification, as: .retry(tier: tier, attempt: attempt), at: moment)
     }
 
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
     func report(
-        _ notification: Notification, _ report: FinalReport, wallClock: Int64, finishedAt: Int64? = nil,
+        _ notification: Notification, _ report: FinalReport, at moment: Moment, finishedAt: Int64? = nil,
         apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil,
         isSuppressed: Bool = false, note: UInt64? = nil
     ) {
         let verdict = Verdict(
-            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? wallClock,
+            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, verdict, note: note)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, !notification.job.isRejected {
-            goOn(with: notification, as: .deadLetter(report), wallClock: wallClock)
+            goOn(with: notification, as: .deadLetter(report), at: moment)
         } else {
-            notification.job.settled(at: wallClock)
+            notification.job.settled(at: moment.wall)
             publishGroupsIfSettled(notification.job)
         }
     }
@@ -193,10 +175,10 @@ extension Route {
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
     /// gathered where the job's channel is gone, because the delivery may never come back to this worker.
-    func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, wallClock: Int64) {
+    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
         let job = notification.job
-        job.settled(at: wallClock)
-        if job.job.isMulticast || !isCurrent(job) {
+        job.settled(at: moment.wall)
+        if job.job.isMulticast || !ledger.holds(job) {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)
         } else {
@@ -207,7 +189,7 @@ extension Route {
     /// Publishes one copy per group once every notification of a multicast job is settled.
     func publishGroupsIfSettled(_ job: JobInFlight) {
         // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
-        guard job.unsettled == 0, !job.groups.isEmpty, isCurrent(job) else { return }
+        guard job.unsettled == 0, !job.groups.isEmpty, ledger.holds(job) else { return }
         for group in job.takeGroups() {
             let isWhole = group.indexes.count >= job.job.tokenCount
             let indexes = isWhole ? nil : group.indexes.sorted()
@@ -230,63 +212,6 @@ extension Route {
         job.owes()
         surroundings.publisher.enqueue(Publication(job: job, route: self, content: content, note: note))
     }
-
-    /// The broker took a publication, or lost a reply.
-    ///
-    /// - Returns: The delivery to give back to the broker with `basic.reject`, where it shall write the dead letter.
-    func published(
-        _ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime
-    ) -> UInt64? {
-        let job = publication.job
-        if case .reply(let index, var verdict) = publication.content {
-            if fate != .confirmed {
-                counters.repliesLost += 1
-                let loss = fate == .perhapsReturned ? "may be lost" : "was lost"
-                verdict.report.addDetail("the reply \(loss): reply_to routes nowhere")
-            }
-            publish(.result(index: index, verdict), for: job)
-        }
-        job.confirmed()
-        guard job.isFinished else { return nil }
-        guard isCurrent(job) else {
-            if job.isComplete, let key = job.redeliveryKey {
-                memory.finished(key, job, isRemembered: !job.comesBackUnchanged)
-            }
-            return nil
-        }
-        guard job.isRejected else {
-            finish(job, now: now)
-            return nil
-        }
-        handBack(job, now: now)
-        return job.deliveryTag
-    }
-
-    /// Everything a delivery asked for is confirmed: it can be acknowledged.
-    func finish(_ job: JobInFlight, now: MonotonicTime) {
-        FailPoint.reached(.confirmedUnacknowledged)
-        counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
-        acknowledgements.done(job.deliveryTag, now: now.nanoseconds)
-        // A copy that comes back looks the same, and must not be taken for this delivery.
-        if !job.comesBackUnchanged, let key = job.redeliveryKey {
-            memory.settled(key, as: job.origin, now: now.nanoseconds)
-        }
-        leave(job)
-    }
-
-    /// A delivery goes back to the broker, for another worker or for the dead letters.
-    func handBack(_ job: JobInFlight, now: MonotonicTime) {
-        acknowledgements.handedBack(job.deliveryTag, now: now.nanoseconds)
-        leave(job)
-    }
-
-    private func leave(_ job: JobInFlight) {
-        guard let slot = job.slot.take() else { return }
-        _ = open.remove(slot)
-    }
-
-    /// Whether the job's delivery can still be acknowledged: its channel was not opened anew since.
-    func isCurrent(_ job: JobInFlight) -> Bool { consumer.isOpen && job.generation == consumer.generation }
 }
 
 extension FinalReport {

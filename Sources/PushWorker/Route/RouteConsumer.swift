@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// Decides the next AMQP method of one route's consume channel.
 ///
 /// One channel per route, one consumer per queue of it. Prefetch counts only for new consumers, so changing it means
@@ -62,6 +64,13 @@ package struct RouteConsumer {
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: UInt64) -> UInt64? { isConnected && holdUntil > now ? holdUntil : nil }
+
+    /// All methods to send now, in this order.
+    mutating func actions(at moment: Moment) -> [Action] {
+        var actions: [Action] = []
+        while let action = nextAction(now: moment.monotonic.nanoseconds) { actions.append(action) }
+        return actions
+    }
 
     /// The next method to send, or nil when a reply, time, or a change of mind is awaited.
     package mutating func nextAction(now: UInt64) -> Action? {

@@ -3,8 +3,8 @@ import Testing
 @testable import PushWorker
 
 @Suite("The connection to a host of channels", .timeLimit(.minutes(1)))
-struct ChannelHostStateMachineTests {
-    private typealias Machine = ChannelHostStateMachine
+struct OnDemandStateMachineTests {
+    private typealias Machine = OnDemandStateMachine
 
     private static let second: UInt64 = 1_000_000_000
 
@@ -53,7 +53,7 @@ struct ChannelHostStateMachineTests {
             (.init(hasWaiting: true, isCongested: true), false), (.init(hasWaiting: true, isWithinRate: false), false),
             (.init(hasWaiting: true, intake: .none), false), (.init(hasWaiting: true, intake: .one), true),
         ])
-    func heldBack(situation: ChannelHostStateMachine.Situation, givesUp: Bool) {
+    func heldBack(situation: OnDemandStateMachine.Situation, givesUp: Bool) {
         var machine = Machine()
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         for now in [1, Machine.patience - 1, Machine.patience, 2 * Machine.patience] {

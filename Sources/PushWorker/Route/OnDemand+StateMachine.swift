@@ -3,7 +3,7 @@
 ///
 /// Nearly no route ever needs such a connection, so it is opened when the first job wants it and closed after a rest. A
 /// host that cannot be reached is not knocked at again and again: its jobs go to the retry tiers at once.
-struct ChannelHostStateMachine {
+struct OnDemandStateMachine {
     /// How long a connection rests before it is closed, in nanoseconds; Apple wants connections to live long.
     static let idleTime: UInt64 = 600_000_000_000
     /// How long jobs wait for a connection on which nothing moves, in nanoseconds.

@@ -1,0 +1,27 @@
+/// One moment by both clocks that decisions need.
+///
+/// Waits are counted by the monotonic clock, which never jumps. What others wrote or will read, such as a job's
+/// deadline, is compared with the calendar.
+package struct Moment: Hashable, Sendable {
+    /// The moment on the monotonic clock.
+    package var monotonic: MonotonicTime
+    /// The same moment in the calendar, in milliseconds since 1970.
+    package var wall: Int64
+
+    /// Makes a moment from what the two clocks show.
+    ///
+    /// - Parameters:
+    ///   - monotonic: the monotonic clock.
+    ///   - wall: the calendar, in milliseconds since 1970.
+    package init(monotonic: MonotonicTime, wall: Int64) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+
+    /// Reads both clocks.
+    ///
+    /// - Returns: the present.
+    package static func now() -> Moment {
+        Moment(monotonic: .now(), wall: WallClock.milliseconds())
+    }
+}

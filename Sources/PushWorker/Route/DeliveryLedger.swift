@@ -1,0 +1,143 @@
+internal import DequeModule
+internal import EventLoop
+
+/// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
+///
+/// A delivery can be settled only on the channel opening that delivered it. When that ends, all that is owed is void: the
+/// broker delivers again. Pure: time comes in, acknowledgements come out.
+struct DeliveryLedger {
+    /// One method that settles deliveries.
+    enum Debt: Equatable {
+        /// Everything asked for is confirmed.
+        case acknowledge(AcknowledgementTracker.Acknowledgement)
+        /// Let the broker dead-letter it.
+        case reject(UInt64)
+        /// Give it back for another worker.
+        case requeue(UInt64)
+    }
+
+    /// What became of an attempt to send what is owed.
+    struct Payment {
+        /// How many deliveries acknowledgements were decided for.
+        var acknowledged = 0
+        /// How many methods were sent.
+        var sent = 0
+        /// Whether nothing is owed any more; false where the connection had no room.
+        var isComplete = true
+    }
+
+    private var tracker = AcknowledgementTracker()
+    /// What is to be sent, oldest first; it waits for room in the consume connection.
+    private var debts = Deque<Debt>()
+    /// Jobs that are not settled yet.
+    private var jobs = SlotTable<JobInFlight>()
+    /// Whether the channel is open, so that deliveries can be settled.
+    private(set) var isOpen = false
+    /// Which channel opening it is.
+    private(set) var generation: UInt32 = 0
+
+    /// A ledger without a channel.
+    init() {}
+
+    /// How many deliveries are not acknowledged yet.
+    var unacknowledged: Int { tracker.unacknowledged }
+    /// Whether methods wait to be sent.
+    var hasDebts: Bool { !debts.isEmpty }
+    /// Whether nothing is left to be settled, or there is no channel to do it on.
+    var isSettled: Bool { debts.isEmpty && (tracker.unacknowledged == 0 || !isOpen) }
+    /// When acknowledgements fall due only because time passes, in nanoseconds.
+    var nextDue: UInt64? { tracker.nextDue }
+
+    // MARK: Generations
+
+    /// The broker opened the channel.
+    ///
+    /// - Parameter generation: Which opening it is.
+    mutating func begin(generation: UInt32) {
+        isOpen = true
+        self.generation = generation
+    }
+
+    /// The channel is gone, and what it delivered will be delivered again.
+    ///
+    /// - Returns: The jobs that were not settled.
+    mutating func end() -> [JobInFlight] {
+        let left = jobs.removeAll()
+        for job in left { job.slot = nil }
+        self = DeliveryLedger()
+        return left
+    }
+
+    /// Whether a job's delivery can still be settled.
+    func holds(_ job: JobInFlight) -> Bool { isOpen && job.generation == generation }
+
+    // MARK: Deliveries
+
+    /// Notes a delivery.
+    ///
+    /// - Returns: False when its tag is not the next one of the channel, which no correct broker sends.
+    mutating func delivered(_ tag: UInt64) -> Bool { tracker.delivered(tag) }
+
+    /// Notes that a delivery became a job, or was taken over by one.
+    mutating func took(_ job: JobInFlight) { job.slot = jobs.insert(job) }
+
+    /// Whether a job that is not settled yet is as wanted; looks at all of them.
+    func contains(where isWanted: (JobInFlight) -> Bool) -> Bool { jobs.contains(where: isWanted) }
+
+    /// Everything a job asked for is confirmed: its delivery can be acknowledged.
+    mutating func finish(_ job: JobInFlight, at moment: Moment) {
+        finish(job.deliveryTag, at: moment)
+        leave(job)
+    }
+
+    /// A delivery that became no job needs nothing but its acknowledgement.
+    mutating func finish(_ tag: UInt64, at moment: Moment) {
+        tracker.done(tag, now: moment.monotonic.nanoseconds)
+    }
+
+    /// A job goes back to the broker, which is to write its dead letter.
+    mutating func reject(_ job: JobInFlight, at moment: Moment) {
+        tracker.handedBack(job.deliveryTag, now: moment.monotonic.nanoseconds)
+        debts.append(.reject(job.deliveryTag))
+        leave(job)
+    }
+
+    /// A job goes back to the broker, for another worker.
+    mutating func requeue(_ job: JobInFlight, at moment: Moment) {
+        requeue(job.deliveryTag, at: moment)
+        leave(job)
+    }
+
+    /// A delivery that became no job goes back to the broker, for another worker.
+    mutating func requeue(_ tag: UInt64, at moment: Moment) {
+        tracker.handedBack(tag, now: moment.monotonic.nanoseconds)
+        debts.append(.requeue(tag))
+    }
+
+    private mutating func leave(_ job: JobInFlight) {
+        guard let slot = job.slot.take() else { return }
+        _ = jobs.remove(slot)
+    }
+
+    // MARK: Settling
+
+    /// Decides which deliveries to acknowledge now.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - flush: Whether acknowledgements go out that might wait for company.
+    /// - Returns: How many deliveries they settle.
+    mutating func decide(at moment: Moment, flush: Bool) -> Int {
+        let now = moment.monotonic.nanoseconds
+        let before = tracker.unacknowledged
+        if let prefix = tracker.takePrefix(now: now, flush: flush) { debts.append(.acknowledge(prefix)) }
+        for straggler in tracker.takeStragglers(now: now, flush: flush) { debts.append(.acknowledge(straggler)) }
+        return before - tracker.unacknowledged
+    }
+
+    /// The next method to send; it is owed until `paid()`.
+    var nextDebt: Debt? { debts.first }
+
+    /// The next method was sent.
+    mutating func paid() { debts.removeFirst() }
+}

@@ -1,0 +1,309 @@
+internal import APNSClient
+internal import DequeModule
+internal import EventLoop
+internal import PushModel
+
+/// One host that a route's requests go to, and what waits for it. A route has one for devices, and for jobs about
+/// channels up to two more.
+///
+/// Its connections, its queue and its breaker are its own, so that whatever it suffers stops no other. The host for
+/// devices is always connected; a job for it that cannot be sent waits, and the route stops consuming. A host for channels
+/// is connected on demand; a job that it cannot take goes to a retry tier, because it shares its queue with pushes.
+final class Destination {
+    /// Which of the three.
+    enum Kind: Int, CaseIterable, Sendable {
+        /// Takes pushes to devices.
+        case devices
+        /// Publishes to channels.
+        case broadcast
+        /// Makes, reads, lists and ends channels.
+        case management
+
+        /// Where an operation is asked for.
+        init(_ operation: ChannelOperation) {
+            self = operation == .push ? .devices : operation.isManagement ? .management : .broadcast
+        }
+
+        /// The key of the configuration that says where it is.
+        var setting: String {
+            switch self {
+            case .devices: "apns"
+            case .broadcast: "apns.broadcast"
+            case .management: "apns.channels"
+            }
+        }
+    }
+
+    /// Which of the three it is.
+    let kind: Kind
+    /// Opens its connections; nil for the route that answers `NoRoute`, which sends nothing.
+    let connector: APNSConnector?
+    /// The connections; on demand while they are needed.
+    private(set) var pool: APNSPool?
+    /// Passes the pool's events on; the pool does not keep it alive.
+    private var events: (any APNSPoolDelegate)?
+    /// Decides when connections on demand are opened and closed.
+    private var machine = OnDemandStateMachine()
+    /// Decides whether anything is asked for here.
+    var breaker: RouteBreaker
+    /// How the credential was refused here, while the breaker keeps jobs on demand back.
+    private(set) var refusal: APNSResponse?
+    /// Why the host cannot be reached; nil after a success.
+    private(set) var trouble: String?
+    /// Jobs with notifications that were not handed out yet, oldest first.
+    private(set) var waiting = Deque<JobInFlight>()
+    /// Notifications to be sent again at once, ahead of everything else.
+    private(set) var resends = Deque<Notification>()
+    /// Requests whose answer is awaited, by the tag they were submitted with.
+    private var requests = SlotTable<Notification>()
+
+    /// A host without a connection.
+    ///
+    /// - Parameters:
+    ///   - kind: Which of the three.
+    ///   - connector: Opens its connections; nil where nothing is ever sent.
+    init(_ kind: Kind, connector: APNSConnector? = nil) {
+        self.kind = kind
+        self.connector = connector
+        breaker = RouteBreaker(isConnected: kind != .devices || connector == nil)
+    }
+
+    /// Whether connections are opened when a job wants them, and closed after a rest.
+    var isOnDemand: Bool { kind != .devices }
+    /// Whether notifications wait to be sent.
+    var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
+    /// How many requests have no answer yet.
+    var inFlight: Int { requests.count }
+    /// Whether no request is open and nothing waits to be sent.
+    var isQuiet: Bool { requests.count == 0 && !hasWaiting }
+    /// Whether nothing is under way; on demand, the next probe of a host that refused the credential is not.
+    var isStill: Bool { requests.count == 0 && (!hasWaiting || (isOnDemand && breaker.intake == .none)) }
+    /// Whether there is nothing to look after.
+    var isAsleep: Bool { isQuiet && pool == nil }
+
+    /// When time alone gives it something to do, in nanoseconds.
+    var nextDue: UInt64? {
+        let tick = breaker.nextTick
+        guard isOnDemand, let due = machine.nextDue else { return tick }
+        return min(due, tick ?? due)
+    }
+
+    // MARK: What waits
+
+    /// Takes a job of which nothing was handed out yet.
+    func take(_ job: JobInFlight) { waiting.append(job) }
+
+    /// Goes on with a job whose channel of the broker was gone.
+    func resume(_ job: JobInFlight) {
+        resends.append(contentsOf: job.takePostponed())
+        if job.hasMore { waiting.prepend(job) }
+    }
+
+    /// Takes a notification that is to be sent again.
+    func resend(_ notification: Notification) { resends.append(notification) }
+
+    /// The next notification to send: resends first, then the oldest job's next index.
+    func next() -> Notification? {
+        if let resend = resends.popFirst() { return resend }
+        while let job = waiting.first {
+            let index = job.nextIndex()
+            // A job that is handed out whole waits no longer, so that a route without work is seen to have none.
+            if !job.hasMore { waiting.removeFirst() }
+            if let index { return Notification(job: job, index: index) }
+        }
+        return nil
+    }
+
+    /// Takes out the jobs that were not begun, and those whose only notification waits to be sent again and has left no
+    /// trace: another worker may do them.
+    ///
+    /// - Parameter isCurrent: Whether a job's delivery can still be given back.
+    func takeUnsent(where isCurrent: (JobInFlight) -> Bool) -> [JobInFlight] {
+        var unsent: [JobInFlight] = []
+        resends.removeAll { resend in
+            guard resend.isUntouched, isCurrent(resend.job) else { return false }
+            unsent.append(resend.job)
+            return true
+        }
+        while let job = waiting.last, !job.isStarted {
+            waiting.removeLast()
+            unsent.append(job)
+        }
+        return unsent
+    }
+
+    /// Takes out the notifications that are left of multicast jobs that were begun.
+    ///
+    /// - Parameter isWanted: Whether those of a job are to be taken out.
+    func takeBegun(where isWanted: (JobInFlight) -> Bool) -> [Notification] {
+        var begun: [Notification] = []
+        waiting.removeAll { job in
+            guard job.isStarted, job.job.isMulticast, isWanted(job) else { return false }
+            while let index = job.nextIndex() { begun.append(Notification(job: job, index: index)) }
+            return true
+        }
+        resends.removeAll { resend in
+            guard resend.job.isStarted, resend.job.job.isMulticast, isWanted(resend.job) else { return false }
+            begun.append(resend)
+            return true
+        }
+        return begun
+    }
+
+    /// The broker's channel is gone: what was not sent comes again.
+    func generationEnded() {
+        waiting.removeAll(keepingCapacity: true)
+        for resend in resends { resend.job.postpone(resend) }
+        resends.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Requests
+
+    /// How many notifications the breaker lets through now.
+    var allowance: Int {
+        switch breaker.intake {
+        case .none: 0
+        case .one: requests.count == 0 ? 1 : 0
+        case .full: .max
+        }
+    }
+
+    /// Submits a request, which leaves with the next flush.
+    ///
+    /// - Returns: False when no connection can take it now; then it waits as it did.
+    func submit(_ notification: Notification, at moment: Moment) -> Bool {
+        let tag = began(notification)
+        let inFlight = notification.job
+        guard pool?.submit(inFlight.job, index: notification.index, tag: tag, now: moment.monotonic) == true else {
+            _ = requests.remove(tag)
+            resends.prepend(notification)
+            return false
+        }
+        return true
+    }
+
+    /// Notes a request.
+    ///
+    /// - Returns: The tag that its answer names.
+    func began(_ notification: Notification) -> Int { requests.insert(notification) }
+
+    /// A request is over.
+    ///
+    /// - Parameters:
+    ///   - tag: What it was submitted with.
+    ///   - isHeard: Whether the host answered it.
+    /// - Returns: What was asked for.
+    func answered(_ tag: Int, isHeard: Bool) -> Notification? {
+        if isHeard {
+            trouble = nil
+            machine.answered()
+        }
+        return requests.remove(tag)
+    }
+
+    // MARK: The credential
+
+    /// A new version of the credential was read.
+    ///
+    /// - Returns: Whether it is in use: then what the old one was refused for is forgotten.
+    func offer(_ credential: APNSCredential, now: MonotonicTime) -> Bool {
+        pool?.offer(credential, now: now)
+        // Without a connection, the next one uses it.
+        guard pool == nil || pool?.credential === credential else { return false }
+        credentialReplaced()
+        return true
+    }
+
+    /// Another version of the credential is in use: whether it is accepted is learned at once.
+    func credentialReplaced() {
+        refusal = nil
+        breaker.credentialReplaced()
+    }
+
+    /// APNs refused the credential here.
+    ///
+    /// - Parameters:
+    ///   - response: How; nil below HTTP.
+    ///   - moment: The time.
+    func credentialRefused(_ response: APNSResponse?, at moment: Moment) {
+        if isOnDemand { refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate) }
+        breaker.credentialRefused(now: moment.monotonic.nanoseconds)
+    }
+
+    /// The credential's time began or ended.
+    ///
+    /// - Parameters:
+    ///   - isHeld: Whether it is over, or has not come.
+    ///   - moment: The time.
+    func hold(_ isHeld: Bool, at moment: Moment) {
+        breaker.isHeld = isHeld
+        if isHeld { pool?.expire(now: moment.monotonic, seconds: moment.wall / 1_000) }
+    }
+
+    // MARK: Connections
+
+    /// Gives it connections.
+    func open(_ pool: APNSPool, events: any APNSPoolDelegate) {
+        self.pool = pool
+        self.events = events
+    }
+
+    /// Closes the connections; open requests get their answers before this returns.
+    func close() {
+        pool?.close()
+        pool = nil
+        events = nil
+    }
+
+    /// A connect that the pool asked for is over.
+    ///
+    /// - Returns: Why it failed; nil where it did not, or where nobody wants the connection any more.
+    func connected(
+        _ result: Result<EstablishedConnection, APNSClientError>, for request: ConnectRequest, at moment: Moment
+    ) -> APNSClientError? {
+        // It is closed with its last reference.
+        guard let pool else { return nil }
+        switch result {
+        case .success(let connection):
+            trouble = nil
+            pool.adopt(connection, for: request, now: moment.monotonic)
+            return nil
+        case .failure(let error):
+            trouble = error.message
+            pool.connectFailed(error, for: request, now: moment.monotonic)
+            if isOnDemand, !pool.isConnected, requests.count == 0 {
+                close()
+                machine.failed(now: moment.monotonic.nanoseconds)
+            }
+            return error
+        }
+    }
+
+    /// What is to be done about connections on demand.
+    ///
+    /// - Parameters:
+    ///   - isWanted: Whether only a connection is missing.
+    ///   - moment: The time.
+    func nextStep(isWanted: Bool, at moment: Moment) -> OnDemandStateMachine.Action? {
+        guard isOnDemand else { return nil }
+        return machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic.nanoseconds)
+    }
+
+    /// Sends what was submitted.
+    ///
+    /// - Parameters:
+    ///   - hasBacklog: Whether more would have been submitted, had there been room.
+    ///   - moment: The time.
+    func flush(hasBacklog: Bool, at moment: Moment) { pool?.flush(now: moment.monotonic, hasBacklog: hasBacklog) }
+
+    /// What keeps requests about channels from it, in one line each.
+    var channelTroubles: [String] {
+        var troubles: [String] = []
+        if let refusal, breaker.state != .working {
+            let reason = refusal.reason.map { ": \($0.rawValue)" } ?? ""
+            troubles.append("\(kind.setting): APNs refuses the credential\(reason)")
+        }
+        if let trouble { troubles.append("\(kind.setting): \(trouble)") }
+        return troubles
+    }
+}

@@ -1,0 +1,49 @@
+internal import DequeModule
+internal import PushModel
+
+/// Jobs that are refused, oldest first. Their results wait here until they find their way out.
+///
+/// Each becomes one result per notification that could be read, so that every token's producer hears of it.
+struct RefusedJobs {
+    private var jobs = Deque<JobInFlight>()
+
+    /// Starts without jobs.
+    init() {}
+
+    /// How many wait.
+    var count: Int { jobs.count }
+    /// Whether none waits.
+    var isEmpty: Bool { jobs.isEmpty }
+    /// The one whose results go out next.
+    var first: JobInFlight? { jobs.first }
+    /// The one that came last.
+    var last: JobInFlight? { jobs.last }
+
+    /// Takes a job.
+    mutating func take(_ job: JobInFlight) { jobs.append(job) }
+
+    /// Whether the next result may be queued now.
+    func mayReport(_ publisher: Publisher) -> Bool {
+        jobs.first.map { publisher.takesRefusals(withReply: $0.job.replyTo != nil) } ?? false
+    }
+
+    /// The next notification to report, as far as results find their way out.
+    mutating func next(_ publisher: Publisher) -> Notification? {
+        guard let job = jobs.first, mayReport(publisher) else { return nil }
+        if job.unsettled == 1 { jobs.removeFirst() }
+        return Notification(job: job, index: job.nextIndex() ?? 0)
+    }
+
+    /// Takes out the jobs of which nothing was reported yet: another worker may do it.
+    mutating func takeUnreported() -> [JobInFlight] {
+        var unreported: [JobInFlight] = []
+        while let job = jobs.last, !job.isStarted {
+            jobs.removeLast()
+            unreported.append(job)
+        }
+        return unreported
+    }
+
+    /// The broker's channel is gone: they come again.
+    mutating func removeAll() { jobs.removeAll() }
+}

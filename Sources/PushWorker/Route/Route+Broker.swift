@@ -1,0 +1,80 @@
+internal import EventLoop
+internal import RabbitMQ
+
+// What happens to a route's channel on the consume connection.
+extension Route {
+    /// The tag of the present consumer of a queue.
+    ///
+    /// - Parameter queue: The queue's position.
+    func consumerTag(_ queue: Int) -> String { ConsumerTag.text(queue, serial: consumer.serial(of: queue)) }
+
+    /// The consume connection is there.
+    func connected() { consumer.connected() }
+
+    /// The consume connection is gone.
+    func connectionLost(at moment: Moment) {
+        generationEnded(at: moment)
+        consumer.connectionLost()
+    }
+
+    /// The broker opened the channel.
+    func channelOpened(at moment: Moment) {
+        generationEnded(at: moment)
+        intake.generationBegan(at: moment)
+        consumer.channelOpened()
+        ledger.begin(generation: consumer.generation)
+    }
+
+    /// The broker closed the channel.
+    func channelClosed(code: UInt16, text: String, at moment: Moment) {
+        generationEnded(at: moment)
+        consumer.channelClosed(code: code, text: text, now: moment.monotonic.nanoseconds, random: &random)
+    }
+
+    /// The broker accepted the prefetch.
+    func prefetchSet() { consumer.prefetchSet() }
+
+    /// The broker started a consumer.
+    func consumeStarted(at moment: Moment) {
+        consumer.consumeStarted()
+        intake.consumeStarted(at: moment)
+    }
+
+    /// A consumer ended.
+    ///
+    /// - Parameters:
+    ///   - consumerTag: Its tag.
+    ///   - byBroker: Whether it was not the worker that asked for it.
+    ///   - moment: The time.
+    /// - Returns: The name of its queue; nil for a tag that is not the route's.
+    func consumeCancelled(_ consumerTag: [UInt8], byBroker: Bool, at moment: Moment) -> String? {
+        guard let queue = ConsumerTag.queue(consumerTag), queues.indices.contains(queue) else { return nil }
+        consumer.consumeCancelled(
+            queue: queue, byBroker: byBroker, now: moment.monotonic.nanoseconds, random: &random)
+        return queues[queue]
+    }
+
+    /// The channel generation ended: what was not sent is dropped here, for the broker delivers it again, and what was
+    /// sent is remembered.
+    func generationEnded(at moment: Moment) {
+        refused.removeAll()
+        devices.generationEnded()
+        for host in channels { host.generationEnded() }
+        intake.generationEnded(ledger.end(), at: moment)
+    }
+}
+
+/// The consumer tags of a route's channel: the queue's position and the consumer's number.
+///
+/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag, and goes on counting its
+/// messages where a cancelled consumer with unacknowledged ones left off, while the broker's channel begins anew: it
+/// takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
+enum ConsumerTag {
+    /// The tag of a queue's consumer.
+    static func text(_ queue: Int, serial: UInt32) -> String { "q\(queue).\(serial)" }
+
+    /// The queue a tag stands for; nil for a tag that is not ours.
+    static func queue(_ tag: some Sequence<UInt8>) -> Int? {
+        Int(String(decoding: tag.dropFirst().prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self))
+    }
+}

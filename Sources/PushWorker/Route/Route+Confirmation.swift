@@ -1,0 +1,67 @@
+internal import EventLoop
+internal import PushModel
+
+// From the broker's confirm of all that a job led to, to the acknowledgement of its delivery.
+extension Route {
+    /// The broker took a publication, or lost a reply.
+    func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+        let job = publication.job
+        if case .reply(let index, var verdict) = publication.content {
+            if fate != .confirmed {
+                counters.repliesLost += 1
+                let loss = fate == .perhapsReturned ? "may be lost" : "was lost"
+                verdict.report.addDetail("the reply \(loss): reply_to routes nowhere")
+            }
+            publish(.result(index: index, verdict), for: job)
+        }
+        job.confirmed()
+        if job.isFinished { finish(job, at: moment) }
+    }
+
+    /// Everything a job asked for is confirmed: its delivery can be acknowledged, or given back where the broker is to
+    /// write the dead letter.
+    func finish(_ job: JobInFlight, at moment: Moment) {
+        guard ledger.holds(job) else {
+            if job.isComplete, let key = job.redeliveryKey { intake.finished(key, job) }
+            return
+        }
+        guard !job.isRejected else {
+            ledger.reject(job, at: moment)
+            return
+        }
+        FailPoint.reached(.confirmedUnacknowledged)
+        counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
+        ledger.finish(job, at: moment)
+        // A copy that comes back looks the same, and must not be taken for this delivery.
+        if !job.comesBackUnchanged, let key = job.redeliveryKey {
+            intake.settled(key, as: job.origin, at: moment)
+        }
+    }
+
+    /// Sends what is owed for deliveries: acknowledgements that are due, and what goes back to the broker.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - isDraining: Whether the lane finishes, so that nothing waits for company.
+    ///   - send: Sends one method; false where the connection has no room for it.
+    /// - Returns: What was sent.
+    /// - Throws: What `send` throws.
+    func settleDeliveries<Failure: Error>(
+        at moment: Moment, isDraining: Bool, _ send: (DeliveryLedger.Debt) throws(Failure) -> Bool
+    ) throws(Failure) -> DeliveryLedger.Payment {
+        var payment = DeliveryLedger.Payment()
+        guard ledger.isOpen else { return payment }
+        // A suspect is through once it is acknowledged, and the next one waits for that.
+        payment.acknowledged = ledger.decide(at: moment, flush: isDraining || intake.hasSuspects)
+        FailPoint.reached(.acknowledgedUnflushed, if: ledger.hasDebts)
+        while let debt = ledger.nextDebt {
+            guard try send(debt) else {
+                payment.isComplete = false
+                return payment
+            }
+            ledger.paid()
+            payment.sent += 1
+        }
+        return payment
+    }
+}

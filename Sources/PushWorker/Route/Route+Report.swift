@@ -1,0 +1,80 @@
+internal import APNSClient
+internal import EventLoop
+
+// What a route says about itself.
+extension Route {
+    /// The name of its credential; nil for the route that answers `NoRoute`.
+    var credentialName: String? { credential?.name }
+
+    /// Learns how APNs' clock goes.
+    ///
+    /// - Returns: Seconds by which this clock is ahead and whether it is wrong; nil for no news.
+    func learnClock() -> (skew: Int64, isWrong: Bool)? {
+        guard let skew = devices.pool?.status.clockSkew else { return nil }
+        counters.clockSkew = Int(clamping: skew)
+        return credential?.clock.learned(skew).map { (skew, $0) }
+    }
+
+    /// How the route is doing, and what it counted with the gauges of this moment.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - isDraining: Whether the lane finishes, so that taking no more jobs is what is wanted.
+    func report(at moment: Moment, isDraining: Bool) -> (status: LaneStatus.Route, counters: RouteCounters) {
+        let pool = devices.pool?.status
+        let limit = limit(isDraining: isDraining)
+        let usable = pool.map { $0.proving + $0.open } ?? 0
+        counters.limitedBy = limit
+        counters.coolingTokens = cooling.count(at: moment.monotonic.nanoseconds)
+        counters.suspects = intake.heldCount
+        counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
+        counters.inFlight = devices.inFlight
+        counters.unacknowledged = ledger.unacknowledged
+        counters.connections = usable
+        counters.streamLimit = pool?.streamLimit ?? 0
+        if let pool {
+            counters.connectionsOpened = pool.opened
+            counters.goAways = pool.goAways
+        }
+        counters.isParked = devices.breaker.intake == .none
+        let status = LaneStatus.Route(
+            name: name, state: state(isConnected: pool?.isConnected ?? true), connections: usable,
+            credentialVersion: devices.pool?.credential.version, troubles: troubles(pool), limitedBy: limit)
+        return (status, counters)
+    }
+
+    private func state(isConnected: Bool) -> String {
+        switch devices.breaker.state {
+        case _ where devices.breaker.isHeld: "parked"
+        case .parked: "parked"
+        case .probing: "probing"
+        case .working where !isConnected: "unreachable"
+        case .working: consumer.isServing ? "ready" : "starting"
+        }
+    }
+
+    private func troubles(_ pool: APNSPoolStatus?) -> [String] {
+        var troubles: [String] = []
+        if let trouble = consumer.trouble { troubles.append(trouble) }
+        troubles += credentialTroubles
+        if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
+        if let pool, !pool.isConnected {
+            // A connection that comes about and ends at once says why when it ends.
+            let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
+            troubles.append("APNs: \(trouble)")
+        }
+        for host in channels { troubles += host.channelTroubles }
+        return troubles
+    }
+
+    /// What keeps the route from pushing more, as it is at the end of a turn.
+    private func limit(isDraining: Bool) -> RouteLimit {
+        RouteSituation(
+            intake: devices.breaker.intake, isDraining: isDraining, isServing: consumer.isServing,
+            isCongested: surroundings.publisher.isCongested, hasBacklog: devices.hasWaiting,
+            isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
+            unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * queues.count,
+            inFlight: devices.inFlight
+        ).limit
+    }
+}

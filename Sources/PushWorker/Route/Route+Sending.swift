@@ -1,0 +1,184 @@
+internal import APNSClient
+internal import EventLoop
+internal import PushModel
+
+// From a job that waits to requests that are submitted, or to a settlement where no request is needed.
+extension Route {
+    /// The host that is asked for an operation; nil where the configuration names none.
+    func destination(_ kind: Destination.Kind) -> Destination? {
+        kind == .devices ? devices : channels.first { $0.kind == kind }
+    }
+
+    /// Sends as much as streams, window, rate and breaker of a destination allow.
+    func send(to destination: Destination, at moment: Moment) {
+        guard destination.breaker.intake != .none else { return answerParked(destination, at: moment) }
+        guard let pool = destination.pool, destination.hasWaiting else { return }
+        var room = min(pool.capacity, destination.allowance)
+        // A route's own probe waits for nothing: until it is answered nothing else is sent.
+        let isProbe = destination.kind == .devices && destination.breaker.intake == .one
+        if room > 0, !isProbe { room = min(room, allowedByRate(at: moment)) }
+        // What is settled without a request needs no room there, but its results need some.
+        while room > 0, !surroundings.publisher.isCongested, let notification = destination.next() {
+            if isSettledUnsent(notification, on: destination, at: moment) { continue }
+            FailPoint.reached(.beforeSend)
+            guard destination.submit(notification, at: moment) else { return }
+            counters.requests += 1
+            rate?.take()
+            room -= 1
+        }
+    }
+
+    /// How many requests the rate allows now, whichever host they go to; notes where it allows none when it will.
+    private func allowedByRate(at moment: Moment) -> Int {
+        let now = moment.monotonic.nanoseconds
+        guard let allowed = rate?.available(now: now) else { return .max }
+        if allowed == 0 { rateDue = rate?.nextDue(now: now) }
+        return allowed
+    }
+
+    /// Settles a notification that must not be sent, or need not.
+    ///
+    /// - Returns: Whether it is settled.
+    private func isSettledUnsent(
+        _ notification: Notification, on destination: Destination, at moment: Moment
+    ) -> Bool {
+        // The job is read in place, never copied: it is 400 bytes with several references.
+        let inFlight = notification.job
+        let isPush = destination.kind == .devices
+        if isPush, let defect = inFlight.job.tokenDefect(notification.index) {
+            report(
+                notification, FinalReport(.invalid, .fixRequest, reason: defect.reason, detail: defect.detail),
+                at: moment)
+            return true
+        }
+        if inFlight.job.redelivered, isJournalled(notification, at: moment) { return true }
+        guard !inFlight.job.isExpired(at: moment.wall) else {
+            settle(notification, .expired, on: destination, at: moment)
+            return true
+        }
+        return isPush && !cooling.isEmpty && rests(notification, at: moment)
+    }
+
+    /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
+    private func rests(_ notification: Notification, at moment: Moment) -> Bool {
+        let job = notification.job
+        guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic.nanoseconds),
+            let tier = surroundings.policy.restingTier(
+                remaining: Int64(remaining / 1_000_000), job: AttemptFacts(job.job), now: moment.wall)
+        else { return false }
+        counters.cooled += 1
+        waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+        return true
+    }
+
+    /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
+    /// leaves, so that what is settled of them is acknowledged.
+    ///
+    /// What no tier can bring back in time stays until its time is over, which is looked at here because nothing is sent.
+    func splitBegun(at moment: Moment, _ condition: LaneCondition) {
+        guard
+            let delay = devices.breaker.splitDelay(
+                isDraining: condition.isDraining, isLeaving: condition.isLeaving)
+        else { return }
+        func tier(of job: JobInFlight) -> Int? {
+            surroundings.policy.restingTier(
+                remaining: Int64(delay / 1_000_000), job: AttemptFacts(job.job), now: moment.wall)
+        }
+        let begun = devices.takeBegun { tier(of: $0) != nil || $0.job.isExpired(at: moment.wall) }
+        for notification in begun {
+            let job = notification.job
+            if let tier = tier(of: job) {
+                waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+            } else {
+                settle(notification, .expired, on: devices, at: moment)
+            }
+        }
+    }
+
+    // MARK: Connections
+
+    /// A connect to a destination is over.
+    ///
+    /// - Returns: Why it failed; nil where it did not.
+    func connected(
+        _ kind: Destination.Kind, _ result: Result<EstablishedConnection, APNSClientError>,
+        for request: ConnectRequest, at moment: Moment
+    ) -> APNSClientError? {
+        let failure = destination(kind)?.connected(result, for: request, at: moment)
+        if failure != nil, kind == .devices { counters.connectionsFailed += 1 }
+        return failure
+    }
+
+    /// A destination's connections take more than before, or there are none any more.
+    func capacityChanged(of destination: Destination, at moment: Moment) {
+        // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
+        guard destination.kind == .devices, let pool = destination.pool else { return }
+        destination.breaker.connectivityChanged(isConnected: pool.isConnected, now: moment.monotonic.nanoseconds)
+    }
+
+    // MARK: Channels
+
+    /// Opens, fills, flushes and closes the connections to the hosts of channels.
+    func advanceChannels(at moment: Moment) {
+        let isCongested = surroundings.publisher.isCongested
+        for host in channels where !host.isAsleep {
+            host.breaker.tick(now: moment.monotonic.nanoseconds)
+            var situation = OnDemandStateMachine.Situation(
+                hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
+            // Asked only for a job, for the answer wakes the lane when the rate allows the next.
+            if situation.wantsConnection { situation.isWithinRate = allowedByRate(at: moment) > 0 }
+            switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
+            case .open: surroundings.open(self, host)
+            case .close: host.close()
+            case .giveUp:
+                host.close()
+                giveUp(host, at: moment)
+            case nil: break
+            }
+            if !surroundings.publisher.isCongested { send(to: host, at: moment) }
+            // A probe after a refusal needs the connections that the refusal closed.
+            if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
+            host.flush(hasBacklog: host.hasWaiting, at: moment)
+        }
+        hasChannelWork = channels.contains { !$0.isAsleep }
+    }
+
+    /// Answers jobs with what the last one heard about the credential, instead of asking APNs again: most wait in a tier.
+    /// The first that no tier can take waits here, as the next probe; more of those would keep the broker from
+    /// delivering anything else of the route.
+    private func answerParked(_ host: Destination, at moment: Moment) {
+        guard let refusal = host.refusal else { return }
+        let heldBack = Attempted.heldBack(refusal.answer)
+        var probe: Notification?
+        while let notification = host.next() {
+            let job = notification.job.job
+            if job.isExpired(at: moment.wall) {
+                settle(notification, .expired, on: host, at: moment)
+                continue
+            }
+            let facts = AttemptFacts(job, probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
+            let settlement = surroundings.policy.settle(heldBack, job: facts, now: moment.wall)
+            let hasTier = if case .park = settlement { true } else { false }
+            guard hasTier || probe != nil else {
+                probe = notification
+                continue
+            }
+            settle(notification, heldBack, on: host, at: moment)
+        }
+        if let probe { host.resend(probe) }
+    }
+
+    /// Tells all jobs that wait for a host that it cannot be reached.
+    private func giveUp(_ host: Destination, at moment: Moment) {
+        let why = host.trouble ?? "no connection to \(host.connector?.endpoint.description ?? "the host") is usable"
+        while let notification = host.next() { settle(notification, .unreachable(why), on: host, at: moment) }
+    }
+}
+
+extension Notification {
+    /// What its device token is remembered by while it rests.
+    var coolingKey: Int {
+        let bytes = job.job.bytes
+        return CoolingTokens.key(bytes.span.extracting(job.job.deviceToken(index)))
+    }
+}
