@@ -1,0 +1,102 @@
+import EventLoop
+import PushModel
+import Testing
+
+@testable import PushWorker
+
+@Suite("What a route owes for its deliveries", .timeLimit(.minutes(1)))
+struct DeliveryLedgerTests {
+    private static func moment(_ milliseconds: UInt64) -> Moment {
+        Moment(monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000), wall: 0)
+    }
+
+    private static func acknowledgement(_ tag: UInt64, multiple: Bool) -> DeliveryLedger.Debt {
+        .acknowledge(AcknowledgementTracker.Acknowledgement(deliveryTag: tag, multiple: multiple))
+    }
+
+    /// A ledger with an open channel that delivered so many messages.
+    private func ledger(deliveries: UInt64, generation: UInt32 = 1) -> DeliveryLedger {
+        var ledger = DeliveryLedger()
+        ledger.begin(generation: generation)
+        for tag in 0..<deliveries { _ = ledger.delivered(tag + 1) }
+        return ledger
+    }
+
+    private func job(_ tag: UInt64, generation: UInt32 = 1) throws -> JobInFlight {
+        let text = Array(#"{"device_token":"aa11","payload":{"aps":{}}}"#.utf8)
+        let key = Array("development.normal.com.example.app".utf8)
+        let type = Array("application/json".utf8)
+        let body = key.count + type.count
+        let message = JobMessage(
+            bytes: key + type + text, routingKey: 0..<key.count, contentType: key.count..<body,
+            body: body..<(body + text.count))
+        let decoded = JobDecoder().decode(message, now: 1_800_000_000_000, random: { 1 })
+        return JobInFlight(
+            job: try decoded.get(), refusal: nil, deliveryTag: tag, generation: generation, properties: 0..<0,
+            receivedAt: 0)
+    }
+
+    /// Everything that is to be sent.
+    private func debts(_ ledger: inout DeliveryLedger) -> [DeliveryLedger.Debt] {
+        var debts: [DeliveryLedger.Debt] = []
+        while let debt = ledger.nextDebt {
+            debts.append(debt)
+            ledger.paid()
+        }
+        return debts
+    }
+
+    @Test("what goes back is owed at once, acknowledgements once they are decided, all in one order")
+    func order() throws {
+        var ledger = ledger(deliveries: 4)
+        let jobs = try (1...4).map { try job($0) }
+        for job in jobs { ledger.took(job) }
+        ledger.requeue(jobs[1], at: Self.moment(0))
+        ledger.finish(jobs[0], at: Self.moment(0))
+        ledger.reject(jobs[2], at: Self.moment(0))
+        #expect(ledger.unacknowledged == 2 && !ledger.isSettled)
+        #expect(ledger.decide(at: Self.moment(1), flush: false) == 0, "it waits for company")
+        #expect(ledger.decide(at: Self.moment(5), flush: false) == 1)
+        #expect(debts(&ledger) == [.requeue(2), .reject(3), Self.acknowledgement(1, multiple: true)])
+        #expect(!ledger.isSettled && ledger.unacknowledged == 1)
+        ledger.finish(jobs[3], at: Self.moment(5))
+        #expect(ledger.decide(at: Self.moment(5), flush: true) == 1)
+        #expect(ledger.hasDebts && !ledger.isSettled)
+        #expect(debts(&ledger) == [Self.acknowledgement(4, multiple: true)])
+        #expect(ledger.isSettled)
+    }
+
+    @Test("a method that found no room is owed until it was sent")
+    func room() {
+        var ledger = ledger(deliveries: 2)
+        ledger.requeue(1, at: Self.moment(0))
+        #expect(ledger.nextDebt == .requeue(1) && ledger.nextDebt == .requeue(1))
+        ledger.paid()
+        #expect(ledger.nextDebt == nil && ledger.unacknowledged == 1)
+    }
+
+    @Test("the end of a channel voids what is owed, and gives back the jobs that were not settled")
+    func end() throws {
+        var ledger = ledger(deliveries: 3)
+        let jobs = try (1...3).map { try job($0) }
+        for job in jobs { ledger.took(job) }
+        ledger.finish(jobs[0], at: Self.moment(0))
+        ledger.requeue(jobs[1], at: Self.moment(0))
+        #expect(ledger.holds(jobs[2]))
+        #expect(ledger.end().map(\.deliveryTag) == [3])
+        #expect(!ledger.hasDebts && ledger.unacknowledged == 0 && ledger.isSettled && ledger.nextDue == nil)
+        #expect(!ledger.holds(jobs[2]), "its tag means nothing any more")
+        ledger.begin(generation: 2)
+        let next = try job(1, generation: 2)
+        #expect(!ledger.holds(jobs[2]) && ledger.holds(next))
+        let isTaken = ledger.delivered(1)
+        #expect(isTaken, "tags begin anew")
+    }
+
+    @Test("a tag out of sequence is not taken")
+    func sequence() {
+        var ledger = ledger(deliveries: 2)
+        let taken = [4, 2, 3].map { ledger.delivered($0) }
+        #expect(taken == [false, false, true])
+    }
+}
