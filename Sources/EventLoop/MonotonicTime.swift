@@ -46,6 +46,17 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
     }
 
+    /// The far end of the clock, which stands for never.
+    package static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+    /// The point this much later; a negative duration counts as none.
+    package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime { time.adding(duration) }
+
+    /// How much later one point is than another; zero when it is the earlier one.
+    package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
+        .nanoseconds(Int64(clamping: later.nanoseconds(since: earlier)))
+    }
+
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }

@@ -256,7 +256,7 @@ struct CredentialDecisionTests {
         #expect(breaker.state == .working, "what works is left alone")
         for _ in 0..<5 {
             breaker.credentialRefused(now: 0)
-            breaker.tick(now: .max)
+            breaker.tick(now: .distantFuture)
         }
         breaker.credentialRefused(now: 0)
         #expect(breaker.isParked && breaker.probeDelay > RouteBreaker.firstProbeDelay)

@@ -1,3 +1,5 @@
+import EventLoop
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -5,7 +7,7 @@ import Testing
 @Suite("When routes are due", .timeLimit(.minutes(1)))
 struct DueTimesTests {
     /// Takes out all that are due.
-    private func due(_ times: inout DueTimes, now: UInt64) -> [Int] {
+    private func due(_ times: inout DueTimes, now: MonotonicTime) -> [Int] {
         var routes: [Int] = []
         while let route = times.popDue(now: now) { routes.append(route) }
         return routes
@@ -14,8 +16,8 @@ struct DueTimesTests {
     @Test("routes come out in the order of their times, each once, and those whose time has not come stay")
     func order() {
         var times = DueTimes(routes: 4)
-        #expect(times.earliest == nil && due(&times, now: .max) == [])
-        for (route, time) in [(2, 30), (0, 10), (1, 20)] as [(Int, UInt64)] { times.set(time, of: route) }
+        #expect(times.earliest == nil && due(&times, now: .distantFuture) == [])
+        for (route, time) in [(2, 30), (0, 10), (1, 20)] as [(Int, MonotonicTime)] { times.set(time, of: route) }
         #expect(times.earliest == 10)
         #expect(due(&times, now: 9) == [] && due(&times, now: 20) == [0, 1] && due(&times, now: 20) == [])
         #expect(times.earliest == 30)
@@ -27,12 +29,12 @@ struct DueTimesTests {
         for route in 0..<3 { times.set(50, of: route) }
         times.set(100, of: 0)
         times.set(10, of: 1)
-        times.set(DueTimes.never, of: 2)
+        times.set(.distantFuture, of: 2)
         #expect(due(&times, now: 99) == [1])
         #expect(times.earliest == 100 && due(&times, now: 100) == [0])
         #expect(times.earliest == nil)
         // A time that comes again after another one counts once.
-        for time in [50, 60, 50] as [UInt64] { times.set(time, of: 2) }
+        for time in [50, 60, 50] as [MonotonicTime] { times.set(time, of: 2) }
         #expect(due(&times, now: 100) == [2])
     }
 
@@ -41,7 +43,7 @@ struct DueTimesTests {
         var times = DueTimes(routes: 200)
         for route in 0..<200 { times.set(1_000_000, of: route) }
         for turn in 0..<10_000 as Range<UInt64> {
-            times.set(2_000_000 + turn, of: 7)
+            times.set(MonotonicTime(nanoseconds: 2_000_000 + turn), of: 7)
             times.set(3_000_000, of: 7)
         }
         #expect(times.entryCount <= 2 * 200 + 64)

@@ -1,3 +1,5 @@
+import EventLoop
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -6,7 +8,7 @@ import Testing
 struct OnDemandStateMachineTests {
     private typealias Machine = OnDemandStateMachine
 
-    private static let second: UInt64 = 1_000_000_000
+    private static let second: MonotonicTime = 1_000_000_000
 
     @Test("nothing is opened before a job wants it")
     func lazy() {
@@ -35,13 +37,13 @@ struct OnDemandStateMachineTests {
     func stalled() {
         var machine = Machine()
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
-        #expect(machine.nextDue == Machine.patience)
-        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience - 1) == nil)
+        #expect(machine.nextDue == 0 + Machine.patience)
+        #expect(machine.next(isWanted: true, isBusy: true, now: 0 + (Machine.patience - .nanoseconds(1))) == nil)
         machine.answered()
-        #expect(machine.next(isWanted: true, isBusy: true, now: Machine.patience) == nil, "an answer is movement")
-        #expect(machine.next(isWanted: true, isBusy: false, now: Machine.patience + 1) == nil)
+        #expect(machine.next(isWanted: true, isBusy: true, now: 0 + Machine.patience) == nil, "an answer is movement")
+        #expect(machine.next(isWanted: true, isBusy: false, now: 1 + Machine.patience) == nil)
         #expect(
-            machine.next(isWanted: true, isBusy: true, now: 2 * Machine.patience + 1) == .giveUp,
+            machine.next(isWanted: true, isBusy: true, now: 1 + Machine.patience * 2) == .giveUp,
             "open requests alone are not")
         #expect(!machine.isOpen)
     }
@@ -56,15 +58,19 @@ struct OnDemandStateMachineTests {
     func heldBack(situation: OnDemandStateMachine.Situation, givesUp: Bool) {
         var machine = Machine()
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
-        for now in [1, Machine.patience - 1, Machine.patience, 2 * Machine.patience] {
+        let waits: [Duration] = [
+            .nanoseconds(1), Machine.patience - .nanoseconds(1), Machine.patience, Machine.patience * 2,
+        ]
+        for wait in waits {
+            let now: MonotonicTime = 0 + wait
             let action = machine.next(isWanted: situation.wantsConnection, isBusy: true, now: now)
             guard action == nil else {
-                #expect(action == .giveUp && givesUp && now == Machine.patience)
+                #expect(action == .giveUp && givesUp && now == 0 + Machine.patience)
                 return
             }
         }
         #expect(!givesUp)
-        let later = 2 * Machine.patience + 1
+        let later: MonotonicTime = 1 + Machine.patience * 2
         #expect(machine.next(isWanted: true, isBusy: true, now: later) == nil, "patience begins anew")
     }
 
@@ -73,10 +79,10 @@ struct OnDemandStateMachineTests {
         var machine = Machine()
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         machine.failed(now: Self.second)
-        for now in [Self.second, 2 * Self.second, Machine.holdOff + Self.second - 1] {
+        for now in [Self.second, Self.second + .seconds(1), Self.second + (Machine.holdOff - .nanoseconds(1))] {
             #expect(machine.next(isWanted: true, isBusy: false, now: now) == .giveUp)
         }
-        #expect(machine.next(isWanted: false, isBusy: false, now: 2 * Self.second) == nil)
-        #expect(machine.next(isWanted: true, isBusy: false, now: Machine.holdOff + Self.second) == .open)
+        #expect(machine.next(isWanted: false, isBusy: false, now: Self.second + .seconds(1)) == nil)
+        #expect(machine.next(isWanted: true, isBusy: false, now: Self.second + Machine.holdOff) == .open)
     }
 }

@@ -1,4 +1,6 @@
+import EventLoop
 import PushWorker
+import TestSupport
 import Testing
 
 @Suite("A route's consumer", .timeLimit(.minutes(1)))
@@ -50,7 +52,7 @@ struct RouteConsumerTests {
         #expect((0...1).map { consumer.serial(of: $0) } == [1, 1])
         consumer.consumeCancelled(queue: 1, byBroker: true, now: 0, random: &random)
         #expect(consumer.serial(of: 1) == 1)
-        #expect(consumer.nextAction(now: .max) == .startConsuming(queue: 1))
+        #expect(consumer.nextAction(now: .distantFuture) == .startConsuming(queue: 1))
         #expect((0...1).map { consumer.serial(of: $0) } == [1, 2])
     }
 
@@ -86,7 +88,7 @@ struct RouteConsumerTests {
     func missingSecondQueue() {
         var consumer = RouteConsumer(queues: 2)
         var random = SplitMix64(seed: 1)
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         /// Opens a channel; the second queue is missing or there.
         func open(hasSecond: Bool) -> [Int] {
             var asked: [Int] = []
@@ -119,8 +121,8 @@ struct RouteConsumerTests {
     func flapping() {
         var consumer = consuming()
         var random = SplitMix64(seed: 3)
-        var now: UInt64 = 0
-        var waits: [UInt64] = []
+        var now: MonotonicTime = 0
+        var waits: [Duration] = []
         for _ in 0..<30 {
             consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
             let due = consumer.nextDue(now: now) ?? now
@@ -128,15 +130,15 @@ struct RouteConsumerTests {
             now = due
             consumer = restarted(consumer, now: now)
         }
-        #expect(waits[0] <= 1_000_000_000)
-        #expect(waits.suffix(20).reduce(0, +) > 20 * 4_000_000_000, "up to 15 s each, 7.5 s on average")
-        now += Backoff.probation
+        #expect(waits[0] <= .seconds(1))
+        #expect(waits.suffix(20).reduce(.zero, +) > .seconds(80), "up to 15 s each, 7.5 s on average")
+        now = now.adding(nanoseconds: Backoff.probation)
         consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
-        #expect((consumer.nextDue(now: now) ?? now) - now <= 1_000_000_000)
+        #expect((consumer.nextDue(now: now) ?? now) - now <= .seconds(1))
     }
 
     /// A consumer whose channel was closed, consuming again.
-    private func restarted(_ closed: RouteConsumer, now: UInt64) -> RouteConsumer {
+    private func restarted(_ closed: RouteConsumer, now: MonotonicTime) -> RouteConsumer {
         var consumer = closed
         #expect(consumer.nextAction(now: now) == .openChannel)
         consumer.channelOpened()
@@ -175,15 +177,15 @@ struct RouteBreakerTests {
     @Test("a refused credential parks, probes with one job, and doubles the delay on every failed probe")
     func parks() {
         var breaker = RouteBreaker()
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         var delay = RouteBreaker.firstProbeDelay
         breaker.credentialRefused(now: now)
         for _ in 0..<10 {
             #expect(breaker.intake == .none)
             #expect(breaker.state == .parked(until: now + delay))
-            breaker.tick(now: now + delay - 1)
+            breaker.tick(now: now + (delay - .nanoseconds(1)))
             #expect(breaker.intake == .none)
-            now += delay
+            now = now + delay
             breaker.tick(now: now)
             #expect(breaker.intake == .one)
             breaker.credentialRefused(now: now)
@@ -204,7 +206,7 @@ struct RouteBreakerTests {
     func recovers() {
         var breaker = RouteBreaker()
         breaker.credentialRefused(now: 0)
-        breaker.tick(now: RouteBreaker.firstProbeDelay)
+        breaker.tick(now: 0 + RouteBreaker.firstProbeDelay)
         breaker.credentialAccepted()
         #expect(breaker.intake == .full)
         #expect(breaker.probeDelay == RouteBreaker.firstProbeDelay)
@@ -223,7 +225,7 @@ struct RouteBreakerTests {
         var breaker = RouteBreaker()
         breaker.tick(now: 1_000_000_000)
         #expect(!breaker.mayHandBack && breaker.nextTick == nil)
-        let start: UInt64 = 2_000_000_000
+        let start: MonotonicTime = 2_000_000_000
         breaker.credentialRefused(now: start)
         breaker.tick(now: start)
         let probe = start + RouteBreaker.firstProbeDelay
@@ -232,38 +234,38 @@ struct RouteBreakerTests {
         let due = start + RouteBreaker.handBackDelay
         #expect(breaker.intake == .one && breaker.nextTick == due)
         breaker.credentialRefused(now: probe)
-        breaker.tick(now: due - 1)
+        breaker.tick(now: start + (RouteBreaker.handBackDelay - .nanoseconds(1)))
         #expect(!breaker.mayHandBack)
         breaker.tick(now: due)
         #expect(breaker.intake == .none && breaker.mayHandBack)
         // It is looked at again only when the next probe is due.
-        #expect(breaker.nextTick == probe + 2 * RouteBreaker.firstProbeDelay)
-        breaker.tick(now: probe + 2 * RouteBreaker.firstProbeDelay)
+        #expect(breaker.nextTick == probe + RouteBreaker.firstProbeDelay * 2)
+        breaker.tick(now: probe + RouteBreaker.firstProbeDelay * 2)
         #expect(breaker.mayHandBack && breaker.nextTick == nil)
         breaker.credentialAccepted()
-        breaker.tick(now: due + 60_000_000_000)
+        breaker.tick(now: due + .seconds(60))
         #expect(!breaker.mayHandBack && breaker.nextTick == nil)
     }
 
     @Test("multicast jobs that were begun are split where they would wait for long, or their worker leaves")
     func splits() {
-        func delays(_ breaker: RouteBreaker) -> [UInt64?] {
+        func delays(_ breaker: RouteBreaker) -> [Duration?] {
             [(false, false), (true, false), (true, true)].map {
                 breaker.splitDelay(isDraining: $0.0, isLeaving: $0.1)
             }
         }
         var breaker = RouteBreaker()
         let probe = RouteBreaker.firstProbeDelay
-        #expect(delays(breaker) == [nil, nil, 0], "a worker that leaves goes on as long as it can")
+        #expect(delays(breaker) == [nil, nil, .zero], "a worker that leaves goes on as long as it can")
         breaker.connectivityChanged(isConnected: false, now: 0)
-        breaker.tick(now: RouteBreaker.disconnectGrace)
-        #expect(breaker.intake == .none && delays(breaker) == [nil, probe, 0], "APNs may be back soon")
-        breaker.tick(now: RouteBreaker.disconnectGrace + RouteBreaker.handBackDelay)
-        #expect(delays(breaker) == [probe, probe, 0])
+        breaker.tick(now: 0 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .none && delays(breaker) == [nil, probe, .zero], "APNs may be back soon")
+        breaker.tick(now: 0 + RouteBreaker.disconnectGrace + RouteBreaker.handBackDelay)
+        #expect(delays(breaker) == [probe, probe, .zero])
         breaker.connectivityChanged(isConnected: true, now: 0)
-        #expect(delays(breaker) == [nil, nil, 0])
+        #expect(delays(breaker) == [nil, nil, .zero])
         breaker.credentialRefused(now: 0)
-        #expect(delays(breaker) == [probe, probe, 0])
+        #expect(delays(breaker) == [probe, probe, .zero])
     }
 
     @Test("errors of APNs park the route only when there is no other answer between many of them, for long enough")
@@ -271,11 +273,11 @@ struct RouteBreakerTests {
         var breaker = RouteBreaker()
         var random = SplitMix64(seed: 5)
         // An APNs that takes every tenth push answers those first, and all others later.
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         for _ in 0..<100 {
             for _ in 0..<4 * RouteBreaker.troubleLimit {
                 breaker.answered(isTrouble: true, now: now, random: &random)
-                now += 1_000_000
+                now = now + .milliseconds(1)
             }
             breaker.answered(isTrouble: false, now: now, random: &random)
         }
@@ -283,7 +285,7 @@ struct RouteBreakerTests {
         // Few errors in a long time are no more than errors.
         for _ in 1..<RouteBreaker.troubleLimit {
             breaker.answered(isTrouble: true, now: now, random: &random)
-            now += RouteBreaker.troubleTime
+            now = now + RouteBreaker.troubleTime
         }
         #expect(breaker.intake == .full && !breaker.isTroubled)
         breaker.answered(isTrouble: true, now: now, random: &random)
@@ -297,11 +299,11 @@ struct RouteBreakerTests {
     func probesTrouble() {
         var breaker = RouteBreaker()
         var random = SplitMix64(seed: 5)
-        var now: UInt64 = 1_000_000_000
+        var now: MonotonicTime = 1_000_000_000
         for _ in 1..<RouteBreaker.troubleLimit { breaker.answered(isTrouble: true, now: now, random: &random) }
-        now += RouteBreaker.troubleTime
+        now = now + RouteBreaker.troubleTime
         breaker.answered(isTrouble: true, now: now, random: &random)
-        var waits: [UInt64] = []
+        var waits: [Duration] = []
         for _ in 0..<40 {
             guard case .parked(let due) = breaker.state else { break }
             waits.append(due - now)
@@ -313,9 +315,9 @@ struct RouteBreakerTests {
             breaker.credentialAccepted()
             #expect(breaker.intake == .none)
         }
-        #expect(waits.count == 40 && waits[0] <= 2_000_000_000)
-        #expect(waits.allSatisfy { $0 > 0 && $0 <= 30_000_000_000 } && waits.contains { $0 > 15_000_000_000 })
-        breaker.tick(now: now + 30_000_000_000)
+        #expect(waits.count == 40 && waits[0] <= .seconds(2))
+        #expect(waits.allSatisfy { $0 > .zero && $0 <= .seconds(30) } && waits.contains { $0 > .seconds(15) })
+        breaker.tick(now: now + .seconds(30))
         breaker.answered(isTrouble: false, now: now, random: &random)
         breaker.credentialAccepted()
         #expect(breaker.intake == .full && !breaker.isTroubled)
@@ -328,15 +330,15 @@ struct RouteBreakerTests {
         var random = SplitMix64(seed: 5)
         breaker.connectivityChanged(isConnected: true, now: 0)
         #expect(breaker.intake == .full)
-        var now: UInt64 = 1_000_000_000
+        var now: MonotonicTime = 1_000_000_000
         breaker.connectivityChanged(isConnected: false, now: now)
-        breaker.connectivityChanged(isConnected: true, now: now + grace - 1)
+        breaker.connectivityChanged(isConnected: true, now: now + (grace - .nanoseconds(1)))
         #expect(breaker.intake == .full, "it was gone for a moment only")
         breaker.connectivityChanged(isConnected: false, now: now)
         breaker.tick(now: now + grace)
         #expect(breaker.intake == .none && !breaker.awaitsProbe, "other workers may do better")
         for _ in 0..<20 {
-            now += 40_000_000_000
+            now = now + .seconds(40)
             breaker.connectivityChanged(isConnected: true, now: now)
             breaker.tick(now: now)
             #expect(breaker.intake == .one && breaker.awaitsProbe && breaker.state == .working)
@@ -352,8 +354,8 @@ struct RouteBreakerTests {
         breaker.answered(isTrouble: true, now: now, random: &random)
         #expect(breaker.intake == .full, "it answers")
         // Capacity that changes is no other connection.
-        lasting.connectivityChanged(isConnected: true, now: now + 1_000_000_000)
-        lasting.tick(now: now + RouteBreaker.provingTime - 1)
+        lasting.connectivityChanged(isConnected: true, now: now + .seconds(1))
+        lasting.tick(now: now + (RouteBreaker.provingTime - .nanoseconds(1)))
         #expect(lasting.intake == .one && lasting.nextTick.map { $0 <= now + RouteBreaker.provingTime } == true)
         lasting.tick(now: now + RouteBreaker.provingTime)
         #expect(lasting.intake == .full, "it lasts, though nothing is pushed to devices")
@@ -376,7 +378,7 @@ struct RouteBreakerTests {
         breaker.connectivityChanged(isConnected: false, now: 200)
         breaker.tick(now: 99 + RouteBreaker.disconnectGrace)
         #expect(breaker.intake == .full)
-        let outage = 100 + RouteBreaker.disconnectGrace
+        let outage: MonotonicTime = 100 + RouteBreaker.disconnectGrace
         breaker.tick(now: outage)
         #expect(breaker.intake == .none && breaker.nextTick == outage + RouteBreaker.handBackDelay)
         breaker.connectivityChanged(isConnected: true, now: 0)
@@ -388,7 +390,7 @@ struct RouteBreakerTests {
         var breaker = RouteBreaker()
         breaker.connectivityChanged(isConnected: false, now: 0)
         breaker.connectivityChanged(isConnected: true, now: 10)
-        breaker.tick(now: 2 * RouteBreaker.disconnectGrace)
+        breaker.tick(now: 0 + RouteBreaker.disconnectGrace * 2)
         #expect(breaker.intake == .full)
     }
 }

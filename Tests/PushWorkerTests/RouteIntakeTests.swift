@@ -346,7 +346,7 @@ struct RouteIntakeTests {
             take(next, route)
         }
         #expect(!route.shouldHandBack)
-        route.devices.breaker.tick(now: RouteBreaker.handBackDelay)
+        route.devices.breaker.tick(now: 0 + RouteBreaker.handBackDelay)
         #expect(route.shouldHandBack)
         _ = route.devices.next()
         #expect(!route.shouldHandBack)
@@ -354,7 +354,7 @@ struct RouteIntakeTests {
         route.devices.breaker.isHeld = true
         #expect(route.shouldHandBack)
         route.devices.breaker.isHeld = false
-        let lost = RouteBreaker.handBackDelay
+        let lost: MonotonicTime = 0 + RouteBreaker.handBackDelay
         route.devices.breaker.connectivityChanged(isConnected: false, now: lost)
         #expect(!route.shouldHandBack)
         route.devices.breaker.tick(now: lost + RouteBreaker.disconnectGrace)
@@ -365,7 +365,7 @@ struct RouteIntakeTests {
     func oneProbe() throws {
         let route = try route(queues: ["q", "q.high"])
         route.devices.breaker.credentialRefused(now: 0)
-        route.devices.breaker.tick(now: RouteBreaker.firstProbeDelay)
+        route.devices.breaker.tick(now: 0 + RouteBreaker.firstProbeDelay)
         route.updateIntake(LaneCondition())
         #expect(route.consumer.wantedPrefetch == 1)
         take(delivery(returns: 0), route)

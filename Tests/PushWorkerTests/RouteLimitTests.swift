@@ -1,4 +1,6 @@
 import APNSClient
+import EventLoop
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -53,12 +55,12 @@ struct CoolingTokensTests {
         #expect(tokens.isEmpty)
         tokens.cool(key("a1"), until: 100, now: 0)
         tokens.cool(key("a1"), until: 50, now: 10)
-        #expect(tokens.remaining(key("a1"), now: 20) == 80)
+        #expect(tokens.remaining(key("a1"), now: 20) == .nanoseconds(80))
         #expect(tokens.remaining(key("a2"), now: 20) == nil)
         tokens.cool(key("a2"), until: 300, now: 20)
         #expect(tokens.remaining(key("a1"), now: 100) == nil)
         #expect(tokens.count == 1)
-        #expect(tokens.remaining(key("a2"), now: 299) == 1)
+        #expect(tokens.remaining(key("a2"), now: 299) == .nanoseconds(1))
         tokens.forgetIfDue(now: 299)
         #expect(!tokens.isEmpty)
         tokens.forgetIfDue(now: 300)
@@ -80,9 +82,9 @@ struct CoolingTokensTests {
         #expect(tokens.count == CoolingTokens.capacity)
         #expect(tokens.remaining(-1, now: 49) == nil)
         tokens.cool(20, until: 2_000, now: 49)
-        #expect(tokens.remaining(20, now: 49) == 1_951)
+        #expect(tokens.remaining(20, now: 49) == .nanoseconds(1_951))
         tokens.cool(-1, until: 1_000, now: 50)
         #expect(tokens.count == CoolingTokens.capacity - 9)
-        #expect(tokens.remaining(-1, now: 50) == 950)
+        #expect(tokens.remaining(-1, now: 50) == .nanoseconds(950))
     }
 }

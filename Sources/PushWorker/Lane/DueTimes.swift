@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import HeapModule
 
 /// When each of a lane's routes has something to do only because time passes. Pure: time comes in.
@@ -6,7 +7,7 @@ internal import HeapModule
 /// which nothing happens costs a turn nothing.
 struct DueTimes {
     private struct Entry: Comparable {
-        let due: UInt64
+        let due: MonotonicTime
         let route: Int
         /// Which of the route's successive times it is.
         let generation: UInt64
@@ -15,7 +16,7 @@ struct DueTimes {
     }
 
     private struct Time {
-        var due = DueTimes.never
+        var due = MonotonicTime.distantFuture
         var generation: UInt64 = 0
     }
 
@@ -23,9 +24,6 @@ struct DueTimes {
     private var heap = Heap<Entry>()
     /// When each route is due, by its position on the lane.
     private var times: [Time]
-
-    /// The time of a route that only events concern.
-    static let never = UInt64.max
 
     /// Starts with routes of which none is due.
     ///
@@ -35,8 +33,8 @@ struct DueTimes {
     /// How many entries are kept, outdated ones included.
     var entryCount: Int { heap.count }
 
-    /// When the first route is due, in nanoseconds; nil when none is.
-    var earliest: UInt64? {
+    /// When the first route is due; nil when none is.
+    var earliest: MonotonicTime? {
         mutating get {
             dropOutdated()
             return heap.min?.due
@@ -46,13 +44,13 @@ struct DueTimes {
     /// Sets the time of a route in place of the one before.
     ///
     /// - Parameters:
-    ///   - due: When it is due, in nanoseconds; `never` where only events concern it.
+    ///   - due: When it is due; the far end of the clock where only events concern it.
     ///   - route: The route's position on the lane.
-    mutating func set(_ due: UInt64, of route: Int) {
+    mutating func set(_ due: MonotonicTime, of route: Int) {
         guard times[route].due != due else { return }
         let generation = times[route].generation + 1
         times[route] = Time(due: due, generation: generation)
-        guard due != Self.never else { return }
+        guard due != .distantFuture else { return }
         heap.insert(Entry(due: due, route: route, generation: generation))
         // A busy route's time changes with every turn.
         if heap.count > 2 * times.count + 64 { heap = Heap(heap.unordered.filter(isCurrent)) }
@@ -60,13 +58,13 @@ struct DueTimes {
 
     /// Takes out a route that is due; it is due no more until its time is set again.
     ///
-    /// - Parameter now: The time, in nanoseconds.
+    /// - Parameter now: The time.
     /// - Returns: The route's position on the lane; nil when no further route is due.
-    mutating func popDue(now: UInt64) -> Int? {
+    mutating func popDue(now: MonotonicTime) -> Int? {
         dropOutdated()
         guard let first = heap.min, first.due <= now else { return nil }
         heap.removeMin()
-        times[first.route].due = Self.never
+        times[first.route].due = .distantFuture
         return first.route
     }
 

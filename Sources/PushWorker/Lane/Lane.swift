@@ -171,7 +171,7 @@ final class Lane {
             self.condition = condition
             for route in routes { mark(route) }
         }
-        while let position = dueTimes.popDue(now: now.nanoseconds) { mark(routes[position]) }
+        while let position = dueTimes.popDue(now: now) { mark(routes[position]) }
         if !starved.isEmpty, consumeLink.isReadyToSend {
             for route in starved { mark(route) }
             starved.removeAll(keepingCapacity: true)
@@ -275,7 +275,7 @@ final class Lane {
         if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publisher.nextDue { wake(at: due) }
         if let due = journal?.nextDue { wake(at: due) }
-        if let due = dueTimes.earliest { wake(at: due) }
+        if let due = dueTimes.earliest { wake(at: due.nanoseconds) }
         if let drain {
             if now < drain.handBackAt { wake(at: drain.handBackAt.nanoseconds) }
             wake(at: drain.deadline.nanoseconds)

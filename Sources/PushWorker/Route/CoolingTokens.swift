@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is over.
 ///
 /// Only a hash of a token is kept, seeded anew in every process. Pure: time comes in.
@@ -5,11 +7,11 @@ struct CoolingTokens {
     /// How many tokens are remembered. One more is not: its notifications go out, and APNs answers them as before.
     static var capacity: Int { 4_096 }
 
-    private var ends: [Int: UInt64] = [:]
+    private var ends: [Int: MonotonicTime] = [:]
     /// When the last of them ends.
-    private var latestEnd: UInt64 = 0
+    private var latestEnd = MonotonicTime(nanoseconds: 0)
     /// When the first place becomes free in a memory that is full.
-    private var fullUntil: UInt64 = 0
+    private var fullUntil = MonotonicTime(nanoseconds: 0)
 
     /// Starts with nothing to remember.
     init() {}
@@ -31,24 +33,24 @@ struct CoolingTokens {
     ///
     /// - Parameters:
     ///   - key: the token's key.
-    ///   - end: until when nothing is sent to it, in nanoseconds; the latest of several counts.
-    ///   - now: the time, in nanoseconds.
-    mutating func cool(_ key: Int, until end: UInt64, now: UInt64) {
+    ///   - end: until when nothing is sent to it; the latest of several counts.
+    ///   - now: the time.
+    mutating func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
         if ends[key] == nil, ends.count >= Self.capacity {
             // Looking through all of them for every further one would slow the lane down.
             guard now >= fullUntil else { return }
             ends = ends.filter { $0.value > now }
             guard ends.count < Self.capacity else {
-                fullUntil = ends.values.min() ?? 0
+                fullUntil = ends.values.min() ?? now
                 return
             }
         }
-        ends[key] = max(ends[key] ?? 0, end)
+        ends[key] = max(ends[key] ?? end, end)
         latestEnd = max(latestEnd, end)
     }
 
-    /// How long nothing is to be sent to a token, in nanoseconds; nil when it may be.
-    mutating func remaining(_ key: Int, now: UInt64) -> UInt64? {
+    /// How long nothing is to be sent to a token; nil when it may be.
+    mutating func remaining(_ key: Int, now: MonotonicTime) -> Duration? {
         forgetIfDue(now: now)
         guard let end = ends[key] else { return nil }
         guard end > now else {
@@ -59,13 +61,13 @@ struct CoolingTokens {
     }
 
     /// How many tokens wait at a moment; looks at all of them.
-    func count(at now: UInt64) -> Int { ends.values.count { $0 > now } }
+    func count(at now: MonotonicTime) -> Int { ends.values.count { $0 > now } }
 
     /// When `forgetIfDue(now:)` has something to do; nil while no token rests.
-    var nextDue: UInt64? { ends.isEmpty ? nil : latestEnd }
+    var nextDue: MonotonicTime? { ends.isEmpty ? nil : latestEnd }
 
     /// Forgets everything once the last token's time is over.
-    mutating func forgetIfDue(now: UInt64) {
+    mutating func forgetIfDue(now: MonotonicTime) {
         if !ends.isEmpty, now >= latestEnd { ends.removeAll() }
     }
 }

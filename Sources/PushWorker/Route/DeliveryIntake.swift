@@ -8,15 +8,15 @@ internal import RabbitMQ
 /// It outlives the channels whose deliveries it judges. Pure: time and randomness come in.
 struct DeliveryIntake {
     /// For how long nothing must be sent, or wait to be, until jobs that wait for their confirms alone keep no suspect
-    /// waiting, in nanoseconds.
-    static let survival: UInt64 = 10_000_000_000
+    /// waiting.
+    static let survival = Duration.seconds(10)
 
     /// Recognises what an ended generation delivered, when it comes again.
     private var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
     /// Holds what may have ended the process before, to be taken up alone.
     private var poison = PoisonWatch<Delivery>()
     /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
-    private var idleSince: UInt64?
+    private var idleSince: MonotonicTime?
     /// How often suspects were given back unread, or lost with their channel.
     var unreadReturns: UInt32 = 0
 
@@ -93,11 +93,11 @@ struct DeliveryIntake {
     ///   - isAlone: Whether nothing but held suspects is unacknowledged.
     ///   - moment: The time.
     mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> Delivery? {
-        let now = moment.monotonic.nanoseconds
+        let now = moment.monotonic
         idleSince = isIdle ? idleSince ?? now : nil
         // What only waits for the broker to take its results has survived, however long that lasts.
         let hasSurvived = idleSince.map { now >= $0 + Self.survival } ?? false
-        let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now)
+        let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now.nanoseconds)
         if !poison.hasSuspects { idleSince = nil }
         return suspect
     }
@@ -164,15 +164,15 @@ struct DeliveryIntake {
         memory.forgetIfDue(now: moment.monotonic.nanoseconds)
     }
 
-    /// When the next suspect may be taken up, or the look at what comes first ends, in nanoseconds; nil for never.
+    /// When the next suspect may be taken up, or the look at what comes first ends; nil for never.
     ///
     /// - Parameter now: The time: what is past waits for something else, which is an event.
-    func nextDue(after now: UInt64) -> UInt64? {
-        let suspect = poison.due.flatMap { $0 > now ? $0 : nil }
+    func nextDue(after now: MonotonicTime) -> MonotonicTime? {
+        let suspect = poison.due.map { MonotonicTime(nanoseconds: $0) }.flatMap { $0 > now ? $0 : nil }
         guard let idleSince, idleSince + Self.survival > now else { return suspect }
-        return min(suspect ?? .max, idleSince + Self.survival)
+        return min(suspect ?? .distantFuture, idleSince + Self.survival)
     }
 
-    /// When something is to be forgotten, in nanoseconds, which is not urgent; nil for never.
-    var nextForgetting: UInt64? { memory.nextDue }
+    /// When something is to be forgotten, which is not urgent; nil for never.
+    var nextForgetting: MonotonicTime? { memory.nextDue.map { MonotonicTime(nanoseconds: $0) } }
 }

@@ -45,8 +45,8 @@ struct DeliveryLedger {
     var hasDebts: Bool { !debts.isEmpty }
     /// Whether nothing is left to be settled, or there is no channel to do it on.
     var isSettled: Bool { debts.isEmpty && (tracker.unacknowledged == 0 || !isOpen) }
-    /// When acknowledgements fall due only because time passes, in nanoseconds.
-    var nextDue: UInt64? { tracker.nextDue }
+    /// When acknowledgements fall due only because time passes.
+    var nextDue: MonotonicTime? { tracker.nextDue.map { MonotonicTime(nanoseconds: $0) } }
 
     // MARK: Generations
 

@@ -81,8 +81,8 @@ final class Destination {
     /// Whether there is nothing to look after.
     var isAsleep: Bool { isQuiet && pool == nil }
 
-    /// When time alone gives it something to do, in nanoseconds.
-    var nextDue: UInt64? {
+    /// When time alone gives it something to do.
+    var nextDue: MonotonicTime? {
         let tick = breaker.nextTick
         guard isOnDemand, let due = machine.nextDue else { return tick }
         return min(due, tick ?? due)
@@ -227,7 +227,7 @@ final class Destination {
     ///   - moment: The time.
     func credentialRefused(_ response: APNSResponse?, at moment: Moment) {
         if isOnDemand { refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate) }
-        breaker.credentialRefused(now: moment.monotonic.nanoseconds)
+        breaker.credentialRefused(now: moment.monotonic)
     }
 
     /// The credential's time began or ended.
@@ -273,7 +273,7 @@ final class Destination {
             pool.connectFailed(error, for: request, now: moment.monotonic)
             if isOnDemand, !pool.isConnected, requests.count == 0 {
                 close()
-                machine.failed(now: moment.monotonic.nanoseconds)
+                machine.failed(now: moment.monotonic)
             }
             return error
         }
@@ -286,7 +286,7 @@ final class Destination {
     ///   - moment: The time.
     func nextStep(isWanted: Bool, at moment: Moment) -> OnDemandStateMachine.Action? {
         guard isOnDemand else { return nil }
-        return machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic.nanoseconds)
+        return machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic)
     }
 
     /// Sends what was submitted.

@@ -1,15 +1,17 @@
+internal import EventLoop
+
 /// Decides when a route's connection to one of the hosts for channels is opened and closed, and when the jobs that wait
 /// for it give up. Pure: time comes in.
 ///
 /// Nearly no route ever needs such a connection, so it is opened when the first job wants it and closed after a rest. A
 /// host that cannot be reached is not knocked at again and again: its jobs go to the retry tiers at once.
 struct OnDemandStateMachine {
-    /// How long a connection rests before it is closed, in nanoseconds; Apple wants connections to live long.
-    static let idleTime: UInt64 = 600_000_000_000
-    /// How long jobs wait for a connection on which nothing moves, in nanoseconds.
-    static let patience: UInt64 = 60_000_000_000
-    /// How long an unreachable host is left alone, in nanoseconds.
-    static let holdOff: UInt64 = 15_000_000_000
+    /// How long a connection rests before it is closed; Apple wants connections to live long.
+    static let idleTime = Duration.seconds(600)
+    /// How long jobs wait for a connection on which nothing moves.
+    static let patience = Duration.seconds(60)
+    /// How long an unreachable host is left alone.
+    static let holdOff = Duration.seconds(15)
 
     /// What is to be done.
     enum Action: Equatable {
@@ -39,12 +41,12 @@ struct OnDemandStateMachine {
 
     /// Whether there is a connection, or one is being made.
     private(set) var isOpen = false
-    private var notBefore: UInt64 = 0
-    private var stalledSince: UInt64?
-    private var idleSince: UInt64?
+    private var notBefore = MonotonicTime(nanoseconds: 0)
+    private var stalledSince: MonotonicTime?
+    private var idleSince: MonotonicTime?
 
     /// When `next` has something to do only because time passed.
-    var nextDue: UInt64? {
+    var nextDue: MonotonicTime? {
         if let stalledSince { return stalledSince + Self.patience }
         return idleSince.map { $0 + Self.idleTime }
     }
@@ -54,8 +56,8 @@ struct OnDemandStateMachine {
     /// - Parameters:
     ///   - isWanted: whether jobs wait that may be sent.
     ///   - isBusy: whether requests are open.
-    ///   - now: the time, in nanoseconds.
-    mutating func next(isWanted: Bool, isBusy: Bool, now: UInt64) -> Action? {
+    ///   - now: the time.
+    mutating func next(isWanted: Bool, isBusy: Bool, now: MonotonicTime) -> Action? {
         guard isOpen else {
             guard isWanted else { return nil }
             guard now >= notBefore else { return .giveUp }
@@ -87,7 +89,7 @@ struct OnDemandStateMachine {
     mutating func answered() { stalledSince = nil }
 
     /// No connection could be made, and there is no other.
-    mutating func failed(now: UInt64) {
+    mutating func failed(now: MonotonicTime) {
         close()
         notBefore = now + Self.holdOff
     }

@@ -1,11 +1,13 @@
+package import EventLoop
+
 /// A token bucket that holds a route to its configured requests per second, to devices and about channels alike.
 ///
-/// Pure: time comes in, in nanoseconds. A tenth of a second's worth may go out at once, never less than one.
+/// Pure: time comes in. A tenth of a second's worth may go out at once, never less than one.
 package struct RateLimit {
     private let perNanosecond: Double
     private let burst: Double
     private var tokens: Double
-    private var refilledAt: UInt64?
+    private var refilledAt: MonotonicTime?
 
     /// Creates a full bucket for a rate in requests per second.
     package init(perSecond: Double) {
@@ -15,8 +17,10 @@ package struct RateLimit {
     }
 
     /// How many requests may go out now.
-    package mutating func available(now: UInt64) -> Int {
-        if let since = refilledAt { tokens = min(burst, tokens + Double(now &- since) * perNanosecond) }
+    package mutating func available(now: MonotonicTime) -> Int {
+        if let since = refilledAt {
+            tokens = min(burst, tokens + Double(now.nanoseconds(since: since)) * perNanosecond)
+        }
         refilledAt = now
         return Int(tokens)
     }
@@ -25,5 +29,7 @@ package struct RateLimit {
     package mutating func take() { tokens -= 1 }
 
     /// When the next request may go out, after `available(now:)` gave none.
-    package func nextDue(now: UInt64) -> UInt64 { now + UInt64(max(0, 1 - tokens) / perNanosecond) }
+    package func nextDue(now: MonotonicTime) -> MonotonicTime {
+        now.adding(nanoseconds: UInt64(max(0, 1 - tokens) / perNanosecond))
+    }
 }

@@ -28,7 +28,7 @@ extension Route {
     /// The broker closed the channel.
     func channelClosed(code: UInt16, text: String, at moment: Moment) {
         generationEnded(at: moment)
-        consumer.channelClosed(code: code, text: text, now: moment.monotonic.nanoseconds, random: &random)
+        consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
     }
 
     /// The broker accepted the prefetch.
@@ -50,7 +50,7 @@ extension Route {
     func consumeCancelled(_ consumerTag: [UInt8], byBroker: Bool, at moment: Moment) -> String? {
         guard let queue = ConsumerTag.queue(consumerTag), queues.indices.contains(queue) else { return nil }
         consumer.consumeCancelled(
-            queue: queue, byBroker: byBroker, now: moment.monotonic.nanoseconds, random: &random)
+            queue: queue, byBroker: byBroker, now: moment.monotonic, random: &random)
         return queues[queue]
     }
 

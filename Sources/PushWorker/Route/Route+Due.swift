@@ -3,22 +3,22 @@ internal import EventLoop
 
 // When a route has something to do only because time passed. Events bring the lane to look at a route in any case.
 extension Route {
-    /// How soon a route looks again for a place on its connections, in nanoseconds: their size follows what waits.
-    static let backlogInterval: UInt64 = 20_000_000
-    /// How often a route with work under way is looked at in any case, in nanoseconds: jobs that it cannot send expire.
-    static let patrolInterval: UInt64 = 500_000_000
-    /// By how much what is only forgotten may be late, in nanoseconds, so that many routes forget in one turn.
-    private static let forgettingInterval: UInt64 = 1_000_000_000
+    /// How soon a route looks again for a place on its connections: their size follows what waits.
+    static let backlogInterval = Duration.milliseconds(20)
+    /// How often a route with work under way is looked at in any case: jobs that it cannot send expire.
+    static let patrolInterval = Duration.milliseconds(500)
+    /// By how much what is only forgotten may be late, so that many routes forget in one turn.
+    private static let forgettingInterval = Duration.seconds(1)
     /// After how long the credential's time is looked at again at the latest, in milliseconds.
     private static let longestValidity: Int64 = 3_600_000
 
-    /// When the route is to be looked at although nothing happens to it, in nanoseconds; `DueTimes.never` for not at all.
+    /// When the route is to be looked at although nothing happens to it; the far end of the clock for not at all.
     ///
     /// - Parameter moment: The time of the turn, at whose end it is asked.
-    func nextDue(after moment: Moment) -> UInt64 {
-        let now = moment.monotonic.nanoseconds
-        var due = DueTimes.never
-        func look(at time: UInt64?) {
+    func nextDue(after moment: Moment) -> MonotonicTime {
+        let now = moment.monotonic
+        var due = MonotonicTime.distantFuture
+        func look(at time: MonotonicTime?) {
             if let time { due = min(due, time) }
         }
         look(at: ledger.nextDue)
@@ -39,21 +39,22 @@ extension Route {
             look(at: Self.later(now, by: Self.patrolInterval))
         }
         // Never twice in a moment, whatever is wrong with a time.
-        return max(due, now + 1_000_000)
+        return max(due, now + .milliseconds(1))
     }
 
     /// When the credential's time begins or ends, or has to be looked at again.
-    private func credentialDue(after moment: Moment) -> UInt64? {
+    private func credentialDue(after moment: Moment) -> MonotonicTime? {
         guard let validity = devices.pool?.credential.validity else { return nil }
         let seconds = moment.wall / 1_000
         guard seconds <= validity.upperBound else { return nil }
         let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1
         let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - moment.wall
-        return moment.monotonic.nanoseconds + UInt64(max(0, wait)) * 1_000_000
+        return moment.monotonic + .milliseconds(wait)
     }
 
     /// The first multiple of an interval after a time, so that what is not urgent falls due together.
-    private static func later(_ time: UInt64?, by interval: UInt64) -> UInt64? {
-        time.map { ($0 / interval + 1) * interval }
+    private static func later(_ time: MonotonicTime?, by interval: Duration) -> MonotonicTime? {
+        let interval = interval.wholeNanoseconds
+        return time.map { MonotonicTime(nanoseconds: ($0.nanoseconds / interval + 1) * interval) }
     }
 }

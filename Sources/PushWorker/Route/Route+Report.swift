@@ -25,7 +25,7 @@ extension Route {
         let limit = limit(isDraining: isDraining)
         let usable = pool.map { $0.proving + $0.open } ?? 0
         counters.limitedBy = limit
-        counters.coolingTokens = cooling.count(at: moment.monotonic.nanoseconds)
+        counters.coolingTokens = cooling.count(at: moment.monotonic)
         counters.suspects = intake.heldCount
         counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
         counters.inFlight = devices.inFlight

@@ -30,9 +30,8 @@ extension Route {
 
     /// How many requests the rate allows now, whichever host they go to; notes where it allows none when it will.
     private func allowedByRate(at moment: Moment) -> Int {
-        let now = moment.monotonic.nanoseconds
-        guard let allowed = rate?.available(now: now) else { return .max }
-        if allowed == 0 { rateDue = rate?.nextDue(now: now) }
+        guard let allowed = rate?.available(now: moment.monotonic) else { return .max }
+        if allowed == 0 { rateDue = rate?.nextDue(now: moment.monotonic) }
         return allowed
     }
 
@@ -62,9 +61,9 @@ extension Route {
     /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
     private func rests(_ notification: Notification, at moment: Moment) -> Bool {
         let job = notification.job
-        guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic.nanoseconds),
+        guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic),
             let tier = surroundings.policy.restingTier(
-                remaining: Int64(remaining / 1_000_000), job: AttemptFacts(job.job), now: moment.wall)
+                remaining: remaining.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
         else { return false }
         counters.cooled += 1
         waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
@@ -82,7 +81,7 @@ extension Route {
         else { return }
         func tier(of job: JobInFlight) -> Int? {
             surroundings.policy.restingTier(
-                remaining: Int64(delay / 1_000_000), job: AttemptFacts(job.job), now: moment.wall)
+                remaining: delay.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
         }
         let begun = devices.takeBegun { tier(of: $0) != nil || $0.job.isExpired(at: moment.wall) }
         for notification in begun {
@@ -113,7 +112,7 @@ extension Route {
     func capacityChanged(of destination: Destination, at moment: Moment) {
         // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
         guard destination.kind == .devices, let pool = destination.pool else { return }
-        destination.breaker.connectivityChanged(isConnected: pool.isConnected, now: moment.monotonic.nanoseconds)
+        destination.breaker.connectivityChanged(isConnected: pool.isConnected, now: moment.monotonic)
     }
 
     // MARK: Channels
@@ -122,7 +121,7 @@ extension Route {
     func advanceChannels(at moment: Moment) {
         let isCongested = surroundings.publisher.isCongested
         for host in channels where !host.isAsleep {
-            host.breaker.tick(now: moment.monotonic.nanoseconds)
+            host.breaker.tick(now: moment.monotonic)
             var situation = OnDemandStateMachine.Situation(
                 hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
             // Asked only for a job, for the answer wakes the lane when the rate allows the next.
@@ -156,7 +155,7 @@ extension Route {
                 settle(notification, .expired, on: host, at: moment)
                 continue
             }
-            let facts = AttemptFacts(job, probeDelay: Int64(host.breaker.probeDelay / 1_000_000))
+            let facts = AttemptFacts(job, probeDelay: host.breaker.probeDelay.wholeMilliseconds)
             let settlement = surroundings.policy.settle(heldBack, job: facts, now: moment.wall)
             let hasTier = if case .park = settlement { true } else { false }
             guard hasTier || probe != nil else {

@@ -37,7 +37,7 @@ extension Route {
     ) {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
-            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: Int64(destination.breaker.probeDelay / 1_000_000))
+            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: destination.breaker.probeDelay.wholeMilliseconds)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
@@ -69,7 +69,7 @@ extension Route {
     /// for a device token that was not known to have too many. Those for one that was say nothing either way, but a
     /// probe that ends so has not shown that the trouble is over.
     private func learnHealth(from answer: Answer, _ notification: Notification, at moment: Moment) {
-        let now = moment.monotonic.nanoseconds
+        let now = moment.monotonic
         let service = answer.meaning.service
         if service == .deviceThrottled, devices.breaker.state == .working,
             cooling.remaining(notification.coolingKey, now: now) != nil
@@ -83,8 +83,8 @@ extension Route {
     private func rest(_ notification: Notification, after answer: Answer, at moment: Moment) {
         let job = notification.job
         guard let milliseconds = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
-        let end = moment.monotonic.adding(nanoseconds: UInt64(milliseconds) * 1_000_000)
-        cooling.cool(notification.coolingKey, until: end.nanoseconds, now: moment.monotonic.nanoseconds)
+        let end = moment.monotonic + .milliseconds(milliseconds)
+        cooling.cool(notification.coolingKey, until: end, now: moment.monotonic)
     }
 
     /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.

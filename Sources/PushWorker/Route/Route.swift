@@ -77,7 +77,7 @@ final class Route {
     /// Holds the route to its configured rate.
     var rate: RateLimit?
     /// When the rate allows the next request, while it holds the route back.
-    var rateDue: UInt64?
+    var rateDue: MonotonicTime?
     /// Device tokens that rest.
     var cooling = CoolingTokens()
     /// Watches the share of dead tokens among final answers.
@@ -148,9 +148,9 @@ final class Route {
     }
 
     private func passTime(_ moment: Moment) {
-        devices.breaker.tick(now: moment.monotonic.nanoseconds)
+        devices.breaker.tick(now: moment.monotonic)
         intake.tick(at: moment)
-        cooling.forgetIfDue(now: moment.monotonic.nanoseconds)
+        cooling.forgetIfDue(now: moment.monotonic)
         followCredential(at: moment)
     }
 

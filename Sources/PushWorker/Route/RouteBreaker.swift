@@ -1,3 +1,5 @@
+package import EventLoop
+
 /// Decides whether a route works, is parked, or is being probed.
 ///
 /// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
@@ -10,38 +12,38 @@ package struct RouteBreaker {
         /// Everything.
         case working
         /// Nothing: the credential was refused, or APNs is in trouble; a probe is due at the given time.
-        case parked(until: UInt64)
+        case parked(until: MonotonicTime)
         /// One job at a time, to learn whether it is taken again.
         case probing
     }
 
-    /// The delay before the first probe, in nanoseconds.
-    package static let firstProbeDelay: UInt64 = 5_000_000_000
-    /// The longest delay between probes, in nanoseconds.
-    package static let longestProbeDelay: UInt64 = 300_000_000_000
+    /// The delay before the first probe.
+    package static let firstProbeDelay = Duration.seconds(5)
+    /// The longest delay between probes.
+    package static let longestProbeDelay = Duration.seconds(300)
 
     /// Whether the credential allows work.
     package private(set) var state: State = .working
-    /// The delay that the current or next parking uses, in nanoseconds.
+    /// The delay that the current or next parking uses.
     package private(set) var probeDelay = RouteBreaker.firstProbeDelay
-    /// How long a route keeps its jobs without a connection, in nanoseconds: reconnecting is usually quicker, and jobs
+    /// How long a route keeps its jobs without a connection: reconnecting is usually quicker, and jobs
     /// given back count as delivered once more.
-    package static let disconnectGrace: UInt64 = 5_000_000_000
+    package static let disconnectGrace = Duration.seconds(5)
 
-    /// How long a route that stopped keeps its unsent jobs, in nanoseconds: what stops one worker often stops them all, and
+    /// How long a route that stopped keeps its unsent jobs: what stops one worker often stops them all, and
     /// jobs that go round from one to the next count as delivered so often that they look like poison.
-    package static let handBackDelay: UInt64 = 10_000_000_000
+    package static let handBackDelay = Duration.seconds(10)
 
     /// After how many errors of APNs in a row, without any other answer between them, the route may park.
     package static let troubleLimit = 128
-    /// For how many nanoseconds there must have been nothing but errors: an APNs that still takes every tenth push
+    /// For how long there must have been nothing but errors: an APNs that still takes every tenth push
     /// answers those first, and the rest of a window in one long row.
-    package static let troubleTime: UInt64 = 5_000_000_000
+    package static let troubleTime = Duration.seconds(5)
 
     /// Errors of APNs since any other answer.
     private var troubles = 0
     /// When the first of them came.
-    private var troublesSince: UInt64 = 0
+    private var troublesSince = MonotonicTime(nanoseconds: 0)
     /// Draws the waits before probes while APNs is in trouble: 2 to 30 seconds.
     private var troubleBackoff = RouteBreaker.freshBackoff
     private static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
@@ -51,24 +53,24 @@ package struct RouteBreaker {
 
     /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
     package private(set) var isReachable: Bool
-    private var lostAt: UInt64?
+    private var lostAt: MonotonicTime?
 
     /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
     /// and sends them away would otherwise be given a window each time, and all of it would be handed back each time.
     private var isUnproven = false
     /// When it has lasted long enough to be worth more all the same; nil without one. Not every route pushes to devices.
-    private var provenDue: UInt64?
-    /// For how many nanoseconds that is: as long as a request may stay without an answer, by default.
-    package static let provingTime: UInt64 = 30_000_000_000
+    private var provenDue: MonotonicTime?
+    /// For how long that is: as long as a request may stay without an answer, by default.
+    package static let provingTime = Duration.seconds(30)
     /// Whether there ever was a connection.
     private var wasConnected = false
     /// Until when an outage may be one of many short ones.
-    private var relapseEnd: UInt64?
-    /// For how many nanoseconds after a connection was lost another one may be on its way: twice the longest wait.
-    package static let relapseTime: UInt64 = 60_000_000_000
+    private var relapseEnd: MonotonicTime?
+    /// For how long after a connection was lost another one may be on its way: twice the longest wait.
+    package static let relapseTime = Duration.seconds(60)
 
     /// When unsent jobs may be handed back, once not everything may be taken.
-    private var handBackDue: UInt64?
+    private var handBackDue: MonotonicTime?
     /// Whether the route has been stopped for so long that other workers should have its unsent jobs.
     package private(set) var mayHandBack = false
 
@@ -90,7 +92,7 @@ package struct RouteBreaker {
         return isReachable ? state != .working || isUnproven : relapseEnd != nil
     }
 
-    /// After how long the rest of multicast jobs that were begun should be tried again, in nanoseconds; nil while the
+    /// After how long the rest of multicast jobs that were begun should be tried again; nil while the
     /// route goes on with them.
     ///
     /// Given back whole, what is settled of them would be pushed twice; kept for long, it would lose its channel in the
@@ -99,9 +101,9 @@ package struct RouteBreaker {
     /// - Parameters:
     ///   - isDraining: Whether the lane drains.
     ///   - isLeaving: Whether its time for sending is over.
-    package func splitDelay(isDraining: Bool, isLeaving: Bool) -> UInt64? {
+    package func splitDelay(isDraining: Bool, isLeaving: Bool) -> Duration? {
         // Another worker can go on at once.
-        if isLeaving { return 0 }
+        if isLeaving { return .zero }
         let isStopped = intake == .none && (isDraining || mayHandBack)
         return isParked || isStopped ? probeDelay : nil
     }
@@ -124,7 +126,7 @@ package struct RouteBreaker {
     /// APNs refused the credential: park, and double the delay if this was the probe.
     ///
     /// Many answers may refuse at once; only the first of them parks.
-    package mutating func credentialRefused(now: UInt64) {
+    package mutating func credentialRefused(now: MonotonicTime) {
         switch state {
         case .parked: return
         case .working: probeDelay = Self.firstProbeDelay
@@ -138,9 +140,9 @@ package struct RouteBreaker {
     ///
     /// - Parameters:
     ///   - isTrouble: Whether the answer says that APNs cannot serve the route now.
-    ///   - now: The time, in nanoseconds.
+    ///   - now: The time.
     ///   - random: Spreads the probes of many workers.
-    package mutating func answered(isTrouble: Bool, now: UInt64, random: inout some RandomNumberGenerator) {
+    package mutating func answered(isTrouble: Bool, now: MonotonicTime, random: inout some RandomNumberGenerator) {
         isUnproven = false
         provenDue = nil
         guard isTrouble else {
@@ -156,7 +158,7 @@ package struct RouteBreaker {
         guard state == .working ? isHopeless : isTroubled && state == .probing else { return }
         isTroubled = true
         probeDelay = Self.firstProbeDelay
-        state = .parked(until: now + troubleBackoff.next(using: &random))
+        state = .parked(until: now.adding(nanoseconds: troubleBackoff.next(using: &random)))
     }
 
     /// An answer that shows the credential is accepted: work again.
@@ -177,7 +179,7 @@ package struct RouteBreaker {
     }
 
     /// The pool gained its first usable connection, or lost its last.
-    package mutating func connectivityChanged(isConnected: Bool, now: UInt64) {
+    package mutating func connectivityChanged(isConnected: Bool, now: MonotonicTime) {
         if isConnected {
             if !isReachable, wasConnected { isUnproven = true }
             if isUnproven { provenDue = provenDue ?? now + Self.provingTime }
@@ -195,7 +197,7 @@ package struct RouteBreaker {
     }
 
     /// Time passed: a parked route whose delay is over starts probing, and a lost connection becomes an outage.
-    package mutating func tick(now: UInt64) {
+    package mutating func tick(now: MonotonicTime) {
         if case .parked(let until) = state, now >= until { state = .probing }
         if let lostAt, now >= lostAt + Self.disconnectGrace {
             isReachable = false
@@ -206,21 +208,24 @@ package struct RouteBreaker {
             isUnproven = false
             provenDue = nil
         }
-        let due = min(now, .max - Self.handBackDelay) + Self.handBackDelay
-        handBackDue = intake == .full ? nil : handBackDue ?? due
+        handBackDue = intake == .full ? nil : handBackDue ?? now + Self.handBackDelay
         mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 
     /// When `tick` has something to do; in the past where it has not seen yet that the route stopped.
-    package var nextTick: UInt64? {
-        var next = UInt64.max
+    package var nextTick: MonotonicTime? {
+        var next = MonotonicTime.distantFuture
         if let lostAt { next = min(next, lostAt + Self.disconnectGrace) }
         if case .parked(let until) = state { next = min(next, until) }
         if let relapseEnd { next = min(next, relapseEnd) }
         if let provenDue { next = min(next, provenDue) }
         if !mayHandBack {
-            if let handBackDue { next = min(next, handBackDue) } else if intake != .full { next = 0 }
+            if let handBackDue {
+                next = min(next, handBackDue)
+            } else if intake != .full {
+                next = MonotonicTime(nanoseconds: 0)
+            }
         }
-        return next == .max ? nil : next
+        return next == .distantFuture ? nil : next
     }
 }

@@ -1,4 +1,4 @@
-internal import EventLoop
+package import EventLoop
 
 /// Decides the next AMQP method of one route's consume channel.
 ///
@@ -36,9 +36,9 @@ package struct RouteConsumer {
     /// have to be delivered again.
     private var doubtful: Int?
     private var backoff = Backoff.queue
-    private var holdUntil: UInt64 = 0
+    private var holdUntil = MonotonicTime(nanoseconds: 0)
     /// When a channel or a consumer was asked for last.
-    private var askedAt: UInt64 = 0
+    private var askedAt = MonotonicTime(nanoseconds: 0)
 
     /// Creates the consumer of a route with this many queues.
     package init(queues: Int) {
@@ -63,17 +63,17 @@ package struct RouteConsumer {
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// When `nextAction(now:)` has something to do only because time passed.
-    package func nextDue(now: UInt64) -> UInt64? { isConnected && holdUntil > now ? holdUntil : nil }
+    package func nextDue(now: MonotonicTime) -> MonotonicTime? { isConnected && holdUntil > now ? holdUntil : nil }
 
     /// All methods to send now, in this order.
     mutating func actions(at moment: Moment) -> [Action] {
         var actions: [Action] = []
-        while let action = nextAction(now: moment.monotonic.nanoseconds) { actions.append(action) }
+        while let action = nextAction(now: moment.monotonic) { actions.append(action) }
         return actions
     }
 
     /// The next method to send, or nil when a reply, time, or a change of mind is awaited.
-    package mutating func nextAction(now: UInt64) -> Action? {
+    package mutating func nextAction(now: MonotonicTime) -> Action? {
         guard isConnected, pending == nil else { return nil }
         let action: Action?
         switch channel {
@@ -105,7 +105,7 @@ package struct RouteConsumer {
     /// The consume connection is up; channels can be opened.
     package mutating func connected() {
         isConnected = true
-        holdUntil = 0
+        holdUntil = MonotonicTime(nanoseconds: 0)
     }
 
     /// The consume connection is gone, and every channel with it.
@@ -141,7 +141,7 @@ package struct RouteConsumer {
 
     /// A consumer ended, because we asked for it or because its queue went away.
     package mutating func consumeCancelled(
-        queue: Int, byBroker: Bool, now: UInt64, random: inout some RandomNumberGenerator
+        queue: Int, byBroker: Bool, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
         consuming[queue] = false
         if byBroker {
@@ -157,7 +157,7 @@ package struct RouteConsumer {
 
     /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
     package mutating func channelClosed(
-        code: UInt16, text: String, now: UInt64, random: inout some RandomNumberGenerator
+        code: UInt16, text: String, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
         if case .startConsuming(let queue) = pending { doubtful = queue }
         channelGone()
@@ -166,9 +166,9 @@ package struct RouteConsumer {
     }
 
     /// Asks for nothing for a while, which grows while what was asked for last does not last.
-    private mutating func hold(now: UInt64, random: inout some RandomNumberGenerator) {
-        backoff.ended(after: now - min(now, askedAt))
-        holdUntil = now + backoff.next(using: &random)
+    private mutating func hold(now: MonotonicTime, random: inout some RandomNumberGenerator) {
+        backoff.ended(after: now.nanoseconds(since: askedAt))
+        holdUntil = now.adding(nanoseconds: backoff.next(using: &random))
     }
 
     private mutating func channelGone() {
