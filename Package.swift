@@ -15,7 +15,9 @@ let dialect: [SwiftSetting] = [
 let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// A library target of this package, in the order of the arrows: a module imports only what stands above it.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = unchecked) -> Target {
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = unchecked
+) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: dialect + settings)
 }
 

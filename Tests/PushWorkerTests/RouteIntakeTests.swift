@@ -441,11 +441,14 @@ struct RouteIntakeTests {
         let route = try route(journal: writer)
         let publisher = route.surroundings.publisher
         take(delivery(returns: 0), route)
-        let job = try #require(route.waiting.first)
+        let job = try #require(route.devices.waiting.first)
         let now = MonotonicTime(nanoseconds: 1)
-        for (index, answer) in [Answer(status: 200), Answer(status: 410, reason: .unregistered)].enumerated() {
+        for (index, response) in [APNSResponse(status: 200), APNSResponse(status: 410, reason: .unregistered)]
+            .enumerated()
+        {
             route.settle(
-                Notification(job: job, index: index), .response(answer), wallClock: Self.wallClock, now: now)
+                Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                at: Moment(monotonic: now, wall: Self.wallClock))
         }
         #expect(writer.flush(now: now.nanoseconds) == nil)
         publisher.publish(now: now)
