@@ -116,6 +116,15 @@ package final class APNSConnector: Sendable {
         self.proxy = proxy
     }
 
+    /// Takes the next place in the pace of connects. To be waited for before `result(of:)` or `connect`, which do not:
+    /// where hundreds of routes connect, none of them needs a thread to wait on.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: how long to wait.
+    package func takePlace(now: MonotonicTime) -> Duration {
+        .nanoseconds(Int64(clamping: limiter.delay(host: endpoint.host, now: now)))
+    }
+
     /// Opens the connection a pool asked for.
     ///
     /// - Parameter request: what was asked for.
@@ -141,7 +150,6 @@ package final class APNSConnector: Sendable {
     package func connect(
         avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {
-        sleep(nanoseconds: limiter.delay(host: endpoint.host, now: .now()))
         let deadline = MonotonicTime.now().adding(timeout)
         var failure = APNSClientError(.timedOut, "connecting to \(endpoint) took too long")
         for address in Self.order(try lookUp(), avoiding: avoiding) {
@@ -255,17 +263,6 @@ package final class APNSConnector: Sendable {
             if taken == 0, try !socket.wait(for: .writable, timeout: deadline.left) {
                 throw APNSClientError(.timedOut, "the TLS handshake with \(endpoint) took too long")
             }
-        }
-    }
-
-    private func sleep(nanoseconds: UInt64) {
-        guard nanoseconds > 0 else { return }
-        var left = timespec(
-            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        while true {
-            var rest = timespec()
-            guard nanosleep(&left, &rest) != 0, errno == EINTR else { return }
-            left = rest
         }
     }
 }

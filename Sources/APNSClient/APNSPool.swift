@@ -308,6 +308,12 @@ package final class APNSPool {
         advance(now: now)
     }
 
+    /// Whether a connection that was asked for is still awaited.
+    ///
+    /// - Parameter request: what was asked for.
+    /// - Returns: false once it was adopted, failed or given up.
+    package func awaits(_ request: ConnectRequest) -> Bool { requests.contains(request.id) }
+
     /// Whether a connection that is being opened still has the right credential.
     private func isWanted(_ request: ConnectRequest) -> Bool {
         !machine.isSuspended && (request.credential == nil || request.credential === credential)

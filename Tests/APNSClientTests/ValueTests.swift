@@ -120,6 +120,21 @@ struct APNSConnectorTests {
         #expect(error?.code == .unreachable)
     }
 
+    @Test("Only the place in the pace is waited for, not the connect: of two at once the second is told how long")
+    func pace() throws {
+        let connector = APNSConnector(
+            endpoint: APNSEndpoint(host: "127.0.0.1", port: try Listener(address: .loopback(port: 0)).address.port),
+            trust: try ThrowawayCertificates().clientContext(),
+            limiter: ConnectRateLimiter(.init(hostInterval: .seconds(3600), hostBurst: 1)))
+        let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        #expect(connector.takePlace(now: now) == .zero)
+        #expect(connector.takePlace(now: now) >= .seconds(3600))
+        // With a place or without one: whoever calls has waited.
+        for _ in 0..<3 {
+            #expect(throws: APNSClientError.self) { try connector.connect(avoiding: [], timeout: .seconds(1)) }
+        }
+    }
+
     @Test("A server that says nothing runs into the timeout")
     func silent() throws {
         let listener = try Listener(address: .loopback(port: 0))

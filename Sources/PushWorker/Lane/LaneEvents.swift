@@ -171,6 +171,13 @@ final class DestinationEvents: APNSPoolDelegate {
     }
 
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        // Waited for on the loop: a thread is started only when the connect is due.
+        let wait = connector.takePlace(now: lane.now)
+        guard wait > .zero else { return connect(request) }
+        _ = lane.loop.schedule(at: lane.now.adding(wait)) { [weak self] _ in self?.connect(request) }
+    }
+
+    private func connect(_ request: ConnectRequest) {
         let position = route.position
         let kind = destination.kind
         HelperThread.run("martlet-apns") { [connector, handle = lane.handle] in
@@ -180,6 +187,16 @@ final class DestinationEvents: APNSPoolDelegate {
             let failure = APNSClientError(.unreachable, error.message)
             handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
+        // A name service that hangs has no time limit of its own; what it says later counts for nothing.
+        let end = lane.now.adding(NameLookup.patience).adding(request.timeout)
+        _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
+    }
+
+    private func giveUp(_ request: ConnectRequest) {
+        guard destination.pool?.awaits(request) == true else { return }
+        let failure = APNSClientError(
+            .timedOut, "looking up \(connector.endpoint) took longer than \(NameLookup.patience)")
+        lane.handle.post(.apnsConnected(route: route.position, destination.kind, request, Transfer(.failure(failure))))
     }
 
     func pool(_ pool: APNSPool, credential event: CredentialEvent) {
