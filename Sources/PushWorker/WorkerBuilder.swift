@@ -22,17 +22,19 @@ struct WorkerBuilder {
         TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
     }
 
-    /// The settings of all lanes: routes are spread by a hash of their names, the same in every worker.
+    /// The settings of all lanes: routes are spread by a hash of their names, the same in every worker. A lane to which
+    /// none falls is left out: it would do nothing, with two connections to the broker.
     func lanes() throws(WorkerError) -> [LaneSettings] {
         let count = configuration.lanes.fixedValue ?? LaneCount.automatic()
         let routes = try routes()
         let template = try template()
-        return (0..<max(1, count)).map { index in
+        let lanes = (0..<max(1, count)).map { index in
             var settings = template
             settings.index = index
             settings.routes = routes.filter { Self.lane(of: $0.name, count: count) == index }
             return settings
         }
+        return lanes.filter { !$0.routes.isEmpty }
     }
 
     /// FNV-1a, because Swift's own hashes differ from process to process and an operator compares workers.

@@ -1,6 +1,7 @@
 import APNSClient
 import Foundation
 import PushModel
+import TLS
 import Testing
 
 @testable import PushWorker
@@ -70,6 +71,19 @@ struct ConfigurationEnvironmentTests {
         let changed = try fixture.load(minimalConfiguration, ["MARTLET_APNS_PING_INTERVAL": "30s"]).get()
         #expect(changed.apns.pingInterval == .seconds(30))
         #expect(try fixture.errors("apns: { ping_interval: 2d }\n" + minimalConfiguration).count == 1)
+    }
+
+    @Test("a lane to which no route falls is left out, for it would only hold connections to the broker")
+    func emptyLanes() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let configuration = try fixture.load("lanes: 64\n" + minimalConfiguration).get()
+        let builder = WorkerBuilder(
+            configuration: configuration, version: "test",
+            credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])))
+        let lanes = try builder.lanes()
+        #expect(lanes.allSatisfy { !$0.routes.isEmpty })
+        #expect(lanes.map(\.routes.count).reduce(0, +) == configuration.routes.count + 1, "and the one for lost jobs")
     }
 
     @Test("the environment wins over the file, and an empty variable does not count")
