@@ -28,6 +28,8 @@ final class FakeBroker: Sendable {
     struct Behaviour: Sendable {
         /// Messages delivered to each consumer when it starts.
         var deliveries = 1
+        /// Whether it says anything on the connection of this number, from 1.
+        var greets: @Sendable (Int) -> Bool = { _ in true }
         /// The heartbeat it wants, in seconds; it sends none itself.
         var heartbeat: UInt16 = 60
         /// The id that all of these jobs have; nil for none.
@@ -50,6 +52,7 @@ final class FakeBroker: Sendable {
     }
 
     private struct State {
+        var connections = 0
         var publishers = 0
         var consumers = 0
         var isStopped = false
@@ -96,6 +99,14 @@ final class FakeBroker: Sendable {
         _ = try? LoopThread.start(name: "fake-client") { [self] in
             guard let socket = shared.withLock({ $0.take() }) else { return }
             var client = Client(broker: self)
+            let number = state.withLock { state in
+                state.connections += 1
+                return state.connections
+            }
+            guard behaviour.greets(number) else {
+                while !isStopped { poll(nil, 0, 50) }
+                return
+            }
             let welcome = Wire.welcome(channelMax: 2_047, heartbeat: behaviour.heartbeat)
             guard (try? socket.write(welcome.span)) != nil else { return }
             var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -67,6 +67,24 @@ struct LaneBrokerTests {
         #expect(counters.outcomes.entries.reduce(0) { $0 + $1.count } == 3)
     }
 
+    @Test("a broker that takes a connection and says nothing costs two seconds, and the next attempt gets more time")
+    func mute() async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(greets: { $0 > 2 }))
+        defer { broker.stop() }
+        let lines = LogLines()
+        let handle = try start(broker, logger: lines.logger)
+        for await event in broker.events {
+            if case .acknowledged = event { break }
+        }
+        let failures = lines.all.filter { $0.hasPrefix("no connection to the broker") }
+        #expect(failures.count == 2, "\(failures)")
+        #expect(failures.first?.contains("no answer to the login") == true && failures.first?.contains("2.0 s") == true)
+        #expect(failures.last?.contains("4.0 s") == true)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("a channel for results that never opens ends the connection, and another one is tried")
     func noChannel() async throws {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, opensChannels: { $0 > 1 }))
