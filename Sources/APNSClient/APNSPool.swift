@@ -229,7 +229,7 @@ package final class APNSPool {
         for connection in connections {
             load.inFlight += connection.machine.openStreams
             guard let limit = connection.limit(usualBytes: usual) else { continue }
-            load.limit = admitting == 0 ? limit : Self.loosest(load.limit, limit)
+            load.limit = admitting == 0 ? limit : .loosest(load.limit, limit)
             admitting += 1
             concurrency += connection.concurrency(usualBytes: usual)
             load.roundTrip = max(load.roundTrip, connection.roundTrip ?? 0)
@@ -241,14 +241,6 @@ package final class APNSPool {
         load.perConnection = max(1, concurrency / max(1, admitting))
         load.ceiling = ceiling
         return load
-    }
-
-    /// What holds two connections back together: room on one is room; while APNs holds one of them back, that is what
-    /// must change first; a full window empties sooner than streams that are all open.
-    private static func loosest(_ one: APNSPoolLimit, _ other: APNSPoolLimit) -> APNSPoolLimit {
-        if one == .nothing || other == .nothing { return .nothing }
-        if one == .server || other == .server { return .server }
-        return one == .window || other == .window ? .window : .streams
     }
 
     // MARK: Connections

@@ -33,3 +33,18 @@ struct APNSPoolLoad: Sendable, Equatable {
         return max(1, (inFlight * 4 + room - 1) / room)
     }
 }
+
+extension APNSPoolLimit {
+    /// What holds two connections back together: room on one is room; while APNs holds one of them back, that is what
+    /// must change first; a full window empties sooner than streams that are all open.
+    ///
+    /// - Parameters:
+    ///   - one: what holds one of them back.
+    ///   - other: what holds the other one back.
+    /// - Returns: what holds both of them back.
+    static func loosest(_ one: APNSPoolLimit, _ other: APNSPoolLimit) -> APNSPoolLimit {
+        if one == .nothing || other == .nothing { return .nothing }
+        if one == .server || other == .server { return .server }
+        return one == .window || other == .window ? .window : .streams
+    }
+}
