@@ -1,33 +1,7 @@
-internal import CLinux
 import Glibc
 
 /// Questions to and settings of sockets that somebody else may own; none of them blocks.
 package enum SocketOptions {
-    /// How many bytes were written but not yet acknowledged by the peer's TCP (SIOCOUTQ, tcp(7)).
-    ///
-    /// - Parameter fileDescriptor: a TCP socket.
-    /// - Returns: the number of bytes, 0 when the system does not know.
-    package static func unsentBytes(of fileDescriptor: Int32) -> Int {
-        max(0, Int(clinux_unsent_bytes(fileDescriptor)))
-    }
-
-    /// How large the send buffer is at present; the kernel counts its bookkeeping in (SO_SNDBUF, socket(7)).
-    ///
-    /// - Parameter fileDescriptor: a socket.
-    /// - Returns: the number of bytes, 0 when the system does not know.
-    package static func sendBufferSize(of fileDescriptor: Int32) -> Int {
-        max(0, Int(get(fileDescriptor, SOL_SOCKET, SO_SNDBUF) ?? 0))
-    }
-
-    /// Fixes the send buffer's size; the kernel doubles the number, and stops adapting the buffer by itself.
-    ///
-    /// - Parameters:
-    ///   - fileDescriptor: a socket.
-    ///   - bytes: the size.
-    package static func setSendBufferSize(_ fileDescriptor: Int32, bytes: Int) {
-        set(fileDescriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
-    }
-
     /// Lets a connection break when the peer acknowledges nothing for so long (TCP_USER_TIMEOUT, RFC 5482).
     ///
     /// - Parameters:

@@ -68,12 +68,11 @@ struct SocketTests {
         #expect(error?.errno == EADDRINUSE)
     }
 
-    @Test("a full send buffer takes nothing more, and says how much is on its way")
+    @Test("a full send buffer takes nothing more until the peer has read")
     func fullBuffer() throws {
         let listener = try Listener(address: .loopback(port: 0))
         let client = try Socket.connect(to: listener.address, timeout: .seconds(10))
         let server = try Self.accepted(listener)
-        #expect(SocketOptions.unsentBytes(of: client.fileDescriptor) == 0)
         let block = [UInt8](repeating: 0, count: 1 << 20)
         var written = 0
         while true {
@@ -81,8 +80,6 @@ struct SocketTests {
             if count == 0 { break }
             written += count
         }
-        #expect(SocketOptions.unsentBytes(of: client.fileDescriptor) > 0)
-        #expect(SocketOptions.sendBufferSize(of: client.fileDescriptor) > 0)
         #expect(try !client.wait(for: .writable, timeout: .zero))
 
         var buffer = [UInt8](repeating: 0, count: 1 << 20)

@@ -4,10 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-/// Bytes written to a TCP socket that the peer has not acknowledged yet (SIOCOUTQ, tcp(7)), or -1 with errno set.
-/// A function because `ioctl` is variadic and the request number is a macro of <linux/sockios.h>.
-int clinux_unsent_bytes(int file_descriptor);
-
 /// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; Glibc's Swift module is built without the GNU extensions.
 int clinux_accept(int file_descriptor);
 
