@@ -134,23 +134,21 @@ final class Lane {
         // 3. The journal before the results: what a result says was pushed, the journal must know after a crash.
         pulse.enter(.publishing)
         flushJournal()
-        // 4. The results, all that the turn brought about together.
+        // 4. The results, all that the turn brought about together, in one write.
         let unconfirmed = publisher.unconfirmed
         publisher.publish(now: now)
+        publishLink.flush(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
         // 5. Acknowledgements after results, for somebody waits for those. What is acknowledged was confirmed by an event
         //    before this turn's end, so that nothing is that was only published now.
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
-        // 6. One write for each connection to the broker, with all that was written to its session.
-        pulse.enter(.sending)
-        publishLink.flush(now: now)
         consumeLink.flush(now: now)
-        // 7. When the routes are due next, which depends on all of the above.
+        // 6. When the routes are due next, which depends on all of the above.
         counters.routeTurns += working.count
         for route in working { dueTimes.set(route.nextDue(after: moment), of: route.position) }
         markHeldBack()
-        // 8. The report, which says how it all stands now.
+        // 7. The report, which says how it all stands now.
         report.note(working)
         guard now >= nextSnapshot else { return }
         nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)

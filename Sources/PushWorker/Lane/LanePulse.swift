@@ -4,7 +4,7 @@ internal import Synchronization
 final class LanePulse: Sendable {
     /// What a lane does at a moment of its turn.
     enum Step: UInt8, Sendable {
-        case starting, waiting, messages, routes, publishing, acknowledging, sending, reporting, closing
+        case starting, waiting, messages, routes, publishing, acknowledging, reporting, closing
 
         /// In words.
         var text: String {
@@ -15,7 +15,6 @@ final class LanePulse: Sendable {
             case .routes: "looking at its routes"
             case .publishing: "publishing to the broker"
             case .acknowledging: "acknowledging to the broker"
-            case .sending: "writing to the broker"
             case .reporting: "leaving a report"
             case .closing: "closing its connections"
             }
