@@ -6,10 +6,21 @@ extension AMQPSession {
 
     /// Asks for a channel.
     ///
-    /// - Parameter channel: its number, 1 to `channelMax`; small numbers, because memory grows with the largest.
-    /// - Throws: an error that ends the connection.
+    /// - Parameter channel: its number, from 1; small numbers, because memory grows with the largest.
+    /// - Throws: `unsuitable` above `channelMax`, `channelClosed` where the channel is not closed, and the session stays
+    ///   as it was; any other error ends it.
     package func openChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
+        guard Int(channel) <= channelMax else {
+            throw AMQPError(
+                .unsuitable,
+                "the broker allows \(channelMax) channels on a connection, and number \(channel) is needed: raise "
+                    + "channel_max")
+        }
+        // A broker that took too long to answer may still be about to.
+        guard [.unused, .closed].contains(state.phase(of: channel)) else {
+            throw AMQPError(.channelClosed, "channel \(channel) is in use or about to be opened or closed")
+        }
         state.openChannel(channel)
         while contents.count <= Int(channel) {
             contents.append(ContentAssembly())

@@ -80,6 +80,9 @@ extension AMQPSession {
             var closeOk = amqp_channel_close_ok_t(dummy: 0)
             try send(Method.channelCloseOk, channel, &closeOk)
             delegate.channelClosed(channel, code: close.reply_code, text: text)
+        case .confirmAgain:
+            var closeOk = amqp_channel_close_ok_t(dummy: 0)
+            try send(Method.channelCloseOk, channel, &closeOk)
         case .take: try handleBasic(method, channel, arguments, delegate)
         }
     }

@@ -88,6 +88,8 @@ struct AMQPSessionStateMachine {
         case opened
         /// The broker closed the channel: confirm that, and report it.
         case confirmClose
+        /// The broker closed a channel that is closed already: confirm that, too, and say nothing.
+        case confirmAgain
         /// The channel is closed as asked for: report it.
         case closed
         /// What came is meant for an open channel: work with it.
@@ -234,7 +236,8 @@ struct AMQPSessionStateMachine {
         case (.opening, .openOk):
             channels[Int(channel)] = .open
             return .opened
-        case (.opening, .close), (.open, .close), (.closing, .close), (.closed, .close):
+        case (.closed, .close): return .confirmAgain
+        case (.opening, .close), (.open, .close), (.closing, .close):
             channels[Int(channel)] = .closed
             return .confirmClose
         case (.closing, .closeOk):

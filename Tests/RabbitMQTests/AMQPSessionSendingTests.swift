@@ -321,6 +321,17 @@ struct AMQPSessionSendingTests {
         #expect(broker.frames().isEmpty)
     }
 
+    @Test("a channel beyond what the broker allows, or one that is not closed, is an error and not a crash")
+    func refusesChannels() throws {
+        let broker = try ScriptedBroker(channelMax: 1)
+        let error = #expect(throws: AMQPError.self) { try broker.session.openChannel(2) }
+        #expect(error?.code == .unsuitable && error?.message.contains("channel_max") == true)
+        try broker.session.openChannel(1)
+        #expect(throws: AMQPError.self) { try broker.session.openChannel(1) }
+        try broker.send(Wire.method(1, 20, 11) { $0.long([]) })
+        #expect(broker.recorder.events == [.channelOpened(1)])
+    }
+
     @Test("closing tells the broker, drops what still arrives, and ends with its answer")
     func closes() throws {
         let broker = try ScriptedBroker()

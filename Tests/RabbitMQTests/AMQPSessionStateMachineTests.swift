@@ -124,7 +124,7 @@ struct AMQPSessionStateMachineTests {
         // One column for each phase; nil is a violation.
         let rows: [(Machine.ChannelEvent, [Machine.ChannelAction?])] = [
             (.openOk, [nil, .opened, nil, .ignore, .ignore]),
-            (.close, [nil, .confirmClose, .confirmClose, .confirmClose, .confirmClose]),
+            (.close, [nil, .confirmClose, .confirmClose, .confirmClose, .confirmAgain]),
             (.closeOk, [nil, nil, nil, .closed, .ignore]),
             (.other, [nil, nil, .take, .ignore, .ignore]),
         ]

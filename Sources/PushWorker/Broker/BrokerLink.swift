@@ -29,6 +29,12 @@ final class BrokerLink: ReadinessHandler {
     /// How long each step of a first attempt may take: a broker that is still booting takes connections and does not
     /// answer on them. The limit doubles with each attempt that ran into it, up to the endpoint's own.
     static let firstPatience = Duration.seconds(2)
+    /// The most that it doubles to; the endpoint's own limit is usually less.
+    private static let longestPatience = Duration.seconds(3600)
+    /// What may be another at the broker's next address.
+    private static let addressFailures: Set<AMQPError.Code> = [
+        .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
+    ]
 
     /// Who the broker is told that it talks to.
     struct Identity {
@@ -163,10 +169,8 @@ final class BrokerLink: ReadinessHandler {
             try connection.advance(readiness, delegate: delegate, now: now)
             try watch(connection)
         } catch {
-            // Another address may lead to a broker that works; a refusal would only be repeated there.
-            let mayDiffer = [.unreachable, .timeout, .connectionLost].contains(error.code)
-            if !wasOpen, mayDiffer, !targets.isEmpty { return connect(now: now) }
-            return failed(error, now: now)
+            // A doubt was there before, and is the cause.
+            return wasOpen ? failed(doubt ?? error, now: now) : attemptFailed(error, now: now)
         }
         guard !wasOpen, connection.stage == .open else { return }
         opened += 1
@@ -228,8 +232,18 @@ final class BrokerLink: ReadinessHandler {
             state = .connected(connection)
             try watch(connection)
         } catch {
-            failed(error, now: now)
+            attemptFailed(error, now: now)
         }
+    }
+
+    /// An attempt did not get as far as a login: another address may lead to a broker that works. Only a refusal would
+    /// be repeated there.
+    private func attemptFailed(_ error: AMQPError, now: MonotonicTime) {
+        // A broker that is slow, not booting, gets more time with each attempt.
+        if error.code == .timeout { patience = min(patience * 2, Self.longestPatience) }
+        guard Self.addressFailures.contains(error.code), !targets.isEmpty else { return failed(error, now: now) }
+        trouble = error.message
+        connect(now: now)
     }
 
     // MARK: Ends
@@ -244,8 +258,6 @@ final class BrokerLink: ReadinessHandler {
                 after: now.nanoseconds(since: openedAt), isCrowd: error.code == .connectionClosed,
                 isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now.nanoseconds))
         }
-        // A broker that is slow, not booting, gets more time with each attempt.
-        if error.code == .timeout { patience = min(patience * 2, .seconds(3600)) }
         drop()
         state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
         targets = []

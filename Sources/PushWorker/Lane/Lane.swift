@@ -171,7 +171,10 @@ final class Lane {
         }
         while let position = dueTimes.popDue(now: now) { mark(routes[position]) }
         if !starved.isEmpty, consumeLink.isReadyToSend {
-            for route in starved { mark(route) }
+            for route in starved {
+                route.isStarved = false
+                mark(route)
+            }
             starved.removeAll(keepingCapacity: true)
         }
         markHeldBack()
@@ -227,6 +230,8 @@ final class Lane {
             }
             counters.count(.acknowledged, payment.acknowledged)
             if !payment.isComplete {
+                guard !route.isStarved else { return }
+                route.isStarved = true
                 starved.append(route)
             } else if payment.sent > 0, route.hasSuspects {
                 // The next one may be taken up now.

@@ -51,6 +51,8 @@ final class Route {
     var isMarked = false
     /// Whether the lane looks at the route again once results can go out.
     var isHeldBack = false
+    /// Whether the lane looks at the route again once acknowledgements have room.
+    var isStarved = false
     /// Whether the lane's report knows the route as it is.
     var isReported = false
 
