@@ -3,8 +3,8 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// What one connection to the broker is used for; DESIGN asks for two per lane, since a blocked publisher must not stop
-/// deliveries and acknowledgements.
+/// What one connection to the broker is used for. A lane has two, because a blocked publisher must not stop deliveries and
+/// acknowledgements.
 enum BrokerRole: String, Sendable {
     case consume, publish
 }
@@ -29,9 +29,9 @@ final class BrokerLink: ReadinessHandler {
     /// How long each step of a first attempt may take: a broker that is still booting takes connections and does not
     /// answer on them. The limit doubles with each attempt that ran into it, up to the endpoint's own.
     static let firstPatience = Duration.seconds(2)
-    /// The most that it doubles to; the endpoint's own limit is usually less.
+    /// The most that `firstPatience` doubles to; the endpoint's own limit is usually less.
     private static let longestPatience = Duration.seconds(3600)
-    /// What may be another at the broker's next address.
+    /// The errors after which the next address is tried, because another broker may answer there.
     private static let addressFailures: Set<AMQPError.Code> = [
         .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
     ]
