@@ -1,5 +1,5 @@
 package import EventLoop
-import PushModel
+package import PushModel
 
 /// The connection on which a new version of a credential proves itself.
 struct CredentialProof {
@@ -101,6 +101,21 @@ extension APNSPool {
         }
         // The notification is sent again at once, and must not meet the same connection.
         if connection.machine.isAdmitting { connection.retire() }
+        return true
+    }
+
+    /// Learns what another pool of the same route heard about a version; the delegate is not told.
+    ///
+    /// - Parameters:
+    ///   - verdict: what was said.
+    ///   - version: about which version.
+    ///   - now: the time.
+    /// - Returns: whether it changes anything here.
+    package func learn(_ verdict: CredentialVerdict, of version: Int, now: MonotonicTime) -> Bool {
+        let before = rotation.state
+        perform(rotation.judged(version, verdict), now: now)
+        guard rotation.state != before else { return false }
+        advance(now: now)
         return true
     }
 

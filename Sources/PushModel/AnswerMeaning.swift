@@ -11,6 +11,9 @@ package struct AnswerMeaning: Sendable, Equatable {
     /// For what else is to be pushed.
     package let service: ServiceState
 
+    /// Whether it says that the device token is dead.
+    package var isDeadToken: Bool { notification == .deadToken }
+
     /// Whether the credential, or how it is used, is what must change before anything is sent again.
     package var parksRoute: Bool { notification == .park }
 

@@ -19,7 +19,8 @@ extension Worker: AdminSource {
     package func readiness() -> WorkerReadiness {
         var reasons: [String] = []
         var lanes: [WorkerReadiness.Lane] = []
-        var routes: [WorkerReadiness.Route] = []
+        var joined: [LaneStatus.Route] = []
+        var positions: [String: Int] = [:]
         for lane in self.lanes {
             guard let status = lane.handle.status else {
                 reasons.append("lane \(lane.settings.index) has not started")
@@ -32,11 +33,19 @@ extension Worker: AdminSource {
                 WorkerReadiness.Lane(
                     lane: status.index, consume: status.consume, publish: status.publish,
                     detail: status.troubles.isEmpty ? nil : status.troubles.joined(separator: "; ")))
-            routes += status.routes.map { route in
-                WorkerReadiness.Route(
-                    name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
-                    credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
+            for route in status.routes {
+                if let position = positions[route.name] {
+                    joined[position].join(route)
+                } else {
+                    positions[route.name] = joined.count
+                    joined.append(route)
+                }
             }
+        }
+        let routes = joined.map { route in
+            WorkerReadiness.Route(
+                name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
+                credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
         let configured = routes.filter { $0.name != WorkerBuilder.unrouted }

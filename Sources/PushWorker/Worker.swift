@@ -55,10 +55,12 @@ package final class Worker: Sendable {
         credentials = try CredentialStore(configuration.credentials, trust: WorkerBuilder.trust(configuration))
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
         let handles = built.map { _ in LaneHandle() }
+        let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))
         let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
         lanes = zip(built, handles).map { settings, handle in
             var settings = settings
             settings.announce = announce
+            settings.tell = { lane, message in byNumber[lane]?.post(message) }
             return (settings, handle)
         }
         watcher = CredentialWatcher(

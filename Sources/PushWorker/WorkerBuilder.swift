@@ -22,26 +22,30 @@ struct WorkerBuilder {
         TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
     }
 
-    /// The settings of all lanes: routes are spread by a hash of their names, the same in every worker. A lane to which
-    /// none falls is left out: it would do nothing, with two connections to the broker.
+    /// The settings of all lanes. A lane without a route is left out: it would do nothing, with two connections to the
+    /// broker.
     func lanes() throws(WorkerError) -> [LaneSettings] {
-        let count = configuration.lanes.fixedValue ?? LaneCount.automatic()
-        let routes = try routes()
+        let count = max(1, configuration.lanes.fixedValue ?? LaneCount.automatic())
         let template = try template()
-        let lanes = (0..<max(1, count)).map { index in
+        var lanes = (0..<count).map { index in
             var settings = template
             settings.index = index
-            settings.routes = routes.filter { Self.lane(of: $0.name, count: count) == index }
             return settings
         }
+        lanes[0].routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
+        let assignment = LaneAssignment(lanes: count, routes: configuration.routes.count)
+        for (route, settings) in zip(configuration.routes, try routes()) {
+            let shares = assignment.shares(of: route.name, lanes: route.lanes, connections: route.connections)
+            let shared = SharedRouteState(lanes: shares.map(\.lane), rate: route.rate)
+            for share in shares {
+                var here = settings
+                here.connections = share.connections
+                here.rate = route.rate.map { $0 / Double(shares.count) }
+                here.shared = shared
+                lanes[share.lane].routes.append(here)
+            }
+        }
         return lanes.filter { !$0.routes.isEmpty }
-    }
-
-    /// FNV-1a, because Swift's own hashes differ from process to process and an operator compares workers.
-    private static func lane(of route: String, count: Int) -> Int {
-        guard route != Self.unrouted else { return 0 }
-        let hash = route.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return Int(hash % UInt64(max(1, count)))
     }
 
     /// The name of the route that answers jobs nobody claims.
@@ -72,6 +76,7 @@ struct WorkerBuilder {
             pingInterval: configuration.apns.pingInterval, wantsJournal: configuration.journal != nil)
     }
 
+    /// The configured routes, in their order, as they are on any lane.
     private func routes() throws(WorkerError) -> [LaneSettings.RouteSettings] {
         let table = RoutesTable(
             routes: configuration.routes.map {
@@ -79,7 +84,7 @@ struct WorkerBuilder {
             })
         let context = try trust()
         let limiter = ConnectRateLimiter()
-        var routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
+        var routes: [LaneSettings.RouteSettings] = []
         for (index, route) in configuration.routes.enumerated() {
             let (endpoint, proxy) = try place(
                 configuration.apns.address(of: route.environment), "apns", route.environment)
@@ -89,8 +94,7 @@ struct WorkerBuilder {
                     name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
-                    credential: route.credential, omitsTopic: route.omitTopic,
-                    connections: route.connections.fixedValue, rate: route.rate))
+                    credential: route.credential, omitsTopic: route.omitTopic))
             try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
         }
         return routes

@@ -77,7 +77,8 @@ struct ConfigurationEnvironmentTests {
     func emptyLanes() throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
-        let configuration = try fixture.load("lanes: 64\n" + minimalConfiguration).get()
+        var configuration = try fixture.load("lanes: 64\n" + minimalConfiguration).get()
+        configuration.routes[0].lanes = .fixed(1)
         let builder = WorkerBuilder(
             configuration: configuration, version: "test",
             credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])))

@@ -71,7 +71,7 @@ struct DestinationTests {
         let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
         let host = Destination(.management)
         let route = Route(
-            name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil), rate: nil,
+            name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil),
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("")),
             channels: [host])

@@ -29,7 +29,7 @@ struct RouteIntakeTests {
         ])
         return Route(
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 1, rate: nil), rate: nil,
+            credit: RouteCredit(fixed: 1, rate: nil),
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier),
@@ -152,7 +152,7 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 9), route)
         // On 90 channels it may have been held, and lost with them; this is the next one.
-        route.intake.unreadReturns += 90
+        for _ in 0..<90 { route.shared.redeliveries.returnedUnread() }
         take(delivery(returns: 100), route, at: 3)
         #expect(route.ledger.end().first === job && route.counters.duplicatesSuppressed == 2)
         #expect((0..<2).map(job.isSuppressed) == [true, false])
@@ -185,7 +185,7 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
         // It came with 3 returns, was held, and went back.
-        route.intake.unreadReturns += 1
+        route.shared.redeliveries.returnedUnread()
         take(delivery(returns: 4), route, at: 3)
         #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
     }

@@ -26,7 +26,7 @@ struct RouteTurnTests {
         ])
         return Route(
             name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 50, rate: nil), rate: nil,
+            credit: RouteCredit(fixed: 50, rate: nil),
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$")))
     }

@@ -98,6 +98,7 @@ extension ConfigurationBuilder {
                 "\(entry.name(of: "credential")): no credential is named \"\(credential.value)\".\(hint)")
         }
         let connections = entry.value("connections", default: .automatic, SettingParsers.automatic(1...64))
+        let lanes = entry.value("lanes", default: .automatic, SettingParsers.automatic(1...256))
         let highLane = entry.value("high_lane", default: false, SettingParsers.boolean)
         let rate = entry.optional("rate", SettingParsers.rate)?.value
         let omitTopic = entry.optional("omit_topic", SettingParsers.boolean)
@@ -107,7 +108,8 @@ extension ConfigurationBuilder {
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(
             name: name.value, environment: environment.value, topics: topics.map(\.value), credential: credential.value,
-            connections: connections, highLane: highLane, rate: rate, omitTopic: omitTopic?.value ?? false)
+            connections: connections, lanes: lanes, highLane: highLane, rate: rate, omitTopic: omitTopic?.value ?? false
+        )
     }
 
     private func topics(_ entry: SettingReader) -> [SettingReader.Setting<String>] {

@@ -77,8 +77,8 @@ enum ConfigurationSchema {
             "routes",
             .records([
                 ConfigurationKey("name"), ConfigurationKey("environment"), ConfigurationKey("topics", .values),
-                ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("high_lane"),
-                ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
+                ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("lanes"),
+                ConfigurationKey("high_lane"), ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
             ])),
         ConfigurationKey("lanes"),
         ConfigurationKey("prefetch"),

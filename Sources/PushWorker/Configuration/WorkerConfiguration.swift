@@ -198,8 +198,10 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var topics: [String]
     /// The name of its credential.
     package var credential: String
-    /// How many connections it may open per lane.
+    /// How many connections a worker may open for it.
     package var connections: AutomaticOr<Int>
+    /// On how many lanes it lives.
+    package var lanes = AutomaticOr<Int>.automatic
     /// Whether `high` jobs have a queue of their own.
     package var highLane: Bool
     /// The most notifications per second that one worker may send; nil for no limit.

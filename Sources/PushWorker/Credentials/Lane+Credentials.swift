@@ -26,6 +26,11 @@ extension Lane {
         let isNews = route.credentialEvent(event, on: destination, at: moment)
         mark(route)
         guard destination.kind == .devices, let name = route.credentialName else { return }
+        // Every lane of the route tries a version by itself; one line says so.
+        switch event {
+        case .tried, .retried: if !route.isFirstLane { return }
+        case .switched, .candidateRefused, .refused: break
+        }
         let metadata: (Int, String?) -> Logger.Metadata = { version, reason in
             var metadata = Logger.Metadata.with([
                 .route: "\(route.name)", .credential: "\(name)", .version: "\(version)",

@@ -1,6 +1,7 @@
 internal import APNSClient
 internal import EventLoop
 internal import Logging
+internal import PushModel
 
 /// What a route knows about its credential, beside what its pool does with it.
 struct RouteCredential {
@@ -12,8 +13,6 @@ struct RouteCredential {
     var untimely: String?
     /// Why a newer version was not taken; nil after one was.
     var candidateTrouble: String?
-    /// Watches the clock.
-    var clock = ClockSkewWatch()
 }
 
 /// Notices that this machine's clock and APNs' differ by so much that provider tokens are in danger. Pure.
@@ -89,22 +88,56 @@ extension Route {
         switch event {
         // A route that was parked asks with the new version at once.
         case .tried: destination.credentialReplaced()
-        case .switched where isRoute:
+        case .switched(let version) where isRoute:
             credential?.refusal = nil
             credential?.candidateTrouble = nil
-        case .candidateRefused(_, let reason) where isRoute:
-            let name = credential?.name ?? ""
-            credential?.candidateTrouble =
-                "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
+            tellOthers(.credential(.accepted(version: version)))
+        case .candidateRefused(let version, let reason) where isRoute:
+            candidateRefused(reason)
+            tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
         case .retried where isRoute: credential?.candidateTrouble = nil
         case .refused(let version, let reason, _):
             guard destination.pool?.isReplaced(version) != true else { return false }
-            if isRoute { credential?.refusal = reason }
+            if isRoute {
+                credential?.refusal = reason
+                tellOthers(.credential(.refused(version: version, reason: reason)))
+            }
             // A refusal below HTTP comes without an answer to any request; the breaker acts on it all the same.
             destination.credentialRefused(nil, at: moment)
         case .switched, .candidateRefused, .retried: break
         }
         return true
+    }
+
+    /// The same route on another lane heard something about the credential.
+    ///
+    /// What it heard of a version that is not the one in use or on trial here is no news.
+    func learn(_ news: CredentialNews, at moment: Moment) {
+        guard let pool = devices.pool else { return }
+        switch news {
+        case .accepted(let version):
+            if pool.learn(.accepted, of: version, now: moment.monotonic) { devices.credentialReplaced() }
+            guard pool.credential.version == version else { return }
+            credential?.refusal = nil
+            credential?.candidateTrouble = nil
+            guard !devices.breaker.isTroubled, devices.breaker.state != .working else { return }
+            devices.credentialReplaced()
+            devices.breaker.credentialAccepted()
+        case .candidateRefused(let version, let reason):
+            if pool.learn(.refused(.oneRoute), of: version, now: moment.monotonic) { candidateRefused(reason) }
+        case .refused(let version, let reason):
+            guard pool.credential.version == version, !devices.breaker.isParked else { return }
+            _ = pool.learn(.refused(.oneRoute), of: version, now: moment.monotonic)
+            guard !pool.isReplaced(version) else { return }
+            credential?.refusal = reason
+            devices.credentialRefused(nil, at: moment)
+        }
+    }
+
+    private func candidateRefused(_ reason: String) {
+        let name = credential?.name ?? ""
+        credential?.candidateTrouble =
+            "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
     }
 
     /// What the credential keeps the route from, or what else is to be known about it, in one line each.

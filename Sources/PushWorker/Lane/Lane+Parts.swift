@@ -62,12 +62,13 @@ extension Lane {
 
     func makeRoutes() -> [Route] {
         let surroundings = Route.Surroundings(
-            policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern, journal: journal,
-            earlier: settings.journal, open: { [unowned self] in open($1, of: $0) })
+            lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
+            journal: journal,
+            earlier: settings.journal, tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
         return settings.routes.enumerated().map { position, route in
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
-                credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), rate: route.rate,
+                credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), shared: route.shared,
                 surroundings: surroundings, devices: Destination(.devices, connector: route.connector),
                 channels: route.channels)
             made.credential = route.credential.map { RouteCredential(name: $0) }
@@ -85,8 +86,8 @@ extension Lane {
         let isOnDemand = destination.isOnDemand
         // As the route's own connections: a version that APNs refused there would have nothing to fall back on here.
         let devices = isOnDemand ? route.devices.pool : nil
-        var configuration = APNSPoolConfiguration(
-            requestTimeout: settings.requestTimeout, connections: isOnDemand ? 1 : own.connections)
+        var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
+        configuration.connections = isOnDemand ? .fixed(1) : own.connections
         configuration.omitsOnlyTopic = own.omitsTopic && !isOnDemand
         configuration.pingInterval = settings.pingInterval
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)

@@ -299,6 +299,10 @@ extension Lane {
             apnsConnected(routes[position], kind, request, result)
         case .credentialChanged(let credential): changed(credential)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
+        case .route(let index, let message):
+            guard let route = routes.first(where: { $0.claim?.index == index }) else { return }
+            route.told(message, at: moment)
+            mark(route)
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2

@@ -14,6 +14,8 @@ enum LaneMessage: Sendable {
     case credentialChanged(APNSCredential)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
+    /// The route at this position in the configuration, on another lane, has something to say to it on this one.
+    case route(Int, RouteMessage)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

@@ -1,7 +1,7 @@
 internal import APNSClient
 internal import PushModel
 
-/// Everything a lane is told at its start; shared by all lanes but for `index` and `routes`.
+/// Everything a lane is told at its start; the same for all lanes but for `index` and `routes`.
 struct LaneSettings: Sendable {
     /// One of the lane's routes.
     struct RouteSettings: Sendable {
@@ -21,10 +21,12 @@ struct LaneSettings: Sendable {
         var broadcastConnector: APNSConnector?
         /// Opens connections to the host that manages channels; nil where the configuration names none.
         var managementConnector: APNSConnector?
-        /// How many connections, or nil to follow the load.
-        var connections: Int?
-        /// Notifications per second, where limited.
+        /// How many connections it has on this lane.
+        var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
+        /// Notifications per second on this lane, where limited: its share of what the route may send.
         var rate: Double?
+        /// What it shares with the same route on other lanes.
+        var shared = SharedRouteState()
     }
 
     /// The lane's number, from 0.
@@ -37,6 +39,8 @@ struct LaneSettings: Sendable {
     var credentials: CredentialStore
     /// Tells all lanes of the worker, this one included.
     var announce: @Sendable (LaneMessage) -> Void = { _ in }
+    /// Tells one lane of the worker, by its number.
+    var tell: @Sendable (Int, LaneMessage) -> Void = { _, _ in }
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
     /// Brokers, looked up and tried in random order at each connect.

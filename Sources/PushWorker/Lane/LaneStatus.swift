@@ -17,6 +17,24 @@ struct LaneStatus: Sendable {
         var troubles: [String]
         /// What keeps it from pushing more.
         var limitedBy: RouteLimit
+
+        /// Adds how the same route is doing on another lane.
+        ///
+        /// The route does what it does anywhere, since the broker gives a lane that stands still nothing; what troubles it
+        /// anywhere is told.
+        mutating func join(_ other: Route) {
+            if Self.rank(other.state) < Self.rank(state) { state = other.state }
+            connections += other.connections
+            // A new version is in use once it is everywhere.
+            credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
+            troubles += other.troubles.filter { !troubles.contains($0) }
+            limitedBy = limitedBy.joined(with: other.limitedBy)
+        }
+
+        /// How little a state keeps a route from pushing.
+        private static func rank(_ state: String) -> Int {
+            ["ready", "probing", "starting", "unreachable", "parked"].firstIndex(of: state) ?? .max
+        }
     }
 
     /// The lane's number.

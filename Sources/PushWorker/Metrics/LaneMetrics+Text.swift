@@ -73,13 +73,15 @@ struct LaneMetricsWriter {
 
     /// Writes all families of the lanes.
     func write(_ snapshots: [LaneSnapshot], to text: inout MetricsText) {
-        var totals = routes.map { _ in RouteCounters(tiers: tiers.count) }
+        var totals: [RouteCounters?] = routes.map { _ in nil }
         for snapshot in snapshots {
             for (index, counters) in snapshot.routes.enumerated() where index < totals.count {
-                if let counters { totals[index].add(counters) }
+                guard let counters else { continue }
+                // The first lane's as they are: what counts for all lanes only, such as being parked, has no zero.
+                if totals[index] == nil { totals[index] = counters } else { totals[index]?.add(counters) }
             }
         }
-        let named = Array(zip(routes, totals))
+        let named = zip(routes, totals).map { ($0, $1 ?? RouteCounters(tiers: tiers.count)) }
         writeRoutes(named, to: &text)
         writeLanes(snapshots.map(\.lane), to: &text)
     }

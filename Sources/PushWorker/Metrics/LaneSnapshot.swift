@@ -71,9 +71,9 @@ package struct RouteCounters: Sendable {
         requestDuration.add(other.requestDuration)
         queueAge.add(other.queueAge)
         jobDuration.add(other.jobDuration)
-        isParked = isParked || other.isParked
+        isParked = isParked && other.isParked
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
-        if other.limitedBy != .nothing { limitedBy = other.limitedBy }
+        limitedBy = limitedBy.joined(with: other.limitedBy)
     }
 }
 

@@ -5,23 +5,43 @@ internal import RabbitMQ
 /// Decides how a delivery that the broker made before is taken in: like any other, alone, unread, or not at all because
 /// an earlier delivery of the same job was pushed here.
 ///
-/// It outlives the channels whose deliveries it judges. Pure: time and randomness come in.
+/// It outlives the channels whose deliveries it judges, and shares its memory with the same route on other lanes. Time and
+/// randomness come in.
 struct DeliveryIntake {
     /// For how long nothing must be sent, or wait to be, until jobs that wait for their confirms alone keep no suspect
     /// waiting.
     static let survival = Duration.seconds(10)
 
     /// Recognises what an ended generation delivered, when it comes again.
-    private var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
+    private let redeliveries: SharedRedeliveries
+    /// The number of the lane.
+    private let lane: Int
+    /// What the present generation settled last.
+    private var recent = RecentSettlements<RedeliveryKey>()
+    /// Deliveries of the present generation that are lent to jobs on other lanes, by their tags.
+    private var lent: [UInt64: Lent] = [:]
+    /// Whether there is a channel.
+    private var hasChannel = false
     /// Holds what may have ended the process before, to be taken up alone.
     private var poison = PoisonWatch<Delivery>()
     /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
     private var idleSince: MonotonicTime?
-    /// How often suspects were given back unread, or lost with their channel.
-    var unreadReturns: UInt32 = 0
 
-    /// Starts with nothing to remember, and with a look at what comes first.
-    init() {}
+    private struct Lent {
+        var delivery: LentDelivery
+        var job: JobOnLane
+        var bytes: Int
+    }
+
+    /// Starts with a look at what comes first.
+    ///
+    /// - Parameters:
+    ///   - redeliveries: The route's memory.
+    ///   - lane: The number of the lane.
+    init(_ redeliveries: SharedRedeliveries = SharedRedeliveries(), lane: Int = 0) {
+        self.redeliveries = redeliveries
+        self.lane = lane
+    }
 
     /// Whether suspects are held, or one is being worked on.
     var hasSuspects: Bool { poison.hasSuspects }
@@ -57,24 +77,27 @@ struct DeliveryIntake {
         of delivery: borrowing Delivery, earlier: Journal?, at moment: Moment
     ) -> PoisonWatch<Delivery>.Knowledge {
         let length = delivery.body.count
-        if memory.mayKnow(now: moment.monotonic.nanoseconds, where: { $0.bodyLength == length }) { return .remembered }
+        let isKnown = redeliveries.with { $0.mayKnow(now: moment.monotonic) { $0.bodyLength == length } }
+        if isKnown { return .remembered }
         guard let earlier, let mark = JournalMark.make(unread: delivery) else { return .none }
         return earlier.knows(mark, now: moment.wall) ? .journalled : .none
     }
 
     /// Where a delivery stands among all there were of its message.
-    func origin(returns: Int64) -> DeliveryOrigin { DeliveryOrigin(returns: returns, unreadReturns: unreadReturns) }
+    func origin(returns: Int64) -> DeliveryOrigin {
+        DeliveryOrigin(returns: returns, unreadReturns: redeliveries.unreadReturns)
+    }
 
     /// Whether a delivery of a job was made before, and what became of that one; what is found is used up.
-    mutating func recognise(
+    func recognise(
         _ key: RedeliveryKey, as origin: DeliveryOrigin, at moment: Moment
-    ) -> RedeliveryMemory<RedeliveryKey, JobInFlight>.Finding {
-        memory.redelivered(key, as: origin, now: moment.monotonic.nanoseconds)
+    ) -> SharedRedeliveries.Memory.Finding {
+        redeliveries.with { $0.redelivered(key, as: origin, now: moment.monotonic) }
     }
 
     /// Whether a job was settled on the present channel.
     func hasSettled(_ key: RedeliveryKey, at moment: Moment) -> Bool {
-        memory.hasSettled(key, now: moment.monotonic.nanoseconds)
+        recent.contains(key, now: moment.monotonic)
     }
 
     // MARK: Suspects
@@ -83,7 +106,7 @@ struct DeliveryIntake {
     mutating func hold(
         _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
-        poison.hold(delivery, count: returns, now: moment.monotonic.nanoseconds, random: &random)
+        poison.hold(delivery, count: returns, now: moment.monotonic, random: &random)
     }
 
     /// The next suspect, once nothing else of the route is under way.
@@ -97,7 +120,7 @@ struct DeliveryIntake {
         idleSince = isIdle ? idleSince ?? now : nil
         // What only waits for the broker to take its results has survived, however long that lasts.
         let hasSurvived = idleSince.map { now >= $0 + Self.survival } ?? false
-        let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now.nanoseconds)
+        let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now)
         if !poison.hasSuspects { idleSince = nil }
         return suspect
     }
@@ -107,7 +130,7 @@ struct DeliveryIntake {
     /// - Returns: Their delivery tags.
     mutating func releaseSuspects() -> [UInt64] {
         let suspects = poison.takeAll()
-        if !suspects.isEmpty { unreadReturns &+= 1 }
+        if !suspects.isEmpty { redeliveries.returnedUnread() }
         return suspects.map(\.deliveryTag)
     }
 
@@ -115,26 +138,53 @@ struct DeliveryIntake {
 
     /// A job is settled, and its acknowledgement on its way.
     mutating func settled(_ key: RedeliveryKey, as origin: DeliveryOrigin = DeliveryOrigin(), at moment: Moment) {
-        memory.settled(key, as: origin, now: moment.monotonic.nanoseconds)
+        recent.note(key, as: origin, now: moment.monotonic)
     }
 
     /// A job of an ended generation is settled after all.
-    mutating func finished(_ key: RedeliveryKey, _ job: JobInFlight) {
-        memory.finished(key, job, isRemembered: !job.comesBackUnchanged)
+    func finished(_ key: RedeliveryKey, _ job: JobOnLane, isRemembered: Bool) {
+        redeliveries.with { $0.finished(key, job, isRemembered: isRemembered) }
     }
 
     /// A job goes back to the broker unsent.
-    mutating func handedBack(_ key: RedeliveryKey, at moment: Moment) {
-        memory.handedBack(key, now: moment.monotonic.nanoseconds)
+    func handedBack(_ key: RedeliveryKey, at moment: Moment) {
+        redeliveries.with { $0.handedBack(key, now: moment.monotonic) }
+    }
+
+    // MARK: Lent deliveries
+
+    /// Lends a delivery of the present generation to a job on another lane.
+    ///
+    /// - Parameters:
+    ///   - delivery: The delivery.
+    ///   - job: The job.
+    ///   - bytes: The length of its message.
+    mutating func lend(_ delivery: LentDelivery, to job: JobOnLane, bytes: Int) {
+        lent[delivery.deliveryTag] = Lent(delivery: delivery, job: job, bytes: bytes)
+    }
+
+    /// What is lent to jobs on other lanes.
+    var lentDeliveries: [(delivery: LentDelivery, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
+
+    /// The job is done with a delivery.
+    ///
+    /// - Returns: Whether it can still be settled; false where its generation has ended.
+    mutating func takeBack(_ delivery: LentDelivery) -> Bool {
+        guard lent[delivery.deliveryTag]?.delivery == delivery else { return false }
+        lent[delivery.deliveryTag] = nil
+        return true
     }
 
     // MARK: Time and generations
 
     /// The consumer started: what stands first in the queue is on its way.
-    mutating func consumeStarted(at moment: Moment) { poison.consumeStarted(now: moment.monotonic.nanoseconds) }
+    mutating func consumeStarted(at moment: Moment) { poison.consumeStarted(now: moment.monotonic) }
 
     /// There is a channel again.
-    mutating func generationBegan(at moment: Moment) { memory.generationBegan(now: moment.monotonic.nanoseconds) }
+    mutating func generationBegan(at moment: Moment) {
+        hasChannel = true
+        redeliveries.with { $0.channelOpened(now: moment.monotonic) }
+    }
 
     /// The channel is gone.
     ///
@@ -143,36 +193,51 @@ struct DeliveryIntake {
     ///   - moment: The time.
     mutating func generationEnded(_ jobs: [JobInFlight], at moment: Moment) {
         var unsent: [RedeliveryKey] = []
-        var unfinished: [RedeliveryMemory<RedeliveryKey, JobInFlight>.Unfinished] = []
+        var unfinished: [SharedRedeliveries.Memory.Unfinished] = []
         for job in jobs {
             guard let key = job.redeliveryKey, !job.isRejected else { continue }
             if job.isStarted {
-                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count, origin: job.origin))
+                unfinished.append(
+                    .init(
+                        key: key, job: JobOnLane(lane: lane, job: job), bytes: job.job.bytes.count, origin: job.origin))
             } else {
                 unsent.append(key)
             }
         }
-        memory.generationEnded(unsent: unsent, unfinished: unfinished, now: moment.monotonic.nanoseconds)
-        if poison.heldCount > 0 { unreadReturns &+= 1 }
+        for (_, one) in lent {
+            unfinished.append(
+                .init(key: one.delivery.key, job: one.job, bytes: one.bytes, origin: one.delivery.origin))
+        }
+        lent.removeAll()
+        let settled = recent.takeAll()
+        let (had, now) = (hasChannel, moment.monotonic)
+        hasChannel = false
+        if had || !(settled.isEmpty && unsent.isEmpty && unfinished.isEmpty) {
+            redeliveries.with { [unsent, unfinished] memory in
+                memory.generationEnded(settled: settled, unsent: unsent, unfinished: unfinished, now: now)
+                if had { memory.channelClosed(now: now) }
+            }
+        }
+        if poison.heldCount > 0 { redeliveries.returnedUnread() }
         poison = PoisonWatch()
         idleSince = nil
     }
 
     /// Time passed: an empty queue is harmless, and what was remembered for long enough is forgotten.
     mutating func tick(at moment: Moment) {
-        poison.tick(now: moment.monotonic.nanoseconds)
-        memory.forgetIfDue(now: moment.monotonic.nanoseconds)
+        poison.tick(now: moment.monotonic)
+        redeliveries.forgetIfDue(now: moment.monotonic)
     }
 
     /// When the next suspect may be taken up, or the look at what comes first ends; nil for never.
     ///
     /// - Parameter now: The time: what is past waits for something else, which is an event.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? {
-        let suspect = poison.due.map { MonotonicTime(nanoseconds: $0) }.flatMap { $0 > now ? $0 : nil }
+        let suspect = poison.due.flatMap { $0 > now ? $0 : nil }
         guard let idleSince, idleSince + Self.survival > now else { return suspect }
         return min(suspect ?? .distantFuture, idleSince + Self.survival)
     }
 
     /// When something is to be forgotten, which is not urgent; nil for never.
-    var nextForgetting: MonotonicTime? { memory.nextDue.map { MonotonicTime(nanoseconds: $0) } }
+    var nextForgetting: MonotonicTime? { redeliveries.nextDue }
 }

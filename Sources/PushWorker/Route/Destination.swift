@@ -150,11 +150,17 @@ final class Destination {
         return begun
     }
 
-    /// The broker's channel is gone: what was not sent comes again.
-    func generationEnded() {
-        waiting.removeAll(keepingCapacity: true)
-        for resend in resends { resend.job.postpone(resend) }
-        resends.removeAll(keepingCapacity: true)
+    /// The broker's channel is gone: what was not sent comes again, but for jobs whose delivery is on another lane's.
+    func generationEnded() { drop { $0.lent == nil } }
+
+    /// Lets what was not sent of some jobs wait for the broker to deliver them again.
+    func drop(where isWanted: (JobInFlight) -> Bool) {
+        waiting.removeAll(where: isWanted)
+        resends.removeAll { resend in
+            guard isWanted(resend.job) else { return false }
+            resend.job.postpone(resend)
+            return true
+        }
     }
 
     // MARK: Requests

@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
 /// ended the process.
 ///
@@ -34,24 +36,24 @@ struct PoisonWatch<Held> {
     static var limit: Int64 { 10 }
     /// The same for one that the journal knows, which is read once more so that what was pushed is reported as such.
     static var journalledLimit: Int64 { 15 }
-    /// For how many nanoseconds a new consumer looks for suspects before it takes an empty queue for a harmless one.
-    static var lookTime: UInt64 { 2_000_000_000 }
-    /// Most nanoseconds that a suspect waits; doubled with each further return.
+    /// For how long a new consumer looks for suspects before it takes an empty queue for a harmless one.
+    static var lookTime: Duration { .seconds(2) }
+    /// The longest that a suspect waits; doubled with each further return.
     ///
     /// Several queues and routes may each hold one, and a crash counts against all of them. Who came back more often
     /// waits longer, so that those who are only neighbours get through before the culprit is touched.
-    static var longestWait: UInt64 { 20_000_000 }
+    static var longestWait: Duration { .milliseconds(20) }
 
     private struct Suspect {
         var held: Held
         var count: Int64
-        var due: UInt64
+        var due: MonotonicTime
     }
 
     private var suspects: [Suspect] = []
     private var isRunning = false
     /// Until when the first deliveries are looked at; the end of time before the consumer started.
-    private var lookUntil: UInt64? = .max
+    private var lookUntil: MonotonicTime? = .distantFuture
 
     /// Starts with a look at what comes first.
     init() {}
@@ -63,18 +65,18 @@ struct PoisonWatch<Held> {
     /// Whether the route is to be consumed with a prefetch of one.
     var isNarrow: Bool { lookUntil != nil || hasSuspects }
     /// When time alone changes something; it may be past where other things must happen first.
-    var due: UInt64? {
+    var due: MonotonicTime? {
         if !isRunning, let due = next.map({ suspects[$0].due }) { return due }
-        return lookUntil == .max || hasSuspects ? nil : lookUntil
+        return lookUntil == .distantFuture || hasSuspects ? nil : lookUntil
     }
 
     /// The consumer started: what stands first in the queue is on its way.
-    mutating func consumeStarted(now: UInt64) {
-        if lookUntil == .max { lookUntil = now + Self.lookTime }
+    mutating func consumeStarted(now: MonotonicTime) {
+        if lookUntil == .distantFuture { lookUntil = now + Self.lookTime }
     }
 
     /// Time passed: a queue that had nothing to deliver is harmless.
-    mutating func tick(now: UInt64) {
+    mutating func tick(now: MonotonicTime) {
         if let lookUntil, now >= lookUntil { self.lookUntil = nil }
     }
 
@@ -96,9 +98,10 @@ struct PoisonWatch<Held> {
     }
 
     /// Holds a suspect.
-    mutating func hold(_ held: Held, count: Int64, now: UInt64, random: inout some RandomNumberGenerator) {
+    mutating func hold(_ held: Held, count: Int64, now: MonotonicTime, random: inout some RandomNumberGenerator) {
         let doublings = UInt64(clamping: min(count, Self.limit) - Self.suspicion)
-        let due = now + UInt64.random(in: 0...(Self.longestWait << doublings), using: &random)
+        let longest = Self.longestWait * Int(1 << doublings)
+        let due = now + longest * Double.random(in: 0...1, using: &random)
         suspects.append(Suspect(held: held, count: count, due: due))
     }
 
@@ -106,8 +109,8 @@ struct PoisonWatch<Held> {
     ///
     /// - Parameters:
     ///   - isAlone: Whether nothing but held suspects is unacknowledged, so that the last one taken up is through.
-    ///   - now: The time, in nanoseconds.
-    mutating func takeNext(isAlone: Bool, now: UInt64) -> Held? {
+    ///   - now: The time.
+    mutating func takeNext(isAlone: Bool, now: MonotonicTime) -> Held? {
         guard isAlone else { return nil }
         if isRunning {
             isRunning = false
@@ -122,7 +125,7 @@ struct PoisonWatch<Held> {
     /// Takes out everything that is held, to be given back to the broker.
     mutating func takeAll() -> [Held] {
         defer { suspects.removeAll() }
-        if !suspects.isEmpty { lookUntil = .max }
+        if !suspects.isEmpty { lookUntil = .distantFuture }
         return suspects.map(\.held)
     }
 

@@ -1,4 +1,5 @@
 package import EventLoop
+internal import Synchronization
 
 /// A token bucket that holds a route to its configured requests per second, to devices and about channels alike.
 ///
@@ -25,11 +26,42 @@ package struct RateLimit {
         return Int(tokens)
     }
 
-    /// Records that a request went out.
-    package mutating func take() { tokens -= 1 }
+    /// Records that requests go out; a negative number takes back what was recorded too much.
+    package mutating func take(_ count: Int = 1) { tokens = min(burst, tokens - Double(count)) }
 
     /// When the next request may go out, after `available(now:)` gave none.
     package func nextDue(now: MonotonicTime) -> MonotonicTime {
         now.adding(nanoseconds: UInt64(max(0, 1 - tokens) / perNanosecond))
     }
+}
+
+/// The rate of a route on all its lanes. Safe on any thread.
+final class SharedRate: Sendable {
+    private let limit: Mutex<RateLimit>
+
+    /// A full bucket for a rate in requests per second.
+    init(perSecond: Double) { limit = Mutex(RateLimit(perSecond: perSecond)) }
+
+    /// How many requests may go out now; none of them is taken.
+    func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }
+
+    /// Takes as many requests as may go out now.
+    ///
+    /// - Parameters:
+    ///   - most: How many are wanted at most.
+    ///   - now: The time.
+    /// - Returns: How many were taken; what is not used of them is given back.
+    func take(upTo most: Int, now: MonotonicTime) -> Int {
+        limit.withLock { limit in
+            let count = max(0, min(most, limit.available(now: now)))
+            limit.take(count)
+            return count
+        }
+    }
+
+    /// Gives back what was taken and not used; a negative number takes more than the rate allows now.
+    func giveBack(_ count: Int) { limit.withLock { $0.take(-count) } }
+
+    /// When the next request may go out, after there was none.
+    func nextDue(now: MonotonicTime) -> MonotonicTime { limit.withLock { $0.nextDue(now: now) } }
 }

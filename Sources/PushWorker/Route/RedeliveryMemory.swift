@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import EventLoop
 
 /// Where a delivery stands among all there were of one message.
 struct DeliveryOrigin: Equatable {
@@ -28,8 +29,9 @@ struct DeliveryOrigin: Equatable {
 /// twice, the delivery that was not pushed yet must not pass for the other one. Nothing that was pushed is remembered but
 /// for a generation that ended here, so a delivery that another worker lost is always pushed, and so is one that another
 /// worker had in between: it may have pushed it and died, and then a later result has to say `redelivered`. While there
-/// is no channel nothing can come again, and up to an hour of that time does not count. Pure: time comes in.
-struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
+/// is no channel nothing can come again, and up to an hour of that time does not count. A route that lives on several
+/// lanes has one memory, because what a channel of one loses may come again on that of another. Pure: time comes in.
+struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
         /// Nothing, or that it was not sent: it is a job like any other.
@@ -40,17 +42,14 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         case unfinished(Job)
     }
 
-    /// How many settled jobs are remembered: more than two queues with the largest prefetch have unacknowledged, and a
-    /// broker redelivers no more than that.
-    static var capacity: Int { 4_096 }
     /// How many jobs of ended generations are remembered; the oldest are forgotten first, which costs duplicates.
-    static var limit: Int { 4 * capacity }
+    static var limit: Int { 4 * RecentSettlements<Key>.capacity }
     /// How many bytes of messages are kept for jobs that are still being worked on, as many as one prefetch window.
     static var byteLimit: Int { RouteCredit.byteCeiling }
-    /// For how many nanoseconds with a channel a settled job, and what an ended generation left behind, are remembered.
-    static var lifetime: UInt64 { 300_000_000_000 }
-    /// How many nanoseconds without a channel do not count: a producer may republish in earnest what it gave up for lost.
-    static var longestPause: UInt64 { 3_600_000_000_000 }
+    /// For how long with a channel what an ended generation left behind is remembered.
+    static var lifetime: Duration { RecentSettlements<Key>.lifetime }
+    /// How much time without a channel does not count: a producer may republish in earnest what it gave up for lost.
+    static var longestPause: Duration { .seconds(3_600) }
 
     /// A job of an ended generation that is still being worked on.
     struct Unfinished {
@@ -64,12 +63,6 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         var origin = DeliveryOrigin()
     }
 
-    private struct Settled {
-        var key: Key
-        var at: UInt64
-        var origin: DeliveryOrigin
-    }
-
     private struct Known {
         var unsent = 0
         var settled = 0
@@ -77,19 +70,18 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         /// Its latest delivery.
         var origin = DeliveryOrigin()
         /// When it is forgotten; news of the same job prolongs it, and nothing else does.
-        var until: UInt64
+        var until: MonotonicTime
 
         var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
     }
 
-    /// The jobs settled last in the present generation, as a ring that starts to overwrite when it is full.
-    private var recent: [Settled] = []
-    private var next = 0
     private var known: [Key: Known] = [:]
     /// What was remembered when, oldest first; an entry whose job has a later time, or is known no more, says nothing.
-    private var order = Deque<(key: Key, until: UInt64)>()
-    /// Since when there is no channel; nil while there is one.
-    private var pausedAt: UInt64?
+    private var order = Deque<(key: Key, until: MonotonicTime)>()
+    /// How many channels are open.
+    private var channels = 0
+    /// Since when there is no channel, after there was one; nil while there is one.
+    private var pausedAt: MonotonicTime?
 
     /// Starts with nothing to remember.
     init() {}
@@ -99,35 +91,25 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     /// How many bytes the messages of jobs have that are still being worked on.
     private(set) var bytes = 0
 
-    /// A job of the present generation is settled, and its acknowledgement on its way.
-    mutating func settled(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: UInt64) {
-        let one = Settled(key: key, at: now, origin: origin)
-        if recent.count < Self.capacity {
-            recent.append(one)
-        } else {
-            recent[next] = one
-            next = (next + 1) % Self.capacity
-        }
-    }
-
-    /// The channel generation ended: everything unacknowledged may be delivered again, once there is another channel.
+    /// A channel ended: everything unacknowledged may be delivered again, once there is another one.
     ///
     /// - Parameters:
+    ///   - settled: Jobs whose acknowledgements were on their way, oldest first.
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
-    ///   - now: The time, in nanoseconds.
-    mutating func generationEnded(unsent: [Key], unfinished: [Unfinished], now: UInt64) {
+    ///   - now: The time.
+    mutating func generationEnded(
+        settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [], unfinished: [Unfinished] = [],
+        now: MonotonicTime
+    ) {
         forgetIfDue(now: now)
-        pausedAt = pausedAt ?? now
-        // Oldest first: what was settled has less of its time left than what is under way.
-        for one in recent[next...] + recent[..<next] where now - one.at < Self.lifetime {
+        // What was settled has less of its time left than what is under way.
+        for one in settled where now - one.at < Self.lifetime {
             remember(one.key, until: one.at + Self.lifetime) { known in
                 known.settled += 1
                 known.origin = one.origin
             }
         }
-        recent.removeAll()
-        next = 0
         for key in unsent { remember(key, until: now + Self.lifetime) { $0.unsent += 1 } }
         for one in unfinished {
             bytes += one.bytes
@@ -139,15 +121,22 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
     }
 
-    /// There is a channel again: from now on the time counts of what is remembered.
-    mutating func generationBegan(now: UInt64) {
+    /// There is a channel more: from now on the time counts of what is remembered.
+    mutating func channelOpened(now: MonotonicTime) {
+        channels += 1
         guard let since = pausedAt.take(), now > since else { return }
         let pause = min(now - since, Self.longestPause)
-        for position in order.indices { order[position].until += pause }
-        for key in known.keys { known[key]?.until += pause }
+        for position in order.indices { order[position].until = order[position].until + pause }
+        for (key, one) in known { known[key]?.until = one.until + pause }
     }
 
-    private mutating func remember(_ key: Key, until: UInt64, _ change: (inout Known) -> Void) {
+    /// There is a channel less.
+    mutating func channelClosed(now: MonotonicTime) {
+        channels = max(0, channels - 1)
+        if channels == 0 { pausedAt = pausedAt ?? now }
+    }
+
+    private mutating func remember(_ key: Key, until: MonotonicTime, _ change: (inout Known) -> Void) {
         change(&known[key, default: Known(until: until)])
         known[key]?.until = until
         order.append((key, until))
@@ -160,7 +149,7 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     ///   - job: The job.
     ///   - isRemembered: Whether its redelivery may be settled by that; false where a copy of it looks the same.
     mutating func finished(_ key: Key, _ job: Job, isRemembered: Bool = true) {
-        guard let position = known[key]?.unfinished.firstIndex(where: { $0.job === job }) else { return }
+        guard let position = known[key]?.unfinished.firstIndex(where: { $0.job == job }) else { return }
         bytes -= known[key]?.unfinished.remove(at: position).bytes ?? 0
         if isRemembered { known[key]?.settled += 1 }
         if known[key]?.isEmpty == true { known[key] = nil }
@@ -168,13 +157,13 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
 
     /// A delivery goes back to the broker unsent: when it comes again it must not pass for one that was settled, or will
     /// be until then.
-    mutating func handedBack(_ key: Key, now: UInt64) {
+    mutating func handedBack(_ key: Key, now: MonotonicTime) {
         remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
         while order.count > Self.limit { forgetOldest() }
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
-    mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: UInt64) -> Finding {
+    mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key] else { return .unknown }
         let wasElsewhere = origin.wasElsewhere(since: found.origin)
@@ -192,14 +181,8 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
         return wasElsewhere ? .unknown : finding
     }
 
-    /// Whether a job was settled on the present generation, so that a copy of it that the broker may have twice is the
-    /// second one. Looks at all of them: such copies are rare.
-    func hasSettled(_ key: Key, now: UInt64) -> Bool {
-        recent.contains { $0.key == key && now - min(now, $0.at) < Self.lifetime }
-    }
-
     /// Whether a delivery of which a part of the key is known may be one that was sent before.
-    mutating func mayKnow(now: UInt64, where isAlike: (Key) -> Bool) -> Bool {
+    mutating func mayKnow(now: MonotonicTime, where isAlike: (Key) -> Bool) -> Bool {
         forgetIfDue(now: now)
         return known.contains { key, found in
             (found.settled > 0 || !found.unfinished.isEmpty) && isAlike(key)
@@ -207,17 +190,69 @@ struct RedeliveryMemory<Key: Hashable, Job: AnyObject> {
     }
 
     /// Forgets what has been remembered for long enough, each job after its own time.
-    mutating func forgetIfDue(now: UInt64) {
+    mutating func forgetIfDue(now: MonotonicTime) {
         guard pausedAt == nil else { return }
         while let oldest = order.first, now >= oldest.until { forgetOldest() }
     }
 
     /// When `forgetIfDue(now:)` has something to do; nil while nothing is remembered, or its time does not count.
-    var nextDue: UInt64? { pausedAt == nil ? order.first?.until : nil }
+    var nextDue: MonotonicTime? { pausedAt == nil ? order.first?.until : nil }
 
     private mutating func forgetOldest() {
         guard let oldest = order.popFirst(), let found = known[oldest.key], found.until <= oldest.until else { return }
         for one in found.unfinished { bytes -= one.bytes }
         known[oldest.key] = nil
+    }
+}
+
+extension RedeliveryMemory.Finding: Sendable where Job: Sendable {}
+
+/// The jobs that a channel's present generation settled last: their acknowledgements may get lost with it.
+struct RecentSettlements<Key: Hashable> {
+    /// How many settled jobs are remembered: more than two queues with the largest prefetch have unacknowledged, and a
+    /// broker redelivers no more than that.
+    static var capacity: Int { 4_096 }
+    /// For how long with a channel a settled job is remembered.
+    static var lifetime: Duration { .seconds(300) }
+
+    /// A job whose acknowledgement is on its way.
+    struct Settlement {
+        /// What it is recognised by.
+        var key: Key
+        /// When it was settled.
+        var at: MonotonicTime
+        /// Its delivery.
+        var origin = DeliveryOrigin()
+    }
+
+    /// A ring that starts to overwrite when it is full.
+    private var recent: [Settlement] = []
+    private var next = 0
+
+    /// Starts with nothing to remember.
+    init() {}
+
+    /// A job is settled, and its acknowledgement on its way.
+    mutating func note(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) {
+        let one = Settlement(key: key, at: now, origin: origin)
+        if recent.count < Self.capacity {
+            recent.append(one)
+        } else {
+            recent[next] = one
+            next = (next + 1) % Self.capacity
+        }
+    }
+
+    /// Whether a job was settled, so that a copy of it that the broker may have twice is the second one. Looks at all of
+    /// them: such copies are rare.
+    func contains(_ key: Key, now: MonotonicTime) -> Bool {
+        recent.contains { $0.key == key && now - $0.at < Self.lifetime }
+    }
+
+    /// Takes out all that is remembered, oldest first.
+    mutating func takeAll() -> [Settlement] {
+        let all = Array(recent[next...] + recent[..<next])
+        self = Self()
+        return all
     }
 }

@@ -60,6 +60,8 @@ extension Route {
         refused.removeAll()
         devices.generationEnded()
         for host in channels { host.generationEnded() }
+        // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
+        for (delivery, job) in intake.lentDeliveries { tell(job.lane, .lost(delivery, of: job)) }
         intake.generationEnded(ledger.end(), at: moment)
     }
 }

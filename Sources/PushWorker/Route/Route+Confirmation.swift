@@ -21,8 +21,10 @@ extension Route {
     /// Everything a job asked for is confirmed: its delivery can be acknowledged, or given back where the broker is to
     /// write the dead letter.
     func finish(_ job: JobInFlight, at moment: Moment) {
-        guard ledger.holds(job) else {
-            if job.isComplete, let key = job.redeliveryKey { intake.finished(key, job) }
+        guard holds(job) else {
+            if job.isComplete, let key = job.redeliveryKey {
+                intake.finished(key, onThisLane(job), isRemembered: !job.comesBackUnchanged)
+            }
             return
         }
         guard !job.isRejected else {
@@ -31,6 +33,7 @@ extension Route {
         }
         FailPoint.reached(.confirmedUnacknowledged)
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
+        guard job.lent == nil else { return settleLent(job) }
         ledger.finish(job, at: moment)
         // A copy that comes back looks the same, and must not be taken for this delivery.
         if !job.comesBackUnchanged, let key = job.redeliveryKey {

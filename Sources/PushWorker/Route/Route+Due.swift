@@ -32,7 +32,7 @@ extension Route {
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
-        look(at: Self.later(cooling.nextDue, by: Self.forgettingInterval))
+        look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
         if devices.hasWaiting, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {

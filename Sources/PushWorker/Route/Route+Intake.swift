@@ -125,7 +125,8 @@ extension Route {
             ledger.finish(delivery.deliveryTag, at: moment)
             // This acknowledgement can be lost as well.
             intake.settled(key, as: delivery.origin, at: moment)
-        case .unfinished(let job): takeOver(delivery, for: job, at: moment)
+        case .unfinished(let job) where job.lane == surroundings.lane: takeOver(delivery, for: job.job, at: moment)
+        case .unfinished(let job): lend(delivery, key, to: job)
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
         return true
@@ -135,6 +136,11 @@ extension Route {
     private func takeOver(_ delivery: JobInFlight, for job: JobInFlight, at moment: Moment) {
         job.redelivered(as: delivery)
         ledger.took(job)
+        resume(job, at: moment)
+    }
+
+    /// Goes on with a job that has a delivery again.
+    func resume(_ job: JobInFlight, at moment: Moment) {
         if let destination = destination(Destination.Kind(job.job.operation)) {
             if destination.isOnDemand { hasChannelWork = true }
             destination.resume(job)
@@ -153,13 +159,13 @@ extension Route {
         guard condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
         guard ledger.isOpen, !consumer.mayReceive else { return }
-        var unsent = devices.takeUnsent(where: ledger.holds)
+        var unsent = devices.takeUnsent(where: holds)
         if hasChannelWork, condition.isDraining {
-            for host in channels { unsent += host.takeUnsent(where: ledger.holds) }
+            for host in channels { unsent += host.takeUnsent(where: holds) }
         }
         for job in unsent + refused.takeUnreported() {
             if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
-            ledger.requeue(job, at: moment)
+            if job.lent == nil { ledger.requeue(job, at: moment) } else { giveBackLent(job) }
         }
         for suspect in intake.releaseSuspects() { ledger.requeue(suspect, at: moment) }
     }

@@ -1,5 +1,6 @@
 internal import APNSClient
 internal import EventLoop
+internal import Synchronization
 
 // What a route says about itself.
 extension Route {
@@ -12,7 +13,7 @@ extension Route {
     func learnClock() -> (skew: Int64, isWrong: Bool)? {
         guard let skew = devices.pool?.status.clockSkew else { return nil }
         counters.clockSkew = Int(clamping: skew)
-        return credential?.clock.learned(skew).map { (skew, $0) }
+        return shared.clock.withLock { $0.learned(skew) }.map { (skew, $0) }
     }
 
     /// How the route is doing, and what it counted with the gauges of this moment.
@@ -25,7 +26,8 @@ extension Route {
         let limit = limit(isDraining: isDraining)
         let usable = pool.map { $0.proving + $0.open } ?? 0
         counters.limitedBy = limit
-        counters.coolingTokens = cooling.count(at: moment.monotonic)
+        // The lanes' reports are added up.
+        counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
         counters.suspects = intake.heldCount
         counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
         counters.inFlight = devices.inFlight

@@ -14,25 +14,35 @@ extension Route {
         guard destination.breaker.intake != .none else { return answerParked(destination, at: moment) }
         guard let pool = destination.pool, destination.hasWaiting else { return }
         var room = min(pool.capacity, destination.allowance)
-        // A route's own probe waits for nothing: until it is answered nothing else is sent.
+        guard room > 0 else { return }
+        // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
-        if room > 0, !isProbe { room = min(room, allowedByRate(at: moment)) }
+        if !isProbe { room = takeFromRate(upTo: room, at: moment) }
+        var sent = 0
+        defer { shared.rate?.giveBack(isProbe ? -sent : room - sent) }
         // What is settled without a request needs no room there, but its results need some.
-        while room > 0, !surroundings.publisher.isCongested, let notification = destination.next() {
+        while sent < room, !surroundings.publisher.isCongested, let notification = destination.next() {
             if isSettledUnsent(notification, on: destination, at: moment) { continue }
             FailPoint.reached(.beforeSend)
             guard destination.submit(notification, at: moment) else { return }
             counters.requests += 1
-            rate?.take()
-            room -= 1
+            sent += 1
         }
     }
 
-    /// How many requests the rate allows now, whichever host they go to; notes where it allows none when it will.
-    private func allowedByRate(at moment: Moment) -> Int {
-        guard let allowed = rate?.available(now: moment.monotonic) else { return .max }
-        if allowed == 0 { rateDue = rate?.nextDue(now: moment.monotonic) }
-        return allowed
+    /// Takes as many requests as the rate allows now, whichever host they go to; notes where it allows none when it will.
+    private func takeFromRate(upTo most: Int, at moment: Moment) -> Int {
+        guard let rate = shared.rate else { return most }
+        let taken = rate.take(upTo: most, now: moment.monotonic)
+        if taken == 0 { rateDue = rate.nextDue(now: moment.monotonic) }
+        return taken
+    }
+
+    /// Whether the rate allows a request now; notes where it does not when it will.
+    private func isWithinRate(at moment: Moment) -> Bool {
+        guard let rate = shared.rate, rate.available(now: moment.monotonic) == 0 else { return true }
+        rateDue = rate.nextDue(now: moment.monotonic)
+        return false
     }
 
     /// Settles a notification that must not be sent, or need not.
@@ -55,13 +65,13 @@ extension Route {
             settle(notification, .expired, on: destination, at: moment)
             return true
         }
-        return isPush && !cooling.isEmpty && rests(notification, at: moment)
+        return isPush && !shared.cooling.isEmpty && rests(notification, at: moment)
     }
 
     /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
     private func rests(_ notification: Notification, at moment: Moment) -> Bool {
         let job = notification.job
-        guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic),
+        guard let remaining = shared.cooling.remaining(notification.coolingKey, now: moment.monotonic),
             let tier = surroundings.policy.restingTier(
                 remaining: remaining.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
         else { return false }
@@ -125,7 +135,7 @@ extension Route {
             var situation = OnDemandStateMachine.Situation(
                 hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
             // Asked only for a job, for the answer wakes the lane when the rate allows the next.
-            if situation.wantsConnection { situation.isWithinRate = allowedByRate(at: moment) > 0 }
+            if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
             switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
             case .open: surroundings.open(self, host)
             case .close: host.close()

@@ -37,7 +37,8 @@ extension Route {
     ) {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
-            holdsDeadTokens: deadTokens.isSuspicious, probeDelay: destination.breaker.probeDelay.wholeMilliseconds)
+            holdsDeadTokens: response?.answer.meaning.isDeadToken == true && deadTokens.isSuspicious(),
+            probeDelay: destination.breaker.probeDelay.wholeMilliseconds)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
@@ -72,7 +73,7 @@ extension Route {
         let now = moment.monotonic
         let service = answer.meaning.service
         if service == .deviceThrottled, devices.breaker.state == .working,
-            cooling.remaining(notification.coolingKey, now: now) != nil
+            shared.cooling.remaining(notification.coolingKey, now: now) != nil
         {
             return
         }
@@ -84,7 +85,7 @@ extension Route {
         let job = notification.job
         guard let milliseconds = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
         let end = moment.monotonic + .milliseconds(milliseconds)
-        cooling.cool(notification.coolingKey, until: end, now: moment.monotonic)
+        shared.cooling.cool(notification.coolingKey, until: end, now: moment.monotonic)
     }
 
     /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.
@@ -113,7 +114,11 @@ extension Route {
     private func credentialProved(on destination: Destination) {
         guard destination.breaker.state != .working else { return }
         destination.breaker.credentialAccepted()
-        if destination.kind == .devices, destination.breaker.state == .working { credential?.refusal = nil }
+        guard destination.kind == .devices, destination.breaker.state == .working else { return }
+        credential?.refusal = nil
+        if let version = destination.pool?.credential.version {
+            tellOthers(.credential(.accepted(version: version)))
+        }
     }
 
     // MARK: What becomes of a notification
@@ -122,7 +127,7 @@ extension Route {
     private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification
         if counted { again.resends += 1 } else { again.refusals += 1 }
-        guard ledger.holds(notification.job) else {
+        guard holds(notification.job) else {
             notification.job.postpone(again)
             return
         }
@@ -178,7 +183,7 @@ extension Route {
     private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
         let job = notification.job
         job.settled(at: moment.wall)
-        if job.job.isMulticast || !ledger.holds(job) {
+        if job.job.isMulticast || !holds(job) {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)
         } else {
@@ -189,7 +194,7 @@ extension Route {
     /// Publishes one copy per group once every notification of a multicast job is settled.
     func publishGroupsIfSettled(_ job: JobInFlight) {
         // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
-        guard job.unsettled == 0, !job.groups.isEmpty, ledger.holds(job) else { return }
+        guard job.unsettled == 0, !job.groups.isEmpty, holds(job) else { return }
         for group in job.takeGroups() {
             let isWhole = group.indexes.count >= job.job.tokenCount
             let indexes = isWhole ? nil : group.indexes.sorted()

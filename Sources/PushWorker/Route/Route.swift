@@ -14,10 +14,14 @@ internal import RabbitMQ
 /// 3. answered, settled, and what that means queued to be published (`Route+Settlement.swift`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`Route+Confirmation.swift`)
 ///
+/// What the same route on other lanes has to do with it stands in `SharedRouteState` and in `Route+Lanes.swift`.
+///
 /// Events bring the first half of each step; the rest is done in the route's turn.
 final class Route {
     /// What a route needs from its lane.
     struct Surroundings {
+        /// The lane's number.
+        var lane = 0
         /// Decides what each answer leads to.
         let policy: RetryPolicy
         /// Publishes results, replies, retry copies and dead letters.
@@ -28,6 +32,8 @@ final class Route {
         var journal: JournalWriter?
         /// What an earlier process noted; nil without a journal.
         var earlier: Journal?
+        /// Tells another lane of the worker something.
+        var tell: (Int, LaneMessage) -> Void = { _, _ in }
         /// Gives a destination of the route connections.
         var open: (Route, Destination) -> Void = { _, _ in }
     }
@@ -38,10 +44,14 @@ final class Route {
     let position: Int
     /// The queues it consumes, the high one last.
     let queues: [String]
+    /// Whether this lane speaks for all on which the route lives.
+    var isFirstLane: Bool { shared.lanes.first == surroundings.lane }
     /// The number of its channel on the lane's consume connection.
     var channel: UInt16 { UInt16(position + 1) }
     /// What it needs from its lane.
     let surroundings: Surroundings
+    /// What it shares with the same route on other lanes.
+    let shared: SharedRouteState
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
 
@@ -73,17 +83,13 @@ final class Route {
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
     /// Decides how deliveries are taken in that were made before.
-    var intake = DeliveryIntake()
+    var intake: DeliveryIntake
     /// Jobs that are refused, whose results wait for room.
     var refused = RefusedJobs()
-    /// Holds the route to its configured rate.
-    var rate: RateLimit?
     /// When the rate allows the next request, while it holds the route back.
     var rateDue: MonotonicTime?
-    /// Device tokens that rest.
-    var cooling = CoolingTokens()
     /// Watches the share of dead tokens among final answers.
-    var deadTokens = DeadTokenWatch()
+    var deadTokens: DeadTokenTally
     /// What the route counted so far.
     var counters: RouteCounters
     /// Randomness for waits and generated ids.
@@ -94,18 +100,22 @@ final class Route {
     /// Creates a route that consumes nothing yet.
     ///
     /// - Parameters:
+    ///   - shared: What it shares with the same route on other lanes.
     ///   - devices: Where pushes to devices go.
     ///   - channels: Where jobs about channels go.
     init(
-        name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit, rate: Double?,
-        surroundings: Surroundings, devices: Destination = Destination(.devices), channels: [Destination] = []
+        name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
+        shared: SharedRouteState = SharedRouteState(), surroundings: Surroundings,
+        devices: Destination = Destination(.devices), channels: [Destination] = []
     ) {
         self.name = name
         self.position = position
         self.queues = queues
         self.claim = claim
         self.credit = credit
-        self.rate = rate.map { RateLimit(perSecond: $0) }
+        self.shared = shared
+        deadTokens = DeadTokenTally(shared.deadTokens)
+        intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane)
         self.surroundings = surroundings
         self.devices = devices
         self.channels = channels
@@ -152,7 +162,7 @@ final class Route {
     private func passTime(_ moment: Moment) {
         devices.breaker.tick(now: moment.monotonic)
         intake.tick(at: moment)
-        cooling.forgetIfDue(now: moment.monotonic)
+        shared.cooling.forgetIfDue(now: moment.monotonic)
         followCredential(at: moment)
     }
 

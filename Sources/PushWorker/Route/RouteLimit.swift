@@ -14,6 +14,11 @@ package enum RouteLimit: String, Sendable, CaseIterable {
     case apns
     /// Nothing: whatever arrives goes out at once.
     case nothing
+
+    /// What limits a route that lives on two lanes: whatever holds up one of them; of two the one listed first.
+    func joined(with other: RouteLimit) -> RouteLimit {
+        Self.allCases.first { $0 == self || $0 == other } ?? self
+    }
 }
 
 /// What a route's limit is decided from, at one moment. Pure.

@@ -48,6 +48,8 @@ final class JobInFlight {
     private(set) var generation: UInt32
     /// Where the delivery stands among all there were of its message.
     private(set) var origin: DeliveryOrigin
+    /// The delivery that another lane lent it, after its own channel was gone; nil for nearly every job.
+    private(set) var lent: LentDelivery?
     /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
     private(set) var isRedelivered: Bool
     /// Its properties in wire form, as a range of `job.bytes`.
@@ -138,7 +140,21 @@ final class JobInFlight {
     func redelivered(as delivery: JobInFlight) {
         deliveryTag = delivery.deliveryTag
         generation = delivery.generation
-        origin = delivery.origin
+        lent = nil
+        goOn(as: delivery.origin)
+    }
+
+    /// The broker delivered it again, to another lane, which lends it that delivery.
+    func redelivered(as delivery: LentDelivery) {
+        lent = delivery
+        goOn(as: delivery.origin)
+    }
+
+    /// The delivery that was lent is gone, or was given back.
+    func losesLent() { lent = nil }
+
+    private func goOn(as origin: DeliveryOrigin) {
+        self.origin = origin
         isRedelivered = true
         suppressedEnd = cursor
         resent = Set(postponed.map(\.index))

@@ -1,0 +1,51 @@
+internal import APNSClient
+
+/// Decides on which lanes a route lives, and how many connections it has on each. Pure.
+///
+/// A route on several lanes uses several cores: each of them has its own consumers of the route's queues, its own credit
+/// and its own connections.
+struct LaneAssignment {
+    /// A route's place on one lane.
+    struct Share: Equatable {
+        /// The lane's number.
+        var lane: Int
+        /// How many connections the route has there.
+        var connections: APNSConnectionCount
+    }
+
+    /// How many lanes the worker has.
+    let lanes: Int
+    /// How many routes are configured.
+    let routes: Int
+
+    /// The places of a route.
+    ///
+    /// By default these are all lanes while there are no more routes than lanes, else one. No lane is without a
+    /// connection, so that few connections are few lanes. Where it is not all lanes, a hash of the name decides which, the
+    /// same in every worker.
+    ///
+    /// - Parameters:
+    ///   - name: The route's name.
+    ///   - wanted: How many lanes it shall live on; more than there are count as all.
+    ///   - connections: How many connections the worker may open for it.
+    /// - Returns: At least one place, in the order in which connections are dealt out.
+    func shares(of name: String, lanes wanted: AutomaticOr<Int>, connections: AutomaticOr<Int>) -> [Share] {
+        var count = min(wanted.fixedValue ?? (routes <= lanes ? lanes : 1), lanes)
+        if let most = connections.fixedValue { count = min(count, most) }
+        count = max(1, count)
+        let first = Self.lane(of: name, among: lanes)
+        return (0..<count).map { place in
+            let dealt: (Int) -> Int = { max(1, $0 / count + (place < $0 % count ? 1 : 0)) }
+            return Share(
+                lane: (first + place) % max(1, lanes),
+                connections: connections.fixedValue.map { .fixed(dealt($0)) }
+                    ?? .automatic(maximum: dealt(APNSPoolConfiguration.automaticMaximum)))
+        }
+    }
+
+    /// FNV-1a, because Swift's own hashes differ from process to process and an operator compares workers.
+    private static func lane(of name: String, among lanes: Int) -> Int {
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Int(hash % UInt64(max(1, lanes)))
+    }
+}

@@ -1,0 +1,72 @@
+internal import EventLoop
+internal import Synchronization
+
+/// What the lanes of one route share. Safe on any thread.
+///
+/// An ordinary push takes no lock here: these are asked when something rare happens, or where the route has a rate.
+final class SharedRouteState: Sendable {
+    /// The lanes on which the route lives, the first of which speaks for all of them where one does.
+    let lanes: [Int]
+    /// Holds the route to its configured rate; nil without one.
+    let rate: SharedRate?
+    /// Device tokens that rest.
+    let cooling = SharedCoolingTokens()
+    /// The share of dead tokens among final answers.
+    let deadTokens = SharedDeadTokens()
+    /// Watches the clock.
+    let clock = Mutex(ClockSkewWatch())
+    /// What redeliveries are recognised by.
+    let redeliveries = SharedRedeliveries()
+
+    /// Starts with nothing known.
+    ///
+    /// - Parameters:
+    ///   - lanes: The numbers of the lanes on which the route lives; at least one.
+    ///   - rate: Requests per second of the route, where limited.
+    init(lanes: [Int] = [0], rate: Double? = nil) {
+        self.lanes = lanes
+        self.rate = rate.map { SharedRate(perSecond: $0) }
+    }
+}
+
+/// The memory of redeliveries of a route on all its lanes. Safe on any thread; while nothing is remembered, no lock is
+/// taken.
+final class SharedRedeliveries: Sendable {
+    /// What is remembered, with jobs that belong to one lane each.
+    typealias Memory = RedeliveryMemory<RedeliveryKey, JobOnLane>
+
+    private let memory = Mutex(Memory())
+    /// When the memory has something to forget, in nanoseconds; the largest number for never.
+    private let due = Atomic<UInt64>(.max)
+    private let unread = Atomic<UInt32>(0)
+
+    /// Starts with nothing to remember.
+    init() {}
+
+    /// How often deliveries that were held unread were given back, or lost with their channel.
+    var unreadReturns: UInt32 { unread.load(ordering: .relaxed) }
+
+    /// Notes that deliveries that were held unread go back.
+    func returnedUnread() { unread.wrappingAdd(1, ordering: .relaxed) }
+
+    /// When `forgetIfDue(now:)` has something to do; nil for never.
+    var nextDue: MonotonicTime? {
+        let due = due.load(ordering: .relaxed)
+        return due == .max ? nil : MonotonicTime(nanoseconds: due)
+    }
+
+    /// Forgets what has been remembered for long enough.
+    func forgetIfDue(now: MonotonicTime) {
+        guard let nextDue, now >= nextDue else { return }
+        with { $0.forgetIfDue(now: now) }
+    }
+
+    /// Looks into the memory, or changes it.
+    func with<Result: Sendable>(_ use: (inout Memory) -> Result) -> Result {
+        memory.withLock { memory in
+            let result = use(&memory)
+            due.store(memory.nextDue?.nanoseconds ?? .max, ordering: .relaxed)
+            return result
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import APNSClient
+import EventLoop
+import PushModel
+import TestSupport
+import Testing
+
+@testable import PushWorker
+
+@Suite("What one lane of a route hears about the credential", .timeLimit(.minutes(1)))
+struct RouteCredentialTests {
+    private static let endpoint = APNSEndpoint(host: "localhost", port: 1)
+    private let certificates: ThrowawayCertificates
+
+    init() throws { certificates = try ThrowawayCertificates() }
+
+    private final class Deaf: APNSPoolDelegate {
+        func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {}
+        func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {}
+        func poolCapacityChanged(_ pool: APNSPool) {}
+    }
+
+    /// One route on two lanes with pools that never connect.
+    private final class Pair {
+        private(set) var routes: [Route] = []
+        private let delegate = Deaf()
+        private var messages: [(lane: Int, message: RouteMessage)] = []
+
+        init(_ credential: APNSCredential) throws {
+            let shared = SharedRouteState(lanes: [0, 1])
+            let table = RoutesTable(routes: [
+                TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
+            ])
+            let renderer = PublicationRenderer(tiers: [], routes: [], worker: "test", includesDeviceToken: false)
+            let loop = try EventLoop()
+            for lane in 0..<2 {
+                let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
+                let surroundings = Route.Surroundings(
+                    lane: lane, policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern(""),
+                    tell: { [unowned self] lane, message in
+                        guard case .route(0, let message) = message else { return }
+                        messages.append((lane, message))
+                    })
+                let route = Route(
+                    name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
+                    credit: RouteCredit(fixed: nil, rate: nil), shared: shared, surroundings: surroundings)
+                route.credential = RouteCredential(name: "c")
+                let pool = APNSPool(
+                    configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
+                    endpoint: RouteCredentialTests.endpoint, credential: credential, delegate: delegate)
+                route.devices.open(pool, events: delegate)
+                routes.append(route)
+            }
+        }
+
+        /// A pool of the first lane has news, which the other lane hears of.
+        func happens(_ event: CredentialEvent) {
+            let moment = RouteCredentialTests.moment(1)
+            _ = routes[0].credentialEvent(event, on: routes[0].devices, at: moment)
+            tell()
+        }
+
+        /// Delivers what the lanes have told each other.
+        func tell() {
+            while !messages.isEmpty {
+                let (lane, message) = messages.removeFirst()
+                routes[lane].told(message, at: RouteCredentialTests.moment(1))
+            }
+        }
+
+        func offer(_ credential: APNSCredential) {
+            for route in routes { route.offer(credential, at: RouteCredentialTests.moment(1)) }
+        }
+    }
+
+    private static func moment(_ seconds: Int64) -> Moment {
+        Moment(monotonic: 0 + .seconds(seconds), wall: 1_763_712_800_000 + seconds * 1_000)
+    }
+
+    private func credential(_ version: Int) throws -> APNSCredential {
+        APNSCredential(name: "c", version: version, context: try certificates.clientContext())
+    }
+
+    @Test("A refusal parks the route on all lanes, and an accepted probe on any of them lets all go on")
+    func refused() throws {
+        let pair = try Pair(credential(1))
+        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
+        for route in pair.routes {
+            #expect(route.devices.breaker.isParked && route.credential?.refusal == "InvalidProviderToken")
+        }
+        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
+        let probed = pair.routes[0]
+        probed.devices.breaker.tick(now: Self.moment(60).monotonic)
+        #expect(probed.devices.breaker.state == .probing)
+        probed.devices.breaker.credentialAccepted()
+        probed.tellOthers(.credential(.accepted(version: 1)))
+        pair.tell()
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
+    }
+
+    @Test("A new version that one lane proved is used by all, and one that it saw refused by none")
+    func candidates() throws {
+        let pair = try Pair(credential(1))
+        pair.offer(try credential(2))
+        #expect(pair.routes[1].devices.pool?.provingVersion == 2)
+        pair.happens(.candidateRefused(version: 2, reason: "BadCertificate"))
+        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
+        #expect(pair.routes[1].devices.pool?.credential.version == 1)
+        #expect(pair.routes[1].credential?.candidateTrouble?.contains("BadCertificate") == true)
+        pair.offer(try credential(3))
+        pair.happens(.switched(version: 3))
+        #expect(pair.routes[1].devices.pool?.credential.version == 3)
+        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
+        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+    }
+
+    @Test("What is heard of a version that is not in use here changes nothing")
+    func stale() throws {
+        let pair = try Pair(credential(2))
+        pair.routes[1].learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].learn(.accepted(version: 3), at: Self.moment(1))
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
+        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+        #expect(pair.routes[1].devices.pool?.credential.version == 2)
+    }
+
+    @Test("A route that is parked because APNs is in trouble is not set free by news about its credential")
+    func troubled() throws {
+        let pair = try Pair(credential(1))
+        var random = SplitMix64(seed: 1)
+        let route = pair.routes[1]
+        for second in 0...10 {
+            for _ in 0..<RouteBreaker.troubleLimit {
+                route.devices.breaker.answered(
+                    isTrouble: true, now: Self.moment(Int64(second)).monotonic, random: &random)
+            }
+        }
+        #expect(route.devices.breaker.isTroubled)
+        route.learn(.accepted(version: 1), at: Self.moment(11))
+        #expect(route.devices.breaker.isParked)
+    }
+}
