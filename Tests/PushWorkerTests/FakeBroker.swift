@@ -24,10 +24,24 @@ final class FakeBroker: Sendable {
         case closed(publisher: Int)
     }
 
+    /// A method that a client sent.
+    struct Request: Sendable, Equatable {
+        /// The number of its connection, from 1.
+        var connection: Int
+        var channel: UInt16
+        /// Class and number, such as 60 and 20 for basic.consume.
+        var classID: Int
+        var methodID: Int
+    }
+
     /// What it does.
     struct Behaviour: Sendable {
-        /// Messages delivered to each consumer when it starts.
+        /// Messages delivered to a connection's first consumer when it starts.
         var deliveries = 1
+        /// Whether the first consumer of every channel has them delivered.
+        var deliversOnEveryChannel = false
+        /// Whether it takes notice of a method, all of which are shown.
+        var heeds: @Sendable (Request) -> Bool = { _ in true }
         /// Whether it says anything on the connection of this number, from 1.
         var greets: @Sendable (Int) -> Bool = { _ in true }
         /// The heartbeat it wants, in seconds; it sends none itself.
@@ -98,11 +112,11 @@ final class FakeBroker: Sendable {
         let shared = Mutex<Socket?>(consume socket)
         _ = try? LoopThread.start(name: "fake-client") { [self] in
             guard let socket = shared.withLock({ $0.take() }) else { return }
-            var client = Client(broker: self)
             let number = state.withLock { state in
                 state.connections += 1
                 return state.connections
             }
+            var client = Client(broker: self, number: number)
             guard behaviour.greets(number) else {
                 while !isStopped { poll(nil, 0, 50) }
                 return
@@ -149,6 +163,7 @@ final class FakeBroker: Sendable {
 /// One connection of a client, as the broker sees it.
 private struct Client {
     let broker: FakeBroker
+    let number: Int
     private var unread: [UInt8] = []
     private var sawProtocol = false
     private var publisher = 0
@@ -163,7 +178,13 @@ private struct Client {
     /// Channels that were closed: what comes on them before the client has seen it is passed over.
     private var closed: Set<UInt16> = []
 
-    init(broker: FakeBroker) { self.broker = broker }
+    /// Channels that consumed before.
+    private var served: Set<UInt16> = []
+
+    init(broker: FakeBroker, number: Int) {
+        self.broker = broker
+        self.number = number
+    }
 
     /// Reads frames.
     ///
@@ -253,13 +274,17 @@ private struct Client {
     private mutating func method(
         _ classID: Int, _ methodID: Int, _ channel: UInt16, _ arguments: ArraySlice<UInt8>
     ) -> [UInt8] {
+        let request = FakeBroker.Request(
+            connection: number, channel: channel, classID: classID, methodID: methodID)
+        guard broker.plan.heeds(request) else { return [] }
         switch (classID, methodID) {
         case (10, 50): return Wire.method(0, 10, 51)
         case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
         case (60, 10): return Wire.method(channel, 60, 11)
         case (60, 20):
-            let isFirst = consumer == 0
-            if isFirst { consumer = broker.newConsumer() } else { broker.note(.consumer(consumer)) }
+            let isFirst = consumer == 0 || broker.plan.deliversOnEveryChannel && !served.contains(channel)
+            served.insert(channel)
+            if consumer == 0 { consumer = broker.newConsumer() } else { broker.note(.consumer(consumer)) }
             let tag = Self.short(Self.short(arguments.dropFirst(2)).rest).text
             return Wire.method(channel, 60, 21) { $0.short(tag) } + (isFirst ? deliveries(channel) : [])
         case (60, 30):

@@ -105,6 +105,46 @@ struct LaneBrokerTests {
         #expect(handle.isDrained)
     }
 
+    @Test(
+        "a broker that owes one route an answer costs the connection, and meanwhile the route beside it is served",
+        arguments: [
+            (20, 10, "open a channel for route unrouted-1"), (60, 10, "set a prefetch of 1 for route unrouted-1"),
+            (60, 20, "start a consumer of queue jobs-1 for route unrouted-1"),
+            (60, 30, "cancel the consumer of queue jobs-1 for route unrouted-1"),
+        ])
+    func noAnswer(classID: Int, methodID: Int, words: String) async throws {
+        // The publish connection comes first, then that which consumes; the second route has the second channel.
+        let ignored = FakeBroker.Request(connection: 2, channel: 2, classID: classID, methodID: methodID)
+        let requests = Mutex<[FakeBroker.Request]>([])
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliversOnEveryChannel: true,
+                heeds: { request in
+                    requests.withLock { $0.append(request) }
+                    return request != ignored
+                }))
+        defer { broker.stop() }
+        let lines = LogLines()
+        let handle = try start(broker, logger: lines.logger) { settings in
+            settings.requestPatience = .milliseconds(700)
+            settings.routes = (0...1).map {
+                LaneSettings.RouteSettings(name: "\(WorkerBuilder.unrouted)-\($0)", queues: ["jobs-\($0)"])
+            }
+        }
+        let acknowledgement = FakeBroker.Request(connection: 3, channel: 2, classID: 60, methodID: 80)
+        for await _ in broker.events where requests.withLock({ $0.contains(acknowledgement) }) { break }
+        let seen = requests.withLock { $0 }
+        #expect(seen.filter { $0 == ignored }.count == 1)
+        #expect(
+            seen.contains(FakeBroker.Request(connection: 2, channel: 1, classID: 60, methodID: 80)),
+            "the route beside it had its job settled")
+        let failures = lines.all.filter { $0.hasPrefix("no connection to the broker") }
+        #expect(failures.count == 1 && failures[0].contains(words), "\(failures)")
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("while results are refused the lane stops consuming and drops nothing; once they are taken it goes on")
     func refusals() async throws {
         let isFull = Mutex(true)

@@ -162,6 +162,45 @@ struct RouteConsumerTests {
         #expect(consumer.trouble == nil && consumer.generation == 1)
     }
 
+    @Test("what the broker owes an answer to is known with its time, and no longer once that came")
+    func unanswered() {
+        var random = SplitMix64(seed: 1)
+        var consumer = RouteConsumer(queues: 1)
+        consumer.wantedPrefetch = 10
+        consumer.connected()
+        #expect(consumer.unanswered == nil)
+        let answers: [(RouteConsumer.Action, (inout RouteConsumer) -> Void)] = [
+            (.openChannel, { $0.channelOpened() }), (.setPrefetch(10), { $0.prefetchSet() }),
+            (.startConsuming(queue: 0), { $0.consumeStarted() }),
+            (
+                .cancelConsuming(queue: 0),
+                { $0.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random) }
+            ),
+        ]
+        var now: MonotonicTime = 0
+        for (action, answer) in answers {
+            now = now + .seconds(7)
+            if case .cancelConsuming = action { consumer.wantedPrefetch = 0 }
+            #expect(consumer.nextAction(now: now) == action)
+            // To ask what there is to do does not make it younger.
+            #expect(consumer.nextAction(now: now + .seconds(100)) == nil)
+            #expect(consumer.unanswered?.action == action && consumer.unanswered?.since == now)
+            var lost = consumer
+            lost.connectionLost()
+            #expect(lost.unanswered == nil)
+            var closed = consumer
+            closed.channelClosed(code: 404, text: "NOT_FOUND", now: now, random: &random)
+            #expect(closed.unanswered == nil)
+            answer(&consumer)
+            #expect(consumer.unanswered == nil)
+        }
+    }
+
+    @Test("the patience with an answer is longer than what a broker in trouble takes to give an error itself")
+    func patience() {
+        #expect(RouteConsumer.patience > .seconds(75))
+    }
+
     @Test("a lost connection starts everything over")
     func connectionLost() {
         var consumer = consuming()

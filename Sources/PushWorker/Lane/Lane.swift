@@ -40,6 +40,8 @@ final class Lane {
     /// The time of this turn on the monotonic clock.
     var now: MonotonicTime { moment.monotonic }
     var clocks: ClockWatch
+    /// Decides how long the broker may owe a route an answer; one for all routes, which share the connection.
+    var requestPatience: ConfirmPatience
     /// Routes that something happened to.
     private var marked: [Route] = []
     /// Those that this turn looks at.
@@ -69,6 +71,7 @@ final class Lane {
         self.handle = handle
         self.logger = logger
         clocks = ClockWatch(standstill: Self.standstill(settings))
+        requestPatience = ConfirmPatience(usual: settings.requestPatience.wholeNanoseconds)
         dueTimes = DueTimes(routes: settings.routes.count)
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
@@ -129,6 +132,7 @@ final class Lane {
         takeMarked(condition)
         for route in working {
             perform(route.turn(at: moment, condition), of: route)
+            keepPatience(with: route)
             holdBack(route)
         }
         // 3. The journal before the results: what a result says was pushed, the journal must know after a crash.
@@ -146,7 +150,10 @@ final class Lane {
         consumeLink.flush(now: now)
         // 6. When the routes are due next, which depends on all of the above.
         counters.routeTurns += working.count
-        for route in working { dueTimes.set(route.nextDue(after: moment), of: route.position) }
+        for route in working {
+            let due = min(route.nextDue(after: moment), answerDue(of: route) ?? .distantFuture)
+            dueTimes.set(due, of: route.position)
+        }
         markHeldBack()
         // 7. The report, which says how it all stands now.
         report.note(working)

@@ -63,6 +63,8 @@ struct LaneSettings: Sendable {
     var pingInterval: Duration
     /// How long a confirm of the broker is awaited.
     var confirmPatience = Duration.nanoseconds(ConfirmPatience.usual)
+    /// How long the broker may owe an answer on a route's channel.
+    var requestPatience = RouteConsumer.patience
     /// How long results may find no way out before jobs that were not sent are handed back.
     var heldUpLimit = Publisher.heldUpLimit
     /// How long a lane may stand still before its connections to the broker count as lost; nil for two heartbeats.

@@ -15,6 +15,22 @@ package struct RouteConsumer {
         case cancelConsuming(queue: Int)
     }
 
+    /// Something the broker was asked for and has not answered yet.
+    package struct Request: Equatable {
+        /// What it was asked for.
+        package let action: Action
+        /// When it was asked.
+        package let since: MonotonicTime
+    }
+
+    /// How long the broker may owe an answer on a route's channel, before the connection counts as failed.
+    ///
+    /// Only a new connection helps: RabbitMQ works on one request of a channel after the other, so the channel that owes
+    /// an answer cannot even be closed. But it costs all routes of the lane their deliveries, and what takes long in a
+    /// healthy broker ends by itself before: a command to a quorum queue without a leader fails after 30 s, and a node
+    /// that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
+    package static let patience = Duration.seconds(90)
+
     private enum Channel {
         case closed, opening, open
     }
@@ -39,6 +55,8 @@ package struct RouteConsumer {
     private var holdUntil = MonotonicTime(nanoseconds: 0)
     /// When a channel or a consumer was asked for last.
     private var askedAt = MonotonicTime(nanoseconds: 0)
+    /// When anything was asked for last.
+    private var requestedAt = MonotonicTime(nanoseconds: 0)
 
     /// Creates the consumer of a route with this many queues.
     package init(queues: Int) {
@@ -62,6 +80,11 @@ package struct RouteConsumer {
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
+    /// What the broker owes an answer to; nil for nothing. There is never more than one request.
+    package var unanswered: Request? {
+        let action = channel == .opening ? .openChannel : pending
+        return action.map { Request(action: $0, since: requestedAt) }
+    }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: MonotonicTime) -> MonotonicTime? { isConnected && holdUntil > now ? holdUntil : nil }
 
@@ -82,6 +105,7 @@ package struct RouteConsumer {
             guard wantedPrefetch > 0, now >= holdUntil else { return nil }
             channel = .opening
             askedAt = now
+            requestedAt = now
             return .openChannel
         case .open:
             if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
@@ -98,6 +122,7 @@ package struct RouteConsumer {
             serials[queue] &+= 1
             askedAt = now
         }
+        if action != nil { requestedAt = now }
         pending = action
         return action
     }

@@ -1,0 +1,37 @@
+internal import EventLoop
+internal import RabbitMQ
+
+// How long the broker may owe a route an answer: a route that waits for ever would have no deliveries for ever.
+extension Lane {
+    /// When the broker's answer to a route is overdue; nil where it owes none.
+    func answerDue(of route: Route) -> MonotonicTime? {
+        requestPatience.due(oldest: route.consumer.unanswered?.since.nanoseconds).map(MonotonicTime.init(nanoseconds:))
+    }
+
+    /// Gives the consume connection up where the broker owes a route an answer for too long.
+    func keepPatience(with route: Route) {
+        guard consumeLink.session != nil, let request = route.consumer.unanswered else { return }
+        // A broker that says it lacks memory or disk is slow and will go on: with an alarm it owes nothing.
+        if publishLink.session?.isBlocked == true { requestPatience.excused(now: now.nanoseconds) }
+        guard requestPatience.runsOut(oldest: request.since.nanoseconds, now: now.nanoseconds) else { return }
+        let seconds = now.nanoseconds(since: request.since) / 1_000_000_000
+        let error = AMQPError(
+            .timeout,
+            "the broker did not answer for \(seconds) s when asked to \(request.action.text(of: route)) for route "
+                + "\(route.name): the connection is opened anew; where that repeats, see whether the queue has a "
+                + "leader (rabbitmqctl list_queues name state leader online)")
+        consumeLink.failed(error, now: now)
+    }
+}
+
+extension RouteConsumer.Action {
+    /// The action in words, to follow "asked to".
+    fileprivate func text(of route: Route) -> String {
+        switch self {
+        case .openChannel: "open a channel"
+        case .setPrefetch(let count): "set a prefetch of \(count)"
+        case .startConsuming(let queue): "start a consumer of queue \(route.queues[queue])"
+        case .cancelConsuming(let queue): "cancel the consumer of queue \(route.queues[queue])"
+        }
+    }
+}
