@@ -93,6 +93,63 @@ struct DeliveryLedgerTests {
         #expect(isTaken, "tags begin anew")
     }
 
+    /// What the route asked for, one consumer after the other, and how many deliveries that allows in the end.
+    struct Grants: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// Prefetch, other consumers at that time, and what was unacknowledged.
+        var steps: [(prefetch: Int, beside: Int, unacknowledged: UInt64)]
+        var allowed: Int
+    }
+
+    static let grants = [
+        Grants(testDescription: "no consumer", steps: [], allowed: 0),
+        Grants(testDescription: "one queue", steps: [(32, 0, 0)], allowed: 32),
+        Grants(testDescription: "two queues", steps: [(32, 0, 0), (32, 1, 5)], allowed: 5 + 64),
+        Grants(
+            testDescription: "less than before: what was allowed may be under way", steps: [(32, 0, 0), (8, 0, 20)],
+            allowed: 20 + 32 + 8),
+        Grants(
+            testDescription: "more than before", steps: [(32, 0, 0), (64, 0, 32)], allowed: 32 + 32 + 64),
+        Grants(
+            testDescription: "what was allowed two changes ago is here or never comes",
+            steps: [(2_000, 0, 0), (8, 0, 20), (8, 0, 20)], allowed: 20 + 8 + 8),
+        Grants(
+            testDescription: "the second queue's consumer again, which the broker had cancelled",
+            steps: [(32, 0, 0), (32, 1, 0), (32, 1, 10)], allowed: 10 + 32 + 64),
+        Grants(
+            testDescription: "cancelled again and again: only what was acknowledged makes room",
+            steps: Array(repeating: (32, 0, 32), count: 50), allowed: 32 + 32 + 32),
+    ]
+
+    @Test("what a correct broker may have delivered: what is here, the prefetch, and that of the consumers before")
+    func overrun() {
+        for grants in Self.grants {
+            var ledger = ledger(deliveries: 0)
+            var last: UInt64 = 0
+            for step in grants.steps {
+                while last < step.unacknowledged {
+                    last += 1
+                    _ = ledger.delivered(last)
+                }
+                ledger.granted(step.prefetch, beside: step.beside)
+            }
+            #expect(ledger.mostUnacknowledged == grants.allowed, "\(grants)")
+            while ledger.unacknowledged < grants.allowed {
+                last += 1
+                _ = ledger.delivered(last)
+            }
+            #expect(!ledger.isOverrun, "\(grants)")
+            _ = ledger.delivered(last + 1)
+            #expect(ledger.isOverrun, "\(grants)")
+            // What is acknowledged makes room, and the next channel allows nothing yet.
+            ledger.finish(1, at: Self.moment(0))
+            _ = ledger.decide(at: Self.moment(0), flush: true)
+            #expect(!ledger.isOverrun, "\(grants)")
+            _ = ledger.end()
+            #expect(ledger.mostUnacknowledged == 0)
+        }
+    }
+
     @Test("a tag out of sequence is not taken")
     func sequence() {
         var ledger = ledger(deliveries: 2)

@@ -40,6 +40,8 @@ final class FakeBroker: Sendable {
         var deliveries = 1
         /// Whether the first consumer of every channel has them delivered.
         var deliversOnEveryChannel = false
+        /// Whether it delivers no more than the prefetch allows on the connection of this number, from 1.
+        var heedsPrefetch: @Sendable (Int) -> Bool = { _ in true }
         /// Whether it takes notice of a method, all of which are shown.
         var heeds: @Sendable (Request) -> Bool = { _ in true }
         /// Whether it says anything on the connection of this number, from 1.
@@ -178,8 +180,22 @@ private struct Client {
     /// Channels that were closed: what comes on them before the client has seen it is passed over.
     private var closed: Set<UInt16> = []
 
-    /// Channels that consumed before.
-    private var served: Set<UInt16> = []
+    /// What each channel that consumes, or did, has to get and has got.
+    private var feeds: [UInt16: Feed] = [:]
+
+    /// The deliveries of a channel.
+    private struct Feed {
+        var prefetch = 0
+        var isConsuming = false
+        /// How many messages wait.
+        var waiting = 0
+        /// The tag of the last delivery.
+        var last: UInt64 = 0
+        /// Tags that are not settled; those of the present consumer count.
+        var unsettled: Set<UInt64> = []
+        /// The last tag of an earlier consumer.
+        var earlier: UInt64 = 0
+    }
 
     init(broker: FakeBroker, number: Int) {
         self.broker = broker
@@ -280,15 +296,22 @@ private struct Client {
         switch (classID, methodID) {
         case (10, 50): return Wire.method(0, 10, 51)
         case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
-        case (60, 10): return Wire.method(channel, 60, 11)
+        case (60, 10):
+            feeds[channel, default: Feed()].prefetch = Self.number(arguments.dropFirst(4).prefix(2))
+            return Wire.method(channel, 60, 11)
         case (60, 20):
-            let isFirst = consumer == 0 || broker.plan.deliversOnEveryChannel && !served.contains(channel)
-            served.insert(channel)
+            var feed = feeds[channel] ?? Feed()
+            let isFirst = consumer == 0 || broker.plan.deliversOnEveryChannel && feed.last == 0
+            if isFirst { feed.waiting = broker.plan.deliveries }
+            feed.isConsuming = true
+            feed.earlier = feed.last
+            feeds[channel] = feed
             if consumer == 0 { consumer = broker.newConsumer() } else { broker.note(.consumer(consumer)) }
             let tag = Self.short(Self.short(arguments.dropFirst(2)).rest).text
-            return Wire.method(channel, 60, 21) { $0.short(tag) } + (isFirst ? deliveries(channel) : [])
+            return Wire.method(channel, 60, 21) { $0.short(tag) } + deliveries(channel)
         case (60, 30):
             broker.note(.cancelled(consumer))
+            feeds[channel]?.isConsuming = false
             let tag = Self.short(arguments).text
             return Wire.method(channel, 60, 31) { $0.short(tag) }
         case (60, 40):
@@ -297,11 +320,16 @@ private struct Client {
             key = Self.short(rest).text
             return []
         case (60, 80):
-            broker.note(.acknowledged(consumer: consumer, tag: UInt64(Self.number(arguments.prefix(8)))))
-            return []
+            let tag = UInt64(Self.number(arguments.prefix(8)))
+            broker.note(.acknowledged(consumer: consumer, tag: tag))
+            settled(channel, tag, multiple: arguments.last == 1)
+            return deliveries(channel)
         case (60, 120):
-            broker.note(.requeued(consumer: consumer, tag: UInt64(Self.number(arguments.prefix(8)))))
-            return []
+            let tag = UInt64(Self.number(arguments.prefix(8)))
+            broker.note(.requeued(consumer: consumer, tag: tag))
+            settled(channel, tag, multiple: false)
+            feeds[channel]?.waiting += 1
+            return deliveries(channel)
         case (85, 10):
             if publisher == 0 { publisher = broker.newPublisher() }
             return broker.plan.opensChannels(publisher) ? Wire.method(channel, 85, 11) : []
@@ -309,16 +337,30 @@ private struct Client {
         }
     }
 
-    /// Jobs that nobody claims: their results need no APNs.
-    private func deliveries(_ channel: UInt16) -> [UInt8] {
+    private mutating func settled(_ channel: UInt16, _ tag: UInt64, multiple: Bool) {
+        let before = feeds[channel]?.unsettled ?? []
+        feeds[channel]?.unsettled = before.filter { multiple ? $0 > tag : $0 != tag }
+    }
+
+    /// As many jobs as the prefetch allows. Nobody claims them: their results need no APNs.
+    private mutating func deliveries(_ channel: UInt16) -> [UInt8] {
+        guard var feed = feeds[channel], feed.isConsuming else { return [] }
+        let held = feed.unsettled.count { $0 > feed.earlier }
+        let room = broker.plan.heedsPrefetch(number) ? max(0, feed.prefetch - held) : feed.waiting
+        let first = feed.last + 1
+        let count = min(room, feed.waiting)
+        feed.last += UInt64(count)
+        feed.waiting -= count
+        feed.unsettled.formUnion(first..<(first + UInt64(count)))
+        feeds[channel] = feed
         let properties = Wire {
             $0.u16(broker.plan.jobID == nil ? 0 : 1 << 7)
             if let id = broker.plan.jobID { $0.short(id) }
         }.bytes
         var bytes: [UInt8] = []
-        for tag in 0..<broker.plan.deliveries {
+        for tag in first..<(first + UInt64(count)) {
             let body = Array(#"{"device_token":"a1b2","payload":{"aps":{}}}"#.utf8)
-            bytes += Wire.deliver(channel, tag: UInt64(tag + 1), exchange: "apns.jobs", key: "nowhere")
+            bytes += Wire.deliver(channel, tag: tag, exchange: "apns.jobs", key: "nowhere")
             bytes += Wire.header(channel, bodySize: UInt64(body.count), properties: properties)
             bytes += Wire.body(channel, body)
         }

@@ -12,12 +12,15 @@ import Testing
 struct LaneBrokerTests {
     /// The settings of a lane with the route that answers jobs nobody claims.
     private func settings(_ broker: BrokerConfiguration) throws -> LaneSettings {
-        LaneSettings(
+        var settings = LaneSettings(
             index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
             routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
             instance: "test", broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
             replyPattern: try ReplyPattern("amq.rabbitmq.reply-to.*"), includesDeviceToken: false,
             requestTimeout: .seconds(1), pingInterval: .seconds(60))
+        // All at once, after a look at the first.
+        settings.prefetch = 2_000
+        return settings
     }
 
     /// A lane on its own thread.
@@ -145,33 +148,49 @@ struct LaneBrokerTests {
         #expect(handle.isDrained)
     }
 
+    @Test("a broker that delivers more than the prefetch allows loses the connection, and the jobs come on another")
+    func overrun() async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 50, heedsPrefetch: { $0 > 2 }))
+        defer { broker.stop() }
+        let lines = LogLines()
+        let handle = try start(broker, logger: lines.logger) { $0.prefetch = 20 }
+        for await event in broker.events where event == .acknowledged(consumer: 2, tag: 50) { break }
+        let failures = lines.all.filter { $0.hasPrefix("no connection to the broker") }
+        #expect(failures.count == 1 && failures[0].contains("its prefetch allows 1"), "\(failures)")
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+        let counters = try #require(handle.metrics.latest.routes.last ?? nil)
+        #expect(counters.jobsReceived == 52, "the first beyond the limit is the last that is taken in")
+    }
+
     @Test("while results are refused the lane stops consuming and drops nothing; once they are taken it goes on")
     func refusals() async throws {
         let isFull = Mutex(true)
-        let count = UInt64(2 * Publisher.congestion)
+        let count = 2 * Publisher.congestion
         let plan = FakeBroker.Behaviour(
-            deliveries: Int(count), answer: { _ in isFull.withLock { $0 } ? .refuses : .confirms })
+            deliveries: count, answer: { _ in isFull.withLock { $0 } ? .refuses : .confirms })
         let broker = try FakeBroker(plan)
         defer { broker.stop() }
         let handle = try start(broker) { $0.heldUpLimit = .milliseconds(300) }
         var ids: Set<String> = []
-        var (wasCancelled, isBack) = (false, false)
-        var acknowledged: UInt64 = 0
+        // The first is for a wider window, once the first job was looked at.
+        var (cancels, isBack, acknowledgements) = (0, false, 0)
         for await event in broker.events {
             switch event {
             case .published(_, let exchange, let id): ids.insert("\(exchange) \(id)")
             case .cancelled:
-                wasCancelled = true
-                #expect(acknowledged == 0)
-                isFull.withLock { $0 = false }
-            case .acknowledged(_, let tag): acknowledged = max(acknowledged, tag)
-            case .consumer: isBack = wasCancelled
+                cancels += 1
+                #expect(acknowledgements == 0)
+                if cancels == 2 { isFull.withLock { $0 = false } }
+            case .acknowledged: acknowledgements += 1
+            case .consumer: isBack = cancels >= 2
             default: break
             }
-            if isBack, acknowledged == count { break }
+            if isBack, acknowledgements > 0, ids.count == 2 * count { break }
         }
-        #expect(wasCancelled)
-        #expect(ids.count == Int(2 * count), "a result and a dead letter each")
+        #expect(cancels >= 2)
+        #expect(ids.count == 2 * count, "a result and a dead letter each")
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained, "every delivery is acknowledged")

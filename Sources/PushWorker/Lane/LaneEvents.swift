@@ -79,10 +79,13 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionUnblocked() {}
 
     func delivered(_ delivery: consuming Delivery) {
-        guard let route = route(delivery.channel) else { return }
+        // What a connection says that is about to be ended for it counts for nothing.
+        guard let route = route(delivery.channel), !lane.consumeLink.isDistrusted else { return }
         lane.mark(route)
         if !route.delivered(delivery, at: lane.moment) {
             lane.consumeLink.distrust("the broker delivered a tag out of sequence")
+        } else if let overrun = route.overrun {
+            lane.consumeLink.distrust(overrun)
         }
     }
 

@@ -36,6 +36,11 @@ struct DeliveryLedger {
     /// Which channel opening it is.
     private(set) var generation: UInt32 = 0
 
+    /// How many deliveries the present consumers may hold, all together.
+    private var granted = 0
+    /// Most deliveries that a correct broker can have made that are not acknowledged; 0 before the first consumer.
+    private(set) var mostUnacknowledged = 0
+
     /// A ledger without a channel.
     init() {}
 
@@ -72,6 +77,24 @@ struct DeliveryLedger {
     func holds(_ job: JobInFlight) -> Bool { isOpen && job.generation == generation }
 
     // MARK: Deliveries
+
+    /// A consumer is asked for: more may be delivered from now on.
+    ///
+    /// What is unacknowledged may stay so for as long as it likes, because AMQP counts for each consumer apart. What
+    /// ended consumers were allowed may be under way yet: a quorum queue was asked to end one while it was delivering.
+    ///
+    /// - Parameters:
+    ///   - prefetch: How many deliveries it may hold.
+    ///   - consumers: How many others there are on the channel, with the same prefetch.
+    mutating func granted(_ prefetch: Int, beside consumers: Int) {
+        let present = consumers * prefetch
+        let underWay = max(0, granted - present)
+        granted = present + prefetch
+        mostUnacknowledged = tracker.unacknowledged + underWay + granted
+    }
+
+    /// Whether more was delivered than any prefetch allowed, which no correct broker does.
+    var isOverrun: Bool { tracker.unacknowledged > mostUnacknowledged }
 
     /// Notes a delivery.
     ///

@@ -156,7 +156,9 @@ final class Route {
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, because that depends on what was sent and taken up.
         updateIntake(condition)
-        return consumer.actions(at: moment)
+        let actions = consumer.actions(at: moment)
+        for case .startConsuming in actions { ledger.granted(consumer.wantedPrefetch, beside: consumer.consumers) }
+        return actions
     }
 
     private func passTime(_ moment: Moment) {
@@ -197,6 +199,13 @@ final class Route {
 
     /// Whether nothing is in flight, and nothing more can arrive.
     var isDrained: Bool { isQuiet && !consumer.mayReceive && ledger.isSettled }
+
+    /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
+    var overrun: String? {
+        guard ledger.isOverrun else { return nil }
+        return "the broker delivered \(ledger.unacknowledged) messages to route \(name), and its prefetch allows "
+            + "\(ledger.mostUnacknowledged)"
+    }
 
     /// Whether deliveries are held, or one is being worked on, that may have ended the process before.
     var hasSuspects: Bool { intake.hasSuspects }

@@ -74,6 +74,8 @@ package struct RouteConsumer {
         if case .startConsuming = pending { return true }
         return consuming.contains(true)
     }
+    /// How many consumers there are.
+    package var consumers: Int { consuming.count { $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
     /// The prefetch that consumers now have; 0 while there is none.
