@@ -111,7 +111,7 @@ final class BlockingLink: AMQPSessionDelegate {
             guard MonotonicTime.now() < deadline else { return false }
             try connection.wait(until: deadline, delegate: self)
         }
-        try connection.flush(now: .now())
+        try connection.flush(self, now: .now())
         return true
     }
 

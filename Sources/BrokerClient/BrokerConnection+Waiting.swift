@@ -12,7 +12,7 @@ extension BrokerConnection {
     /// - Throws: an error that ends the connection.
     package func wait(until deadline: MonotonicTime?, delegate: any AMQPSessionDelegate) throws(AMQPError) {
         let start = MonotonicTime.now()
-        try flush(now: start)
+        try flush(delegate, now: start)
         let due = [deadline, nextDue(now: start)].compactMap(\.self).min()
         // Rounded up, so that what is due is due when the wait is over.
         let limit = due.map { Int32(clamping: ($0.nanoseconds(since: start) + 999_999) / 1_000_000) } ?? -1

@@ -25,6 +25,9 @@ package final class BrokerConnection {
     private static let readSize = 128 << 10
     /// How many bytes are encrypted at once: full records, and no more than the system takes in one write.
     private static let encryptionSize = 128 << 10
+    /// How often it is read once nothing can be written any more, at most: what the system keeps of a connection that
+    /// ended is a few megabytes.
+    private static let mostLastReads = 64
 
     /// The AMQP session.
     package let session: AMQPSession
@@ -109,14 +112,26 @@ package final class BrokerConnection {
         case .connecting, .securing, .loggingIn: if now >= deadline { throw timeout }
         }
         if session.isBlocked != wasBlocked { restoreUserTimeout() }
-        try flush(now: now)
+        try flush(delegate, now: now)
     }
 
     /// Writes what waits to be sent, as far as the system takes it.
     ///
-    /// - Parameter now: the time.
+    /// Where the connection turns out to be lost, what the broker said before is read first: its reason is the error.
+    ///
+    /// - Parameters:
+    ///   - delegate: what to report to in that case.
+    ///   - now: the time.
     /// - Throws: an error that ends the connection.
-    package func flush(now: MonotonicTime) throws(AMQPError) {
+    package func flush(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
+        do throws(AMQPError) {
+            try write(now: now)
+        } catch {
+            throw lastWords(delegate, now: now) ?? error
+        }
+    }
+
+    private func write(now: MonotonicTime) throws(AMQPError) {
         guard !isWriteBlocked else { return }
         switch stage {
         case .connecting: return
@@ -230,12 +245,29 @@ package final class BrokerConnection {
         switch result {
         case .wouldBlock: return
         case .closed: throw lost("the broker closed it")
-        case .bytes(let count):
-            guard let tls else { return try receive(count, delegate, now: now) }
-            tls.receive(buffer.span.extracting(0..<count))
-            if stage == .securing { try shakeHands(now: now) }
-            while stage != .securing, let count = try decrypt(tls) { try receive(count, delegate, now: now) }
+        case .bytes(let count): try take(count, delegate, now: now)
         }
+    }
+
+    /// Takes what was read into the buffer.
+    private func take(_ count: Int, _ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
+        guard let tls else { return try receive(count, delegate, now: now) }
+        tls.receive(buffer.span.extracting(0..<count))
+        if stage == .securing { try shakeHands(now: now) }
+        while stage != .securing, let count = try decrypt(tls) { try receive(count, delegate, now: now) }
+    }
+
+    /// Reads what arrived before the connection was lost; nil where the broker gave no reason.
+    private func lastWords(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) -> AMQPError? {
+        for _ in 0..<Self.mostLastReads {
+            guard case .bytes(let count)? = try? socket.read(into: &buffer) else { return nil }
+            do throws(AMQPError) {
+                try take(count, delegate, now: now)
+            } catch {
+                return error
+            }
+        }
+        return nil
     }
 
     /// Reads plaintext into the buffer, which the ciphertext has left; nil when more ciphertext is needed.
@@ -260,7 +292,7 @@ package final class BrokerConnection {
             try session.receive(buffer.span.extracting(0..<count), delegate: delegate, now: now)
         } catch {
             // The answer to a close, as far as it goes.
-            try? flush(now: now)
+            try? write(now: now)
             throw error
         }
         if stage == .loggingIn, session.isOpen {

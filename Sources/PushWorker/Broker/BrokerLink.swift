@@ -152,7 +152,7 @@ final class BrokerLink: ReadinessHandler {
     func flush(now: MonotonicTime) {
         guard case .connected(let connection) = state, connection.hasPendingOutput else { return }
         do throws(AMQPError) {
-            try connection.flush(now: now)
+            try connection.flush(delegate, now: now)
             try watch(connection)
         } catch {
             failed(error, now: now)
