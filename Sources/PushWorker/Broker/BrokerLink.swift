@@ -23,9 +23,6 @@ protocol BrokerLinkDelegate: AMQPSessionDelegate {
 ///
 /// After any error the connection is dropped, never used again.
 final class BrokerLink: ReadinessHandler {
-    /// How long a look-up may take before it is forgotten; the thread it hangs on ends when the system lets it.
-    static let lookUpLimit = Duration.seconds(60)
-
     /// How long each step of a first attempt may take: a broker that is still booting takes connections and does not
     /// answer on them. The limit doubles with each attempt that ran into it, up to the endpoint's own.
     static let firstPatience = Duration.seconds(2)
@@ -126,11 +123,11 @@ final class BrokerLink: ReadinessHandler {
         case .waiting(let until):
             guard now >= until, mayConnect() else { return }
             lookUps += 1
-            state = .lookingUp(number: lookUps, until: now.adding(Self.lookUpLimit))
+            state = .lookingUp(number: lookUps, until: now.adding(BlockingCall.patience))
             lookUp(role, lookUps)
         case .lookingUp(_, let until):
             guard now >= until else { return }
-            failed(AMQPError(.unresolved, "looking the brokers up took longer than \(Self.lookUpLimit)"), now: now)
+            failed(AMQPError(.unresolved, "looking the brokers up took longer than \(BlockingCall.patience)"), now: now)
         case .connected(let connection):
             if let doubt { return failed(doubt, now: now) }
             guard let due = connection.nextDue(now: now), now >= due else { return }

@@ -31,7 +31,7 @@ extension Lane {
             // Jobs that are delivered before results can go out only wait here.
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
         ) { [settings, handle] role, number in
-            NameLookup.run(name: "martlet-amqp") {
+            BlockingCall.start(name: "martlet-amqp") {
                 Self.findBrokers(settings)
             } deliver: { result in
                 let found: Result<[BrokerTarget], AMQPError> =

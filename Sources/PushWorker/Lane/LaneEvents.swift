@@ -191,14 +191,14 @@ final class DestinationEvents: APNSPoolDelegate {
             handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
         // A name service that hangs has no time limit of its own; what it says later counts for nothing.
-        let end = lane.now.adding(NameLookup.patience).adding(request.timeout)
+        let end = lane.now.adding(BlockingCall.patience).adding(request.timeout)
         _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
     }
 
     private func giveUp(_ request: ConnectRequest) {
         guard destination.pool?.awaits(request) == true else { return }
         let failure = APNSClientError(
-            .timedOut, "looking up \(connector.endpoint) took longer than \(NameLookup.patience)")
+            .timedOut, "looking up \(connector.endpoint) took longer than \(BlockingCall.patience)")
         lane.handle.post(.apnsConnected(route: route.position, destination.kind, request, Transfer(.failure(failure))))
     }
 
