@@ -46,6 +46,8 @@ final class FakeBroker: Sendable {
         var heeds: @Sendable (Request) -> Bool = { _ in true }
         /// Whether it says anything on the connection of this number, from 1.
         var greets: @Sendable (Int) -> Bool = { _ in true }
+        /// Whether it refuses every login.
+        var refusesLogins = false
         /// The heartbeat it wants, in seconds; it sends none itself.
         var heartbeat: UInt16 = 60
         /// The id that all of these jobs have; nil for none.
@@ -123,7 +125,9 @@ final class FakeBroker: Sendable {
                 while !isStopped { poll(nil, 0, 50) }
                 return
             }
-            let welcome = Wire.welcome(channelMax: 2_047, heartbeat: behaviour.heartbeat)
+            let all = Wire.welcome(channelMax: 2_047, heartbeat: behaviour.heartbeat)
+            // Only the first frame asks for a login.
+            let welcome = behaviour.refusesLogins ? Array(all[..<(8 + Client.number(all[3..<7]))]) : all
             guard (try? socket.write(welcome.span)) != nil else { return }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while !isStopped {
@@ -222,7 +226,8 @@ private struct Client {
         return answer
     }
 
-    private static func number(_ bytes: some Sequence<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+    /// A number in network byte order.
+    static func number(_ bytes: some Sequence<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
     /// A short string, and what follows it.
     private static func short(_ bytes: ArraySlice<UInt8>) -> (text: String, rest: ArraySlice<UInt8>) {
@@ -294,6 +299,13 @@ private struct Client {
             connection: number, channel: channel, classID: classID, methodID: methodID)
         guard broker.plan.heeds(request) else { return [] }
         switch (classID, methodID) {
+        case (10, 11) where broker.plan.refusesLogins:
+            return Wire.method(0, 10, 50) {
+                $0.u16(403)
+                $0.short("ACCESS_REFUSED")
+                $0.u16(0)
+                $0.u16(0)
+            }
         case (10, 50): return Wire.method(0, 10, 51)
         case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
         case (60, 10):

@@ -13,6 +13,9 @@ enum BrokerRole: String, Sendable {
 protocol BrokerLinkDelegate: AMQPSessionDelegate {
     /// A logged-in connection is there; channels can be opened on it.
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
+    /// One of several addresses leads to no broker; the next one is tried. Told once for each address and reason, however
+    /// often they are tried.
+    func addressFailed(_ role: BrokerRole, error: AMQPError)
     /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
 }
@@ -67,6 +70,10 @@ final class BrokerLink: ReadinessHandler {
     private unowned let delegate: any BrokerLinkDelegate
     /// Addresses that were found and not tried yet.
     private var targets: ArraySlice<BrokerTarget> = []
+    /// The address that was tried last.
+    private var address: SocketAddress?
+    /// Why addresses that were found failed when they were tried last, as far as others were tried instead.
+    private var complaints: [SocketAddress: String] = [:]
     private var lookUps = 0
     /// How long each step of the next attempt may take.
     private var patience = firstPatience
@@ -174,6 +181,7 @@ final class BrokerLink: ReadinessHandler {
         openedAt = now
         trouble = nil
         patience = Self.firstPatience
+        if let address { complaints[address] = nil }
         delegate.connectionOpened(role, now: now)
     }
 
@@ -211,6 +219,8 @@ final class BrokerLink: ReadinessHandler {
         case .failure(let error): failed(error, now: now)
         case .success(let found):
             targets = found[...]
+            // No more than there are addresses.
+            complaints = complaints.filter { complaint in found.contains { $0.address == complaint.key } }
             connect(now: now)
         }
     }
@@ -221,6 +231,7 @@ final class BrokerLink: ReadinessHandler {
         guard let target = targets.popFirst() else {
             return failed(AMQPError(.unresolved, "no broker has an address"), now: now)
         }
+        address = target.address
         do throws(AMQPError) {
             let connection = try BrokerConnection(
                 target, clientName: identity.name, clientVersion: identity.version,
@@ -240,6 +251,9 @@ final class BrokerLink: ReadinessHandler {
         if error.code == .timeout { patience = min(patience * 2, Self.longestPatience) }
         guard Self.addressFailures.contains(error.code), !targets.isEmpty else { return failed(error, now: now) }
         trouble = error.message
+        if let address, complaints.updateValue(error.message, forKey: address) != error.message {
+            delegate.addressFailed(role, error: error)
+        }
         connect(now: now)
     }
 

@@ -38,6 +38,8 @@ final class ConsumeEvents: BrokerLinkDelegate {
         }
     }
 
+    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
         for route in lane.routes {
@@ -95,6 +97,15 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {}
 }
 
+extension Lane {
+    /// Says that an address leads to no broker; where none does, that is said of the connection.
+    fileprivate func addressFailed(_ role: BrokerRole, error: AMQPError) {
+        logger.warning(
+            "an address of the broker does not work; the next is tried",
+            metadata: ["role": "\(role.rawValue)", "error": "\(error.message)"])
+    }
+}
+
 /// Events of the publish connection.
 final class PublishEvents: BrokerLinkDelegate {
     private unowned let lane: Lane
@@ -111,6 +122,8 @@ final class PublishEvents: BrokerLinkDelegate {
         lane.publisher.connectionOpened()
         lane.consumeLink.connectAtOnce(now: now)
     }
+
+    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning("no connection to the broker", metadata: ["role": "publish", "error": "\(error.message)"])
