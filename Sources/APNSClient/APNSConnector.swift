@@ -84,6 +84,8 @@ package final class APNSConnector: Sendable {
     private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     /// What connections go through; nil for a direct way.
     package let proxy: HTTPProxy?
+    /// After how long `result(of:)` should be forgotten: a look-up may hang for ever.
+    package let patience: @Sendable (ConnectRequest) -> Duration
 
     /// A connector.
     ///
@@ -102,13 +104,15 @@ package final class APNSConnector: Sendable {
             resolve: Resolver.addresses)
     }
 
-    /// A connector that looks hosts up in its own way.
-    init(
+    /// A connector that looks hosts up in its own way, for as long as is said; for tests.
+    package init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil,
+        patience: @escaping @Sendable (ConnectRequest) -> Duration = { BlockingCall.patience + $0.timeout },
         resolve: @escaping @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     ) {
         self.resolve = resolve
+        self.patience = patience
         self.endpoint = endpoint
         self.trust = trust
         self.limiter = limiter

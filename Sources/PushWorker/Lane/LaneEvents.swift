@@ -204,14 +204,15 @@ final class DestinationEvents: APNSPoolDelegate {
             handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
         // A name service that hangs has no time limit of its own; what it says later counts for nothing.
-        let end = lane.now.adding(BlockingCall.patience).adding(request.timeout)
+        let end = lane.now.adding(connector.patience(request))
         _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
     }
 
     private func giveUp(_ request: ConnectRequest) {
         guard destination.pool?.awaits(request) == true else { return }
+        let patience = connector.patience(request)
         let failure = APNSClientError(
-            .timedOut, "looking up \(connector.endpoint) took longer than \(BlockingCall.patience)")
+            .timedOut, "looking up \(connector.endpoint) and connecting took longer than \(patience)")
         lane.handle.post(.apnsConnected(route: route.position, destination.kind, request, Transfer(.failure(failure))))
     }
 
