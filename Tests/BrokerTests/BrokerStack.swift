@@ -66,12 +66,13 @@ final class BrokerStack: Sendable {
     ///   - credentials: More lines of `credentials`.
     ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
     ///   - scenario: What the local APNs does.
+    ///   - lanes: How many lanes workers have, with every route on all of them.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
         requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil,
-        scenario: Scenario = Scenario(),
+        scenario: Scenario = Scenario(), lanes: Int = 1,
         settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
@@ -90,7 +91,7 @@ final class BrokerStack: Sendable {
         let broker = try ownBroker ?? RingBroker.broker.get()
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
-                + "credential: \(app.credential)\(app.rate.map { ", rate: \($0)" } ?? "") }"
+                + "credential: \(app.credential), lanes: \(lanes)\(app.rate.map { ", rate: \($0)" } ?? "") }"
         }
         let file = try directory.write(
             """
@@ -104,7 +105,7 @@ final class BrokerStack: Sendable {
             routes:
             \(routes.joined(separator: "\n"))
             retry: { tiers: [\(tiers.map { "\($0 / 1_000)s" }.joined(separator: ", "))] }
-            lanes: 1
+            lanes: \(lanes)
             \(settings)
 
             """, to: "martlet.yaml")

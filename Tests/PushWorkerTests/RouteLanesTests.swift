@@ -225,8 +225,100 @@ struct RouteLanesTests {
         _ = try send(3, on: pair.routes[0])
         pair.lose(0)
         pair.deliver(1, returns: 2)
+        pair.tell()
         #expect(pair.routes[1].devices.hasWaiting)
         #expect(pair.underWay == 0)
+    }
+
+    @Test(
+        "A redelivery waits until the lane that has its job knows that its channel is gone", arguments: [true, false])
+    func early(isSettled: Bool) throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        let sent = try send(3, on: pair.routes[0])
+        if isSettled { accept(sent, on: pair.routes[0]) }
+        pair.deliver(1, returns: 1)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting && pair.routes[1].ledger.unacknowledged == 1)
+        #expect(pair.routes[0].turn(at: Self.moment(3), LaneCondition()) == [.setPrefetch(1)])
+        pair.lose(0)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting)
+        if !isSettled {
+            accept(sent, on: pair.routes[0])
+            pair.tell()
+        }
+        #expect(pair.debts(1).count == 1 && pair.routes[1].ledger.isSettled)
+    }
+
+    @Test("A job that a lane whose channel is alive works on is another one that looks the same: both are pushed")
+    func twins() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        pair.deliver(1, returns: 1)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting)
+        #expect(pair.routes[0].turn(at: Self.moment(3), LaneCondition()) == [.setPrefetch(1)])
+        // What is asked from now on needs a sign of life of its own.
+        pair.deliver(1, returns: 1)
+        pair.tell()
+        pair.routes[0].prefetchSet()
+        pair.tell()
+        #expect(pair.routes[1].devices.waiting.count == 1)
+        #expect(pair.routes[0].turn(at: Self.moment(3), LaneCondition()).contains(.setPrefetch(1)))
+        pair.routes[0].prefetchSet()
+        pair.tell()
+        #expect(pair.routes[1].devices.waiting.count == 2 && pair.routes[0].devices.hasWaiting)
+    }
+
+    @Test("What no lane has is pushed as soon as all have said so, or are silent for too long")
+    func unknown() throws {
+        let pair = try Pair()
+        pair.deliver(1, returns: 1)
+        #expect(!pair.routes[1].devices.hasWaiting && pair.underWay == 1)
+        pair.tell()
+        #expect(pair.routes[1].devices.hasWaiting)
+        pair.deliver(0, returns: 1)
+        _ = pair.routes[0].turn(at: Self.moment(10), LaneCondition())
+        #expect(!pair.routes[0].devices.hasWaiting)
+        #expect(pair.routes[0].nextDue(after: Self.moment(10)) <= Self.moment(1).monotonic + AskedDeliveries.patience)
+        _ = pair.routes[0].turn(at: Self.moment(200), LaneCondition())
+        #expect(pair.routes[0].devices.hasWaiting)
+        pair.tell()
+        #expect(pair.routes[0].devices.waiting.count == 1, "an answer that comes too late changes nothing")
+    }
+
+    @Test("A delivery that is lost while it is asked about comes again, and is then a job like any other")
+    func lostWhileAsked() throws {
+        let pair = try Pair()
+        pair.deliver(1, returns: 1)
+        pair.lose(1)
+        pair.tell()
+        #expect(pair.routes.allSatisfy { !$0.devices.hasWaiting })
+        pair.open(1)
+        pair.deliver(1, returns: 2)
+        pair.tell()
+        #expect(pair.routes[1].devices.hasWaiting && pair.underWay == 0)
+    }
+
+    @Test(
+        "A broker that throws out all lanes, one after the other, gives the job of the first to the next: it is recognised",
+        arguments: [[0, 1], [1, 0]], [true, false])
+    func together(order: [Int], isRead: Bool) throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        let sent = try send(3, on: pair.routes[0])
+        // It comes to the other lane, which is thrown out as well; before or after it has read it.
+        if isRead { pair.deliver(1, returns: 1) }
+        for lane in order { pair.lose(lane) }
+        pair.tell()
+        pair.open(1)
+        pair.deliver(1, returns: 2)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting)
+        accept(sent, on: pair.routes[0])
+        pair.tell()
+        #expect(pair.debts(1).count == 1)
     }
 
     @Test("Suspects that one lane lost unread count for what the other one recognises")

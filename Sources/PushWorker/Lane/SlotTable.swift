@@ -34,6 +34,11 @@ struct SlotTable<Element> {
         elements.contains { $0.map(isWanted) ?? false }
     }
 
+    /// Looks at all elements.
+    func forEach(_ look: (Element) -> Void) {
+        for element in elements { element.map(look) }
+    }
+
     /// Frees all slots and gives back what was in them.
     mutating func removeAll() -> [Element] {
         let all = elements.compactMap(\.self)

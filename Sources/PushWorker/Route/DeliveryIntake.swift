@@ -28,7 +28,7 @@ struct DeliveryIntake {
     private var idleSince: MonotonicTime?
 
     private struct Lent {
-        var delivery: LentDelivery
+        var delivery: DeliveryOnLane
         var job: JobOnLane
         var bytes: Int
     }
@@ -100,6 +100,9 @@ struct DeliveryIntake {
         recent.contains(key, now: moment.monotonic)
     }
 
+    /// What the jobs that were settled on the present channel lately are recognised by.
+    func recentKeys(at moment: Moment) -> [RedeliveryKey] { recent.keys(now: moment.monotonic) }
+
     // MARK: Suspects
 
     /// Holds a suspect, to be taken up alone.
@@ -159,17 +162,17 @@ struct DeliveryIntake {
     ///   - delivery: The delivery.
     ///   - job: The job.
     ///   - bytes: The length of its message.
-    mutating func lend(_ delivery: LentDelivery, to job: JobOnLane, bytes: Int) {
+    mutating func lend(_ delivery: DeliveryOnLane, to job: JobOnLane, bytes: Int) {
         lent[delivery.deliveryTag] = Lent(delivery: delivery, job: job, bytes: bytes)
     }
 
     /// What is lent to jobs on other lanes.
-    var lentDeliveries: [(delivery: LentDelivery, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
+    var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
 
     /// The job is done with a delivery.
     ///
     /// - Returns: Whether it can still be settled; false where its generation has ended.
-    mutating func takeBack(_ delivery: LentDelivery) -> Bool {
+    mutating func takeBack(_ delivery: DeliveryOnLane) -> Bool {
         guard lent[delivery.deliveryTag]?.delivery == delivery else { return false }
         lent[delivery.deliveryTag] = nil
         return true
@@ -183,15 +186,16 @@ struct DeliveryIntake {
     /// There is a channel again.
     mutating func generationBegan(at moment: Moment) {
         hasChannel = true
-        redeliveries.with { $0.channelOpened(now: moment.monotonic) }
+        redeliveries.with { [lane] in $0.channelOpened(of: lane, now: moment.monotonic) }
     }
 
     /// The channel is gone.
     ///
     /// - Parameters:
     ///   - jobs: Those that were not settled.
+    ///   - asked: Those about which other lanes were asked.
     ///   - moment: The time.
-    mutating func generationEnded(_ jobs: [JobInFlight], at moment: Moment) {
+    mutating func generationEnded(_ jobs: [JobInFlight], asked: [JobInFlight] = [], at moment: Moment) {
         var unsent: [RedeliveryKey] = []
         var unfinished: [SharedRedeliveries.Memory.Unfinished] = []
         for job in jobs {
@@ -210,12 +214,14 @@ struct DeliveryIntake {
         }
         lent.removeAll()
         let settled = recent.takeAll()
+        let unasked = asked.compactMap { job in job.redeliveryKey.map { (key: $0, origin: job.origin) } }
         let (had, now) = (hasChannel, moment.monotonic)
         hasChannel = false
         if had || !(settled.isEmpty && unsent.isEmpty && unfinished.isEmpty) {
-            redeliveries.with { [unsent, unfinished] memory in
-                memory.generationEnded(settled: settled, unsent: unsent, unfinished: unfinished, now: now)
-                if had { memory.channelClosed(now: now) }
+            redeliveries.with { [lane, unsent, unfinished] memory in
+                memory.generationEnded(
+                    of: lane, settled: settled, unsent: unsent, unfinished: unfinished, unasked: unasked, now: now)
+                if had { memory.channelClosed(of: lane, now: now) }
             }
         }
         if poison.heldCount > 0 { redeliveries.returnedUnread() }

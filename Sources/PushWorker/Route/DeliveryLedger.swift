@@ -107,6 +107,9 @@ struct DeliveryLedger {
     /// Whether a job that is not settled yet is as wanted; looks at all of them.
     func contains(where isWanted: (JobInFlight) -> Bool) -> Bool { jobs.contains(where: isWanted) }
 
+    /// Looks at all jobs that are not settled yet.
+    func forEach(_ look: (JobInFlight) -> Void) { jobs.forEach(look) }
+
     /// Everything a job asked for is confirmed: its delivery can be acknowledged.
     mutating func finish(_ job: JobInFlight, at moment: Moment) {
         finish(job.deliveryTag, at: moment)
@@ -137,7 +140,8 @@ struct DeliveryLedger {
         debts.append(.requeue(tag))
     }
 
-    private mutating func leave(_ job: JobInFlight) {
+    /// A job leaves; its delivery is still to be settled.
+    mutating func leave(_ job: JobInFlight) {
         guard let slot = job.slot.take() else { return }
         _ = jobs.remove(slot)
     }

@@ -10,11 +10,16 @@ struct DeliveryOrigin: Equatable {
 
     /// Whether another worker may have had the message after an earlier delivery of this one.
     ///
-    /// From that delivery the message came back once, and once more each time it may have been among those held unread.
-    /// It may also have been lost on its way here, with a channel that died before it was read. That looks the same as
-    /// another worker's death, and costs a duplicate that its result explains, where the other would stay silent.
-    func wasElsewhere(since earlier: DeliveryOrigin) -> Bool {
-        returns - earlier.returns > 1 + Int64(unreadReturns &- earlier.unreadReturns)
+    /// From that delivery the message came back once, and once more each time it may have been among those held unread,
+    /// or on its way to a channel that was lost together with that of the delivery. It may also have been lost later on its
+    /// way here, with a channel that died before it was read. That looks the same as another worker's death, and costs a
+    /// duplicate that its result explains, where the other would stay silent.
+    ///
+    /// - Parameters:
+    ///   - earlier: The earlier delivery.
+    ///   - lostTogether: How many other channels were lost together with that delivery's.
+    func wasElsewhere(since earlier: DeliveryOrigin, lostTogether: Int = 0) -> Bool {
+        returns - earlier.returns > 1 + Int64(unreadReturns &- earlier.unreadReturns) + Int64(lostTogether)
     }
 }
 
@@ -34,8 +39,10 @@ struct DeliveryOrigin: Equatable {
 struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
-        /// Nothing, or that it was not sent: it is a job like any other.
+        /// Nothing.
         case unknown
+        /// It was not sent: it is a job like any other.
+        case unsent
         /// It was settled, and its result is confirmed: it only lacks its acknowledgement.
         case settled
         /// It is still being worked on.
@@ -48,6 +55,9 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     static var byteLimit: Int { RouteCredit.byteCeiling }
     /// For how long with a channel what an ended generation left behind is remembered.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
+    /// How far apart in time channels are lost together: what comes back to the queue when the first one is gone is on its
+    /// way to the others at once, and is read there within that time, unless they are gone too.
+    static var togetherness: Duration { .seconds(10) }
     /// How much time without a channel does not count: a producer may republish in earnest what it gave up for lost.
     static var longestPause: Duration { .seconds(3_600) }
 
@@ -69,17 +79,28 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         var unfinished: [Unfinished] = []
         /// Its latest delivery.
         var origin = DeliveryOrigin()
+        /// The lane whose channel was lost with that, and when.
+        var lost: (lane: Int, at: MonotonicTime)
+        /// How many channels of other lanes were lost together with it.
+        var lostTogether: Int
         /// When it is forgotten; news of the same job prolongs it, and nothing else does.
         var until: MonotonicTime
 
         var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
+
+        /// Notes a delivery that may be later than the one that is known.
+        mutating func note(_ delivery: DeliveryOrigin) {
+            if delivery.returns >= origin.returns { origin = delivery }
+        }
     }
 
     private var known: [Key: Known] = [:]
     /// What was remembered when, oldest first; an entry whose job has a later time, or is known no more, says nothing.
     private var order = Deque<(key: Key, until: MonotonicTime)>()
-    /// How many channels are open.
-    private var channels = 0
+    /// The lanes whose channels are open, and since when.
+    private var open: [Int: MonotonicTime] = [:]
+    /// When the channels of lanes were lost last.
+    private var closed: [Int: MonotonicTime] = [:]
     /// Since when there is no channel, after there was one; nil while there is one.
     private var pausedAt: MonotonicTime?
 
@@ -94,36 +115,40 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// A channel ended: everything unacknowledged may be delivered again, once there is another one.
     ///
     /// - Parameters:
+    ///   - lane: The lane that had the channel.
     ///   - settled: Jobs whose acknowledgements were on their way, oldest first.
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
+    ///   - unasked: Deliveries of which it was not known yet whether their jobs were sent.
     ///   - now: The time.
     mutating func generationEnded(
-        settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [], unfinished: [Unfinished] = [],
-        now: MonotonicTime
+        of lane: Int = 0, settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [],
+        unfinished: [Unfinished] = [], unasked: [(key: Key, origin: DeliveryOrigin)] = [], now: MonotonicTime
     ) {
         forgetIfDue(now: now)
+        let lost = (lane: lane, at: now)
         // What was settled has less of its time left than what is under way.
         for one in settled where now - one.at < Self.lifetime {
-            remember(one.key, until: one.at + Self.lifetime) { known in
+            remember(one.key, until: one.at + Self.lifetime, lost) { known in
                 known.settled += 1
-                known.origin = one.origin
+                known.note(one.origin)
             }
         }
-        for key in unsent { remember(key, until: now + Self.lifetime) { $0.unsent += 1 } }
+        for key in unsent { remember(key, until: now + Self.lifetime, lost) { $0.unsent += 1 } }
         for one in unfinished {
             bytes += one.bytes
-            remember(one.key, until: now + Self.lifetime) { known in
+            remember(one.key, until: now + Self.lifetime, lost) { known in
                 known.unfinished.append(one)
-                known.origin = one.origin
+                known.note(one.origin)
             }
         }
+        for one in unasked { remember(one.key, until: now + Self.lifetime, lost) { $0.note(one.origin) } }
         while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
     }
 
     /// There is a channel more: from now on the time counts of what is remembered.
-    mutating func channelOpened(now: MonotonicTime) {
-        channels += 1
+    mutating func channelOpened(of lane: Int = 0, now: MonotonicTime) {
+        open[lane] = now
         guard let since = pausedAt.take(), now > since else { return }
         let pause = min(now - since, Self.longestPause)
         for position in order.indices { order[position].until = order[position].until + pause }
@@ -131,13 +156,28 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     }
 
     /// There is a channel less.
-    mutating func channelClosed(now: MonotonicTime) {
-        channels = max(0, channels - 1)
-        if channels == 0 { pausedAt = pausedAt ?? now }
+    mutating func channelClosed(of lane: Int = 0, now: MonotonicTime) {
+        closed[lane] = now
+        // What another lane lost a moment ago may have been on its way to this one.
+        if let since = open.removeValue(forKey: lane) {
+            for (key, one) in known
+            where one.lost.lane != lane && one.lost.at >= since && now - one.lost.at < Self.togetherness {
+                known[key]?.lostTogether += 1
+            }
+        }
+        if open.isEmpty { pausedAt = pausedAt ?? now }
     }
 
-    private mutating func remember(_ key: Key, until: MonotonicTime, _ change: (inout Known) -> Void) {
-        change(&known[key, default: Known(until: until)])
+    private mutating func remember(
+        _ key: Key, until: MonotonicTime, _ lost: (lane: Int, at: MonotonicTime)? = nil,
+        _ change: (inout Known) -> Void
+    ) {
+        let lost = lost ?? known[key]?.lost ?? (lane: -1, at: until)
+        // Lanes learn of their losses in any order.
+        let together = closed.count {
+            $0.key != lost.lane && $0.value <= lost.at && lost.at - $0.value < Self.togetherness
+        }
+        change(&known[key, default: Known(lost: lost, lostTogether: together, until: until)])
         known[key]?.until = until
         order.append((key, until))
     }
@@ -165,11 +205,12 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
     mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) -> Finding {
         forgetIfDue(now: now)
-        guard var found = known[key] else { return .unknown }
-        let wasElsewhere = origin.wasElsewhere(since: found.origin)
+        guard var found = known[key], !found.isEmpty else { return .unknown }
+        let wasElsewhere = origin.wasElsewhere(since: found.origin, lostTogether: found.lostTogether)
         var finding = Finding.unknown
         if found.unsent > 0 {
             found.unsent -= 1
+            finding = .unsent
         } else if let one = found.unfinished.popLast() {
             bytes -= one.bytes
             finding = .unfinished(one.job)
@@ -247,6 +288,11 @@ struct RecentSettlements<Key: Hashable> {
     /// them: such copies are rare.
     func contains(_ key: Key, now: MonotonicTime) -> Bool {
         recent.contains { $0.key == key && now - $0.at < Self.lifetime }
+    }
+
+    /// The keys of all that is remembered.
+    func keys(now: MonotonicTime) -> [Key] {
+        recent.compactMap { now - $0.at < Self.lifetime ? $0.key : nil }
     }
 
     /// Takes out all that is remembered, oldest first.

@@ -32,7 +32,9 @@ extension Route {
     }
 
     /// The broker accepted the prefetch.
-    func prefetchSet() { consumer.prefetchSet() }
+    func prefetchSet() {
+        if consumer.prefetchSet() { channelProved() }
+    }
 
     /// The broker started a consumer.
     func consumeStarted(at moment: Moment) {
@@ -62,7 +64,11 @@ extension Route {
         for host in channels { host.generationEnded() }
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
         for (delivery, job) in intake.lentDeliveries { tell(job.lane, .lost(delivery, of: job)) }
-        intake.generationEnded(ledger.end(), at: moment)
+        let unasked = asked.removeAll()
+        for job in unasked { ledger.leave(job) }
+        intake.generationEnded(ledger.end(), asked: unasked, at: moment)
+        doubts.keys = nil
+        channelGone()
     }
 }
 

@@ -31,6 +31,7 @@ extension Route {
         }
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))
+        look(at: asked.nextDue)
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
         if devices.hasWaiting, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {

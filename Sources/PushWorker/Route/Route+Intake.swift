@@ -71,7 +71,9 @@ extension Route {
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: ledger.generation, properties: properties,
                 receivedAt: moment.wall, origin: origin)
-            if inFlight.job.redelivered, isSuppressed(inFlight, isFirstDelivery: isFirstDelivery, at: moment) { return }
+            if inFlight.job.redelivered, isSettledElsewhere(inFlight, isFirstDelivery: isFirstDelivery, at: moment) {
+                return
+            }
             ledger.took(inFlight)
             takeIn(inFlight, at: moment)
         case .failure(let defect):
@@ -87,7 +89,7 @@ extension Route {
     }
 
     /// Lets a job wait for the host that it asks something of.
-    private func takeIn(_ job: JobInFlight, at moment: Moment) {
+    func takeIn(_ job: JobInFlight, at moment: Moment) {
         let kind = Destination.Kind(job.job.operation)
         guard let destination = destination(kind) else {
             let environment = (job.job.environment ?? .production).rawValue
@@ -109,18 +111,40 @@ extension Route {
         }
     }
 
-    /// Whether a redelivery needs no push of its own, because an earlier delivery of the same job was pushed here; for
-    /// a copy that the broker may have twice, the other one.
-    private func isSuppressed(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Bool {
-        guard let key = delivery.redeliveryKey else { return false }
+    /// Whether a delivery that may have been made before needs no push of its own, or waits until that is known.
+    private func isSettledElsewhere(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Bool {
+        switch suppressRedelivery(delivery, at: moment) {
+        case .suppressed: return true
+        case .unsent: return false
+        case .unknown: break
+        }
+        // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and comes
+        // back if this worker does not live to settle it.
+        if isFirstDelivery, let key = delivery.redeliveryKey,
+            intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
+        {
+            suppressCopy(delivery, at: moment)
+            return true
+        }
+        return askOthers(about: delivery, isCopy: isFirstDelivery, at: moment)
+    }
+
+    /// What the memory of redeliveries says about a delivery.
+    enum Recognition {
+        /// Nothing.
+        case unknown
+        /// It was not pushed.
+        case unsent
+        /// It was pushed here, and needs no push of its own.
+        case suppressed
+    }
+
+    /// Goes on with what was pushed for an earlier delivery of the same job, where one is remembered.
+    func suppressRedelivery(_ delivery: JobInFlight, at moment: Moment) -> Recognition {
+        guard let key = delivery.redeliveryKey else { return .unsent }
         switch intake.recognise(key, as: delivery.origin, at: moment) {
-        case .unknown:
-            // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and
-            // comes back if this worker does not live to settle it.
-            guard isFirstDelivery,
-                intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
-            else { return false }
-            ledger.finish(delivery.deliveryTag, at: moment)
+        case .unknown: return .unknown
+        case .unsent: return .unsent
         case .settled:
             ledger.finish(delivery.deliveryTag, at: moment)
             // This acknowledgement can be lost as well.
@@ -129,7 +153,13 @@ extension Route {
         case .unfinished(let job): lend(delivery, key, to: job)
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
-        return true
+        return .suppressed
+    }
+
+    /// Acknowledges the second of two copies.
+    func suppressCopy(_ copy: JobInFlight, at moment: Moment) {
+        ledger.finish(copy.deliveryTag, at: moment)
+        counters.duplicatesSuppressed += copy.job.notificationCount
     }
 
     /// Goes on with a job whose channel was gone, now that the broker delivered it again.

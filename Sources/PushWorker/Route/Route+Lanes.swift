@@ -17,6 +17,12 @@ extension Route {
     /// The same route on another lane says something.
     func told(_ message: RouteMessage, at moment: Moment) {
         switch message {
+        case .asked(let delivery, let isCopy): answer(delivery, isCopy: isCopy, at: moment)
+        case .answered(let delivery, let isKnown):
+            guard delivery.generation == ledger.generation,
+                let one = asked.answered(delivery.deliveryTag, isKnown: isKnown)
+            else { return }
+            goOn(with: one, at: moment)
         case .lent(let delivery, let job): take(delivery, for: job, at: moment)
         case .settled(let delivery, let job, let fate): settle(delivery, of: job, fate, at: moment)
         case .lost(let delivery, let job):
@@ -35,17 +41,52 @@ extension Route {
 
     // MARK: On the lane with the delivery
 
+    /// Asks the other lanes about a delivery that may have been made before.
+    ///
+    /// - Parameters:
+    ///   - job: What it became; it waits for the answers.
+    ///   - isCopy: Whether it is a copy that the broker may have twice, and no redelivery.
+    ///   - moment: The time.
+    /// - Returns: Whether anybody was asked.
+    func askOthers(about job: JobInFlight, isCopy: Bool, at moment: Moment) -> Bool {
+        guard shared.lanes.count > 1, let key = job.redeliveryKey else { return false }
+        let others = shared.lanes.count { $0 != surroundings.lane }
+        // Should the channel be lost meanwhile, it was not sent.
+        ledger.took(job)
+        asked.ask(job, isCopy: isCopy, lanes: others, now: moment.monotonic)
+        tellOthers(.asked(onThisLane(job, key), isCopy: isCopy))
+        return true
+    }
+
+    /// All lanes have answered: what one of them had is in the memory now.
+    private func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
+        ledger.leave(one.job)
+        let isSuppressed: Bool
+        if one.isCopy {
+            isSuppressed = one.isKnown
+            if one.isKnown { suppressCopy(one.job, at: moment) }
+        } else {
+            isSuppressed = suppressRedelivery(one.job, at: moment) == .suppressed
+        }
+        guard !isSuppressed else { return }
+        ledger.took(one.job)
+        takeIn(one.job, at: moment)
+    }
+
+    /// Goes on with deliveries about which a lane has not answered for too long.
+    func goOnUnanswered(at moment: Moment) {
+        for one in asked.overdue(now: moment.monotonic) { goOn(with: one, at: moment) }
+    }
+
     /// Lends a delivery to the job on another lane that was pushed for an earlier one.
     func lend(_ delivery: JobInFlight, _ key: RedeliveryKey, to job: JobOnLane) {
-        let lent = LentDelivery(
-            lane: surroundings.lane, generation: delivery.generation, deliveryTag: delivery.deliveryTag,
-            origin: delivery.origin, key: key)
+        let lent = onThisLane(delivery, key)
         intake.lend(lent, to: job, bytes: delivery.job.bytes.count)
         tell(job.lane, .lent(lent, for: job))
     }
 
     /// The job on another lane is done with a delivery that was lent to it.
-    private func settle(_ delivery: LentDelivery, of job: JobOnLane, _ fate: LentFate, at moment: Moment) {
+    private func settle(_ delivery: DeliveryOnLane, of job: JobOnLane, _ fate: LentFate, at moment: Moment) {
         let canSettle = intake.takeBack(delivery)
         switch fate {
         case .acknowledged(let isRemembered) where canSettle:
@@ -58,10 +99,63 @@ extension Route {
         }
     }
 
+    /// A delivery as other lanes know it.
+    private func onThisLane(_ delivery: JobInFlight, _ key: RedeliveryKey) -> DeliveryOnLane {
+        DeliveryOnLane(
+            lane: surroundings.lane, generation: delivery.generation, deliveryTag: delivery.deliveryTag,
+            origin: delivery.origin, key: key)
+    }
+
     // MARK: On the lane with the job
 
+    /// Tells another lane what this one has of a delivery.
+    private func answer(_ delivery: DeliveryOnLane, isCopy: Bool, at moment: Moment) {
+        if isCopy {
+            return tell(delivery.lane, .answered(delivery, isKnown: heldKeys(at: moment).firsts.contains(delivery.key)))
+        }
+        guard ledger.isOpen, heldKeys(at: moment).all.contains(delivery.key) else {
+            return tell(delivery.lane, .answered(delivery, isKnown: false))
+        }
+        // Either it is another message that looks the same, or the channel is gone and nobody here knows it yet.
+        doubts.waiting.append(delivery)
+        consumer.askForProof()
+    }
+
+    /// The channel has proved alive: what it delivered nobody else has.
+    func channelProved() { answerDoubts(&doubts.proving) }
+
+    /// The channel is gone, and what it had is in the memory.
+    func channelGone() {
+        answerDoubts(&doubts.proving)
+        answerDoubts(&doubts.waiting)
+    }
+
+    private func answerDoubts(_ deliveries: inout [DeliveryOnLane]) {
+        let all = deliveries
+        deliveries = []
+        for one in all { tell(one.lane, .answered(one, isKnown: false)) }
+    }
+
+    /// What the present generation works on or has settled lately; made once for all questions of a turn.
+    private func heldKeys(at moment: Moment) -> HeldKeys {
+        if let doubtKeys = doubts.keys { return doubtKeys }
+        var keys = HeldKeys()
+        for key in intake.recentKeys(at: moment) {
+            keys.all.insert(key)
+            keys.firsts.insert(key)
+        }
+        ledger.forEach { job in
+            guard let key = job.redeliveryKey else { return }
+            keys.all.insert(key)
+            // Of one that comes back unchanged a copy may be all that is left.
+            if !job.comesBackUnchanged { keys.firsts.insert(key) }
+        }
+        doubts.keys = keys
+        return keys
+    }
+
     /// Goes on with a job of this lane, now that another one has its delivery.
-    private func take(_ delivery: LentDelivery, for job: JobOnLane, at moment: Moment) {
+    private func take(_ delivery: DeliveryOnLane, for job: JobOnLane, at moment: Moment) {
         // It may have come about while the delivery was on its way here.
         let isOver = job.job.isComplete
         job.job.redelivered(as: delivery)

@@ -82,6 +82,10 @@ final class Route {
     var credit: RouteCredit
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
+    /// Deliveries about which other lanes were asked.
+    var asked = AskedDeliveries()
+    /// What other lanes have asked.
+    var doubts = LaneDoubts()
     /// Decides how deliveries are taken in that were made before.
     var intake: DeliveryIntake
     /// Jobs that are refused, whose results wait for room.
@@ -157,6 +161,11 @@ final class Route {
         // 8. Last what is wanted of the broker, because that depends on what was sent and taken up.
         updateIntake(condition)
         let actions = consumer.actions(at: moment)
+        if consumer.isProving, !doubts.waiting.isEmpty, !actions.isEmpty {
+            doubts.proving += doubts.waiting
+            doubts.waiting = []
+        }
+        doubts.keys = nil
         for case .startConsuming in actions { ledger.granted(consumer.wantedPrefetch, beside: consumer.consumers) }
         return actions
     }
@@ -164,6 +173,7 @@ final class Route {
     private func passTime(_ moment: Moment) {
         devices.breaker.tick(now: moment.monotonic)
         intake.tick(at: moment)
+        goOnUnanswered(at: moment)
         shared.cooling.forgetIfDue(now: moment.monotonic)
         followCredential(at: moment)
     }

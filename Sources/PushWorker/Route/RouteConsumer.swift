@@ -51,6 +51,10 @@ package struct RouteConsumer {
     /// The queue whose consumer cost the last channel: it is asked for first, before anything is delivered that would
     /// have to be delivered again.
     private var doubtful: Int?
+    /// Whether somebody wants to know whether the channel is alive.
+    private var wantsProof = false
+    /// Whether the prefetch that is being set is the present one, to be told so.
+    private(set) var isProving = false
     private var backoff = Backoff.queue
     private var holdUntil = MonotonicTime(nanoseconds: 0)
     /// When a channel or a consumer was asked for last.
@@ -110,7 +114,12 @@ package struct RouteConsumer {
             requestedAt = now
             return .openChannel
         case .open:
-            if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
+            if wantsProof {
+                // The least that a channel answers to, and changes nothing.
+                wantsProof = false
+                isProving = true
+                action = .setPrefetch(max(1, prefetch))
+            } else if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
                 action = .cancelConsuming(queue: active)
             } else if wantedPrefetch == 0 || now < holdUntil {
                 action = nil
@@ -147,11 +156,19 @@ package struct RouteConsumer {
         generation &+= 1
     }
 
+    /// Somebody wants to know whether the channel is alive: it is, if it answers to what is asked from now on.
+    mutating func askForProof() { wantsProof = channel == .open }
+
     /// The broker accepted the prefetch.
-    package mutating func prefetchSet() {
-        guard case .setPrefetch(let count) = pending else { return }
+    ///
+    /// - Returns: Whether it was set to prove that the channel is alive.
+    @discardableResult
+    package mutating func prefetchSet() -> Bool {
+        guard case .setPrefetch(let count) = pending else { return false }
         prefetch = count
         pending = nil
+        defer { isProving = false }
+        return isProving
     }
 
     /// The broker started the consumer that was asked for.
@@ -201,6 +218,8 @@ package struct RouteConsumer {
     private mutating func channelGone() {
         channel = .closed
         isServing = false
+        wantsProof = false
+        isProving = false
         pending = nil
         prefetch = 0
         for queue in consuming.indices { consuming[queue] = false }

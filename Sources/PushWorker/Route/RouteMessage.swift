@@ -9,11 +9,8 @@ struct JobOnLane: Equatable, @unchecked Sendable {
     static func == (left: JobOnLane, right: JobOnLane) -> Bool { left.job === right.job }
 }
 
-/// A delivery on a channel of another lane than that of its job, which lends it to the job.
-///
-/// A broker that loses a channel delivers what was unacknowledged again, and so a job may come back to another lane than
-/// the one that pushed it. That one goes on with it; the lane with the delivery settles it when it is told.
-struct LentDelivery: Equatable, Sendable {
+/// A delivery of one of a route's lanes, as the others know it.
+struct DeliveryOnLane: Equatable, Sendable {
     /// The number of the lane on whose channel it is.
     let lane: Int
     /// The channel opening that delivered it.
@@ -27,13 +24,23 @@ struct LentDelivery: Equatable, Sendable {
 }
 
 /// What the lanes of one route tell each other, each about what belongs to it.
+///
+/// A broker that loses a channel delivers what was unacknowledged again, maybe to another lane than the one that pushed it,
+/// and maybe before that one knows of its loss. So a lane with a redelivery that nobody remembers asks the others first.
+/// Where one has its job that one goes on with it, and the lane with the delivery settles it when it is told.
 enum RouteMessage: Sendable {
+    /// I have a redelivery: tell me once you know that its job is not yours, or your channel is gone and all that it had
+    /// is in the memory. A copy that the broker may have twice is no redelivery; of that only tell me whether you have
+    /// the first.
+    case asked(DeliveryOnLane, isCopy: Bool)
+    /// I can say that now; for a copy, whether I have the first.
+    case answered(DeliveryOnLane, isKnown: Bool)
     /// Your job was delivered to me: go on with it, and tell me when the delivery is to be settled.
-    case lent(LentDelivery, for: JobOnLane)
+    case lent(DeliveryOnLane, for: JobOnLane)
     /// The delivery you lent is done with.
-    case settled(LentDelivery, of: JobOnLane, LentFate)
+    case settled(DeliveryOnLane, of: JobOnLane, LentFate)
     /// My channel is gone, and the delivery I lent with it; the broker delivers it again to one of us.
-    case lost(LentDelivery, of: JobOnLane)
+    case lost(DeliveryOnLane, of: JobOnLane)
     /// APNs told me something about our credential.
     case credential(CredentialNews)
 }

@@ -49,7 +49,7 @@ final class JobInFlight {
     /// Where the delivery stands among all there were of its message.
     private(set) var origin: DeliveryOrigin
     /// The delivery that another lane lent it, after its own channel was gone; nil for nearly every job.
-    private(set) var lent: LentDelivery?
+    private(set) var lent: DeliveryOnLane?
     /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
     private(set) var isRedelivered: Bool
     /// Its properties in wire form, as a range of `job.bytes`.
@@ -145,7 +145,7 @@ final class JobInFlight {
     }
 
     /// The broker delivered it again, to another lane, which lends it that delivery.
-    func redelivered(as delivery: LentDelivery) {
+    func redelivered(as delivery: DeliveryOnLane) {
         lent = delivery
         goOn(as: delivery.origin)
     }

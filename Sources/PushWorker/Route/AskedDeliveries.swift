@@ -1,0 +1,94 @@
+internal import EventLoop
+
+/// The deliveries about which a lane has asked the others of its route, until all have answered. Pure: time comes in.
+struct AskedDeliveries {
+    /// For how long an answer is awaited: longer than a lane waits for its broker to prove that a channel is alive, so that
+    /// only one that has ended does not answer.
+    static let patience = RouteConsumer.patience + .seconds(30)
+
+    /// A delivery that waits.
+    struct Asked {
+        /// What it became.
+        var job: JobInFlight
+        /// Whether it is a copy that the broker may have twice, and no redelivery.
+        var isCopy: Bool
+        /// Whether a lane has the first of the two.
+        var isKnown = false
+        /// How many lanes have not answered.
+        fileprivate var missing: Int
+        fileprivate var due: MonotonicTime
+    }
+
+    private var asked: [UInt64: Asked] = [:]
+    /// When the oldest question falls due; never late, and early where that one was answered.
+    private var earliest = MonotonicTime.distantFuture
+
+    /// Starts with nothing asked.
+    init() {}
+
+    /// When `overdue(now:)` may have something; nil while nothing is asked.
+    var nextDue: MonotonicTime? { asked.isEmpty ? nil : earliest }
+
+    /// Notes a question.
+    ///
+    /// - Parameters:
+    ///   - job: What it is about.
+    ///   - isCopy: Whether it is a copy that the broker may have twice.
+    ///   - lanes: How many lanes are asked.
+    ///   - now: The time.
+    mutating func ask(_ job: JobInFlight, isCopy: Bool, lanes: Int, now: MonotonicTime) {
+        let due = now + Self.patience
+        if asked.isEmpty || due < earliest { earliest = due }
+        asked[job.deliveryTag] = Asked(job: job, isCopy: isCopy, missing: lanes, due: due)
+    }
+
+    /// A lane has answered.
+    ///
+    /// - Parameters:
+    ///   - tag: The delivery's tag.
+    ///   - isKnown: Whether that lane has the first of two copies.
+    /// - Returns: The delivery, once all have answered, or one has the first copy.
+    mutating func answered(_ tag: UInt64, isKnown: Bool) -> Asked? {
+        guard var one = asked[tag] else { return nil }
+        one.missing -= 1
+        one.isKnown = one.isKnown || isKnown
+        let isDone = one.missing <= 0 || one.isKnown
+        asked[tag] = isDone ? nil : one
+        return isDone ? one : nil
+    }
+
+    /// Takes out the deliveries about which a lane has not answered for too long.
+    mutating func overdue(now: MonotonicTime) -> [Asked] {
+        guard let nextDue, now >= nextDue else { return [] }
+        let late = asked.values.filter { now >= $0.due }
+        for one in late { asked[one.job.deliveryTag] = nil }
+        earliest = asked.values.map(\.due).min() ?? .distantFuture
+        return late.sorted { $0.job.deliveryTag < $1.job.deliveryTag }
+    }
+
+    /// The channel is gone, and all deliveries with it.
+    ///
+    /// - Returns: What they became.
+    mutating func removeAll() -> [JobInFlight] {
+        defer { asked.removeAll() }
+        return asked.values.map(\.job)
+    }
+}
+
+/// What other lanes have asked a lane, while it finds out whether its channel is alive.
+struct LaneDoubts {
+    /// Asked since its channel was asked for a sign of life, or before it could be.
+    var waiting: [DeliveryOnLane] = []
+    /// Asked before that.
+    var proving: [DeliveryOnLane] = []
+    /// What the lane has; nil until a turn needs it.
+    var keys: HeldKeys?
+}
+
+/// What the jobs of a lane's present channel generation are recognised by.
+struct HeldKeys {
+    /// Of all that are worked on, or were settled lately.
+    var all: Set<RedeliveryKey> = []
+    /// Of those that may be the first of two copies.
+    var firsts: Set<RedeliveryKey> = []
+}
