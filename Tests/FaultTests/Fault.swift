@@ -61,7 +61,7 @@ struct FaultSetup: Sendable {
     /// The apps pushed for, each with a route and a queue.
     var apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
     /// More lines of the workers' configuration.
-    var settings = "lanes: 1"
+    var settings = "lanes: 2"
     /// Variables that override the workers' configuration.
     var variables: [String: String] = [:]
     /// A program and arguments that become the worker.
