@@ -32,14 +32,15 @@ extension APNSPoolDelegate {
 
 /// The connections to APNs of one route on one lane; used on the lane's thread only.
 ///
-/// The pool opens its first connection in the first turn of the loop, without waiting for requests.
+/// A pool is made when its route needs connections: it opens the first in the first turn of the loop, without waiting for
+/// requests, and keeps them up without any.
 package final class APNSPool {
     /// How long an address that kept silent or failed again and again is avoided, in nanoseconds.
     private static let silentAddressMemory: UInt64 = 600_000_000_000
 
-    /// Whether APNs can be reached: false until the first connection is ready, and again once connections are gone and
-    /// could not be replaced. A planned replacement does not show.
-    package private(set) var isConnected = false
+    /// Whether APNs can be reached: nil until the first connection is ready or could not be had, false once connections
+    /// are gone and could not be replaced. A planned replacement does not show.
+    package private(set) var isConnected: Bool?
 
     /// The credential of all connections but the one that proves a newer version.
     package internal(set) var credential: APNSCredential

@@ -42,7 +42,7 @@ package struct APNSPoolConfiguration: Sendable {
 /// What a pool looks like at a moment, for readiness and metrics.
 package struct APNSPoolStatus: Sendable {
     /// Whether APNs can be reached, as `APNSPool.isConnected` says.
-    package var isConnected = false
+    package var isConnected: Bool?
     /// Connects under way.
     package var connecting = 0
     /// Connections that wait for SETTINGS.

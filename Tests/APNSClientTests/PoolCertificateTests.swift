@@ -234,7 +234,7 @@ struct TrustTests {
         #expect(ring.pool.status.lastError?.message == error.message)
         #expect(ring.server.requests.isEmpty)
         #expect(ring.server.connections.allSatisfy { !$0.hasPlaintext })
-        #expect(!ring.pool.isConnected)
+        #expect(ring.pool.isConnected == false)
     }
 
     @Test(

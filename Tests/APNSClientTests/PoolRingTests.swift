@@ -134,7 +134,7 @@ struct PoolRingTests {
         #expect(unprocessed == Set(6..<20))
         // The stream at the border is still open on the old connection; new requests use the new one.
         #expect(ring.pool.openStreams == 1)
-        #expect(ring.pool.isConnected)
+        #expect(ring.pool.isConnected == true)
         ring.submit(job, tags: 20...20)
         try ring.turn { ring.answers.count == 20 }
         #expect(ring.server.requests.last?.connection == 1)
@@ -196,7 +196,7 @@ struct PoolRingTests {
         }
         ring.server.isMute = isSilent
         try ring.turn { ring.pool.status.lost > 0 }
-        #expect(ring.pool.status.lastError?.code == .timedOut && !ring.pool.isConnected)
+        #expect(ring.pool.status.lastError?.code == .timedOut && ring.pool.isConnected == false)
         ring.server.isMute = false
         ring.server.settings = HTTP2Settings(maxConcurrentStreams: 10)
         try ring.send(try Jobs.make(), count: 3)
@@ -239,7 +239,7 @@ struct PoolRingTests {
         let end = MonotonicTime.now().adding(.milliseconds(150))
         try ring.turn { MonotonicTime.now() >= end }
         #expect(ring.pool.status.lost == 0)
-        #expect(ring.pool.isConnected)
+        #expect(ring.pool.isConnected == true)
     }
 
     @Test("A connection that drops in mid-flight: sent requests are unanswered, and the pool recovers")
@@ -281,7 +281,7 @@ struct PoolRingTests {
         let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 1))
         let job = try Jobs.make()
         ring.server.script = { _ in [] }
-        try ring.turn { ring.pool.streamLimit == 1 && ring.pool.isConnected }
+        try ring.turn { ring.pool.streamLimit == 1 && ring.pool.isConnected == true }
         ring.submit(job, tags: 0...0)
         ring.refuses(job, tag: 1)
         try ring.turn { ring.server.requests.count == 1 }

@@ -1,6 +1,7 @@
 import APNSSimulator
 import LocalStack
 import PushWorker
+import TLS
 import Testing
 
 /// Two routes that push with the same key.
@@ -21,7 +22,13 @@ struct SharedCredentialTests {
         func state(_ name: String) -> WorkerReadiness.Route? {
             worker.worker.readiness().routes.first { $0.name == name }
         }
-        while state("one")?.state != "ready" || state("two")?.state != "ready" { await Task.yield() }
+        // APNs knows the key at first, so that both routes have a connection.
+        stack.simulator.control.add(try strangersKey(of: stack))
+        for topic in ["com.example.one", "com.example.two"] {
+            try client.publishGoodJob(as: "before \(topic)", topic: topic)
+            #expect(try client.result("before \(topic)").result.outcome == "accepted")
+        }
+        #expect(stack.simulator.control.setKey("STRANGER01", isRevoked: true))
         let before = stack.simulator.counters.connectionsAccepted
         try client.publishGoodJob(as: "refused", topic: "com.example.one")
         while state("one")?.state != "parked" { await Task.yield() }
@@ -44,5 +51,14 @@ struct SharedCredentialTests {
         }
         while state("one")?.credentialVersion != 2 || state("two")?.credentialVersion != 2 { await Task.yield() }
         try await worker.stop()
+    }
+
+    /// What APNs would know of the key that routes of the stack have and it does not.
+    private func strangersKey(of stack: BrokerStack) throws -> ProviderKey {
+        for case .token(let token) in stack.configuration.credentials where token.name == "stranger" {
+            let key = try ES256PrivateKey(file: token.keyFile)
+            return ProviderKey(keyID: token.keyID, teamID: token.teamID, publicKey: key.publicKey)
+        }
+        throw RingFailure("no credential is called stranger")
     }
 }

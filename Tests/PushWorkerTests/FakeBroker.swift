@@ -38,6 +38,10 @@ final class FakeBroker: Sendable {
     struct Behaviour: Sendable {
         /// Messages delivered to a connection's first consumer when it starts.
         var deliveries = 1
+        /// The queue they are in; nil for whichever is consumed first.
+        var queue: String?
+        /// Their routing key.
+        var key = "nowhere"
         /// Whether the first consumer of every channel has them delivered.
         var deliversOnEveryChannel = false
         /// Whether it delivers no more than the prefetch allows on the connection of this number, from 1.
@@ -312,15 +316,17 @@ private struct Client {
             feeds[channel, default: Feed()].prefetch = Self.number(arguments.dropFirst(4).prefix(2))
             return Wire.method(channel, 60, 11)
         case (60, 20):
+            let (queue, rest) = Self.short(arguments.dropFirst(2))
             var feed = feeds[channel] ?? Feed()
-            let isFirst = consumer == 0 || broker.plan.deliversOnEveryChannel && feed.last == 0
+            let isFirst =
+                broker.plan.queue.map { $0 == queue && feed.last == 0 }
+                ?? (consumer == 0 || broker.plan.deliversOnEveryChannel && feed.last == 0)
             if isFirst { feed.waiting = broker.plan.deliveries }
             feed.isConsuming = true
             feed.earlier = feed.last
             feeds[channel] = feed
             if consumer == 0 { consumer = broker.newConsumer() } else { broker.note(.consumer(consumer)) }
-            let tag = Self.short(Self.short(arguments.dropFirst(2)).rest).text
-            return Wire.method(channel, 60, 21) { $0.short(tag) } + deliveries(channel)
+            return Wire.method(channel, 60, 21) { $0.short(Self.short(rest).text) } + deliveries(channel)
         case (60, 30):
             broker.note(.cancelled(consumer))
             feeds[channel]?.isConsuming = false
@@ -354,7 +360,7 @@ private struct Client {
         feeds[channel]?.unsettled = before.filter { multiple ? $0 > tag : $0 != tag }
     }
 
-    /// As many jobs as the prefetch allows. Nobody claims them: their results need no APNs.
+    /// As many jobs as the prefetch allows; by default such as nobody claims, whose results need no APNs.
     private mutating func deliveries(_ channel: UInt16) -> [UInt8] {
         guard var feed = feeds[channel], feed.isConsuming else { return [] }
         let held = feed.unsettled.count { $0 > feed.earlier }
@@ -366,13 +372,14 @@ private struct Client {
         feed.unsettled.formUnion(first..<(first + UInt64(count)))
         feeds[channel] = feed
         let properties = Wire {
-            $0.u16(broker.plan.jobID == nil ? 0 : 1 << 7)
+            $0.u16(1 << 15 | (broker.plan.jobID == nil ? 0 : 1 << 7))
+            $0.short("application/json")
             if let id = broker.plan.jobID { $0.short(id) }
         }.bytes
         var bytes: [UInt8] = []
         for tag in first..<(first + UInt64(count)) {
             let body = Array(#"{"device_token":"a1b2","payload":{"aps":{}}}"#.utf8)
-            bytes += Wire.deliver(channel, tag: tag, exchange: "apns.jobs", key: "nowhere")
+            bytes += Wire.deliver(channel, tag: tag, exchange: "apns.jobs", key: broker.plan.key)
             bytes += Wire.header(channel, bodySize: UInt64(body.count), properties: properties)
             bytes += Wire.body(channel, body)
         }

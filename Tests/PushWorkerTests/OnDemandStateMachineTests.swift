@@ -4,24 +4,42 @@ import Testing
 
 @testable import PushWorker
 
-@Suite("The connection to a host of channels", .timeLimit(.minutes(1)))
+@Suite("Connections on demand", .timeLimit(.minutes(1)))
 struct OnDemandStateMachineTests {
     private typealias Machine = OnDemandStateMachine
+    /// A host for channels.
+    private static var passing: Machine { Machine(stays: false) }
 
     private static let second: MonotonicTime = 1_000_000_000
 
     @Test("nothing is opened before a job wants it")
     func lazy() {
-        var machine = Machine()
-        #expect(machine.next(isWanted: false, isBusy: false, now: 0) == nil && !machine.isOpen)
-        #expect(machine.nextDue == nil)
-        #expect(machine.next(isWanted: true, isBusy: false, now: 1) == .open && machine.isOpen)
-        #expect(machine.next(isWanted: true, isBusy: false, now: 2) == nil, "one opening is enough")
+        for stays in [false, true] {
+            var machine = Machine(stays: stays)
+            #expect(machine.next(isWanted: false, isBusy: false, now: 0) == nil && !machine.isOpen)
+            #expect(machine.nextDue == nil && !machine.isSettled)
+            #expect(machine.next(isWanted: true, isBusy: false, now: 1) == .open && machine.isOpen)
+            #expect(machine.next(isWanted: true, isBusy: false, now: 2) == nil, "one opening is enough")
+            #expect(machine.isSettled == stays)
+        }
+    }
+
+    @Test("what was opened for devices stays, and its jobs wait as long as it takes")
+    func stays() {
+        var machine = Machine(stays: true)
+        _ = machine.next(isWanted: true, isBusy: false, now: 0)
+        let waits: [Duration] = [.seconds(1), Machine.patience, Machine.idleTime, .seconds(864_000)]
+        for wait in waits {
+            for (isWanted, isBusy) in [(true, true), (true, false), (false, true), (false, false)] {
+                #expect(machine.next(isWanted: isWanted, isBusy: isBusy, now: 0 + wait) == nil && machine.isOpen)
+                #expect(machine.nextDue == nil)
+            }
+        }
     }
 
     @Test("a connection that nobody needs is closed after a rest, which any job interrupts")
     func idle() {
-        var machine = Machine()
+        var machine = Self.passing
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         #expect(machine.next(isWanted: false, isBusy: true, now: 5) == nil && machine.nextDue == nil)
         #expect(machine.next(isWanted: false, isBusy: false, now: 10) == nil)
@@ -35,7 +53,7 @@ struct OnDemandStateMachineTests {
 
     @Test("jobs do not wait for ever for a connection on which nothing moves")
     func stalled() {
-        var machine = Machine()
+        var machine = Self.passing
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         #expect(machine.nextDue == 0 + Machine.patience)
         #expect(machine.next(isWanted: true, isBusy: true, now: 0 + (Machine.patience - .nanoseconds(1))) == nil)
@@ -56,7 +74,7 @@ struct OnDemandStateMachineTests {
             (.init(hasWaiting: true, intake: .none), false), (.init(hasWaiting: true, intake: .one), true),
         ])
     func heldBack(situation: OnDemandStateMachine.Situation, givesUp: Bool) {
-        var machine = Machine()
+        var machine = Self.passing
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         let waits: [Duration] = [
             .nanoseconds(1), Machine.patience - .nanoseconds(1), Machine.patience, Machine.patience * 2,
@@ -76,7 +94,7 @@ struct OnDemandStateMachineTests {
 
     @Test("a host that cannot be reached is left alone for a while, and its jobs are told at once")
     func unreachable() {
-        var machine = Machine()
+        var machine = Self.passing
         _ = machine.next(isWanted: true, isBusy: false, now: 0)
         machine.failed(now: Self.second)
         for now in [Self.second, Self.second + .seconds(1), Self.second + (Machine.holdOff - .nanoseconds(1))] {

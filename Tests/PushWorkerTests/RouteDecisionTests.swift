@@ -400,12 +400,22 @@ struct RouteBreakerTests {
         #expect(lasting.intake == .full, "it lasts, though nothing is pushed to devices")
     }
 
-    @Test("before the first connection nothing is taken")
+    @Test("before the first connection jobs are taken until none can be had")
     func notConnectedYet() {
-        var breaker = RouteBreaker(isConnected: false)
-        #expect(breaker.intake == .none)
+        var breaker = RouteBreaker()
+        breaker.tick(now: 0)
+        #expect(breaker.intake == .full && !breaker.wasConnected && breaker.nextTick == nil)
+        var lucky = breaker
+        lucky.connectivityChanged(isConnected: true, now: 0)
+        #expect(lucky.intake == .full && lucky.wasConnected)
+        breaker.connectivityChanged(isConnected: false, now: 0)
+        #expect(breaker.intake == .full && breaker.nextTick == 0 + RouteBreaker.disconnectGrace)
+        breaker.tick(now: 0 + RouteBreaker.disconnectGrace)
+        #expect(breaker.intake == .none && !breaker.awaitsProbe && !breaker.wasConnected)
+        breaker.tick(now: 0 + (RouteBreaker.disconnectGrace + RouteBreaker.handBackDelay))
+        #expect(breaker.mayHandBack)
         breaker.connectivityChanged(isConnected: true, now: 0)
-        #expect(breaker.intake == .full)
+        #expect(breaker.intake == .full && breaker.wasConnected, "nothing was lost")
     }
 
     @Test("a lost connection stops the intake only when it stays away")

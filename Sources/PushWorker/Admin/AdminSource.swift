@@ -60,13 +60,13 @@ package struct WorkerReadiness: Sendable, Encodable {
     package struct Route: Sendable, Encodable {
         /// The route's name.
         package var name: String
-        /// `ready`, `starting`, `parked`, `probing` or `unreachable`.
+        /// `ready`, `starting`, `parked`, `probing` or `unreachable`. A route that needed no connection yet is `ready`.
         package var state: String
         /// Why, such as `InvalidProviderToken`; nil when all is well.
         package var reason: String?
         /// Usable APNs connections.
         package var connections: Int
-        /// The version of the credential that its connections use; nil for a route without one.
+        /// The version of the credential that its connections use, or would; nil for a route without one.
         package var credentialVersion: Int?
         /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
         package var limitedBy: String?

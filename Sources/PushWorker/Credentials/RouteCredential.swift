@@ -7,6 +7,8 @@ internal import PushModel
 struct RouteCredential {
     /// The credential's name in the configuration.
     let name: String
+    /// The newest version that was read, which the route's first connection uses.
+    var newest: APNSCredential?
     /// Why APNs refused it, in APNs' words; nil while it does not.
     var refusal: String?
     /// Why its time is not now; nil while it is.
@@ -48,20 +50,24 @@ struct ClockSkewWatch: Sendable {
 }
 
 extension Route {
+    /// The version that pushes use, or would.
+    var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.newest }
+
     /// Lets the credential's time and the breaker decide whether there are connections.
     func followCredential(at moment: Moment) {
-        guard let pool = devices.pool, credential != nil else { return }
-        let untimely = pool.credential.untimely(at: moment.wall / 1_000)
+        guard let present = presentCredential, credential != nil else { return }
+        let untimely = present.untimely(at: moment.wall / 1_000)
         if credential?.untimely != untimely { credential?.untimely = untimely }
         let isHeld = untimely != nil
         devices.hold(isHeld, at: moment)
         for host in channels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
-        if !isHeld, !devices.breaker.isParked { pool.retryCredential(now: moment.monotonic) }
+        if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
     }
 
     /// A new version of the credential was read: each destination proves it for itself.
     func offer(_ newest: APNSCredential, at moment: Moment) {
         credential?.candidateTrouble = nil
+        credential?.newest = newest
         // Where nothing good was lost the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
         for host in channels { _ = host.offer(newest, now: moment.monotonic) }

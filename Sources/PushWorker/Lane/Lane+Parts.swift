@@ -71,32 +71,31 @@ extension Lane {
                 credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), shared: route.shared,
                 surroundings: surroundings, devices: Destination(.devices, connector: route.connector),
                 channels: route.channels)
-            made.credential = route.credential.map { RouteCredential(name: $0) }
-            open(made.devices, of: made)
+            made.credential = route.credential.map {
+                RouteCredential(name: $0, newest: settings.credentials.current($0))
+            }
             return made
         }
     }
 
     /// Gives a destination connections, with the credential that the route's pushes use.
     private func open(_ destination: Destination, of route: Route) {
-        guard let connector = destination.connector, let name = route.credentialName,
-            let newest = settings.credentials.current(name)
-        else { return }
+        guard let connector = destination.connector, let newest = route.credential?.newest else { return }
         let own = settings.routes[route.position]
-        let isOnDemand = destination.isOnDemand
-        // As the route's own connections: a version that APNs refused there would have nothing to fall back on here.
-        let devices = isOnDemand ? route.devices.pool : nil
+        let isForChannels = destination.isForChannels
+        // As the route's other connections: a version that APNs refused there would have nothing to fall back on here.
+        let other = ([route.devices] + route.channels).lazy.compactMap(\.pool).first
         var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
-        configuration.connections = isOnDemand ? .fixed(1) : own.connections
-        configuration.omitsOnlyTopic = own.omitsTopic && !isOnDemand
+        configuration.connections = isForChannels ? .fixed(1) : own.connections
+        configuration.omitsOnlyTopic = own.omitsTopic && !isForChannels
         configuration.pingInterval = settings.pingInterval
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: connector.endpoint,
-            credential: devices?.credential ?? newest, delegate: events)
+            credential: other?.credential ?? newest, delegate: events)
         destination.open(pool, events: events)
-        if let devices {
-            pool.keepSpare(of: devices)
+        if let other {
+            pool.keepSpare(of: other)
             pool.offer(newest, now: now)
         }
     }

@@ -54,7 +54,9 @@ extension RouteCounters {
             path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
-        RouteMetric(path: \.connections, name: "martlet_apns_connections", help: "Usable APNs connections."),
+        RouteMetric(
+            path: \.connections, name: "martlet_apns_connections",
+            help: "Usable APNs connections; the first job opens the first."),
         RouteMetric(
             path: \.coolingTokens, name: "martlet_tokens_cooling",
             help: "Device tokens that wait until APNs takes notifications for them again."),

@@ -6,9 +6,10 @@ internal import PushModel
 /// One host that a route's requests go to, and what waits for it. A route has one for devices, and for jobs about
 /// channels up to two more.
 ///
-/// Its connections, its queue and its breaker are its own, so that whatever it suffers stops no other. The host for
-/// devices is always connected; a job for it that cannot be sent waits, and the route stops consuming. A host for channels
-/// is connected on demand; a job that it cannot take goes to a retry tier, because it shares its queue with pushes.
+/// Its connections, its queue and its breaker are its own, so that whatever it suffers stops no other. The first job opens
+/// its connections. Those of the host for devices stay; a job for it that cannot be sent waits, and the route stops
+/// consuming. Those of a host for channels are closed after a rest; a job that it cannot take goes to a retry tier,
+/// because it shares its queue with pushes.
 final class Destination {
     /// Which of the three.
     enum Kind: Int, CaseIterable, Sendable {
@@ -38,15 +39,15 @@ final class Destination {
     let kind: Kind
     /// Opens its connections; nil for the route that answers `NoRoute`, which sends nothing.
     let connector: APNSConnector?
-    /// The connections; on demand while they are needed.
+    /// The connections; nil before the first job, and for channels after a rest.
     private(set) var pool: APNSPool?
     /// Passes the pool's events on; the pool does not keep it alive.
     private var events: (any APNSPoolDelegate)?
-    /// Decides when connections on demand are opened and closed.
-    private var machine = OnDemandStateMachine()
+    /// Decides when connections are opened and closed.
+    private var machine: OnDemandStateMachine
     /// Decides whether anything is asked for here.
     var breaker: RouteBreaker
-    /// How the credential was refused here, while the breaker keeps jobs on demand back.
+    /// How the credential was refused here, while the breaker keeps jobs about channels back.
     private(set) var refusal: APNSResponse?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
@@ -65,26 +66,29 @@ final class Destination {
     init(_ kind: Kind, connector: APNSConnector? = nil) {
         self.kind = kind
         self.connector = connector
-        breaker = RouteBreaker(isConnected: kind != .devices || connector == nil)
+        breaker = RouteBreaker()
+        machine = OnDemandStateMachine(stays: kind == .devices)
     }
 
-    /// Whether connections are opened when a job wants them, and closed after a rest.
-    var isOnDemand: Bool { kind != .devices }
+    /// Whether jobs about channels go here, which do not wait for long.
+    var isForChannels: Bool { kind != .devices }
+    /// Whether pushes could go here but never had a connection, because no job wanted one or none was to be had.
+    var isUntried: Bool { connector != nil && !breaker.wasConnected }
     /// Whether notifications wait to be sent.
     var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
     /// How many requests have no answer yet.
     var inFlight: Int { requests.count }
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && !hasWaiting }
-    /// Whether nothing is under way; on demand, the next probe of a host that refused the credential is not.
-    var isStill: Bool { requests.count == 0 && (!hasWaiting || (isOnDemand && breaker.intake == .none)) }
+    /// Whether nothing is under way; for channels, the next probe of a host that refused the credential is not.
+    var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForChannels && breaker.intake == .none)) }
     /// Whether there is nothing to look after.
     var isAsleep: Bool { isQuiet && pool == nil }
 
     /// When time alone gives it something to do.
     var nextDue: MonotonicTime? {
         let tick = breaker.nextTick
-        guard isOnDemand, let due = machine.nextDue else { return tick }
+        guard let due = machine.nextDue else { return tick }
         return min(due, tick ?? due)
     }
 
@@ -232,7 +236,7 @@ final class Destination {
     ///   - response: How; nil below HTTP.
     ///   - moment: The time.
     func credentialRefused(_ response: APNSResponse?, at moment: Moment) {
-        if isOnDemand { refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate) }
+        if isForChannels { refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate) }
         breaker.credentialRefused(now: moment.monotonic)
     }
 
@@ -277,7 +281,7 @@ final class Destination {
         case .failure(let error):
             trouble = error.message
             pool.connectFailed(error, for: request, now: moment.monotonic)
-            if isOnDemand, !pool.isConnected, requests.count == 0 {
+            if isForChannels, pool.isConnected != true, requests.count == 0 {
                 close()
                 machine.failed(now: moment.monotonic)
             }
@@ -285,14 +289,16 @@ final class Destination {
         }
     }
 
-    /// What is to be done about connections on demand.
+    /// Whether nothing is to be decided about its connections any more.
+    var isSettled: Bool { machine.isSettled }
+
+    /// What is to be done about its connections.
     ///
     /// - Parameters:
     ///   - isWanted: Whether only a connection is missing.
     ///   - moment: The time.
     func nextStep(isWanted: Bool, at moment: Moment) -> OnDemandStateMachine.Action? {
-        guard isOnDemand else { return nil }
-        return machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic)
+        machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic)
     }
 
     /// Sends what was submitted.

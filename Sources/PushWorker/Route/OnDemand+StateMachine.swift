@@ -1,10 +1,14 @@
 internal import EventLoop
 
-/// Decides when a route's connection to one of the hosts for channels is opened and closed, and when the jobs that wait
-/// for it give up. Pure: time comes in.
+/// Decides when a route's connections to a host are opened and closed, and when the jobs that wait for them give up.
+/// Pure: time comes in.
 ///
-/// Nearly no route ever needs such a connection, so it is opened when the first job wants it and closed after a rest. A
-/// host that cannot be reached is not knocked at again and again: its jobs go to the retry tiers at once.
+/// A worker may have hundreds of routes, and APNs wants connects to be rare: so the first job opens the connections, and a
+/// route without jobs has none. What happens then depends on the host:
+/// - For devices they stay, because Apple wants connections to live long. The pool keeps them up without jobs too, and a
+///   job waits for them as long as it takes.
+/// - For channels they are closed after a rest. A host that cannot be reached is not knocked at again and again: its jobs
+///   go to the retry tiers at once.
 struct OnDemandStateMachine {
     /// How long a connection rests before it is closed; Apple wants connections to live long.
     static let idleTime = Duration.seconds(600)
@@ -39,11 +43,21 @@ struct OnDemandStateMachine {
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
 
+    /// Whether what was opened stays, and jobs wait for it.
+    private let stays: Bool
     /// Whether there is a connection, or one is being made.
     private(set) var isOpen = false
     private var notBefore = MonotonicTime(nanoseconds: 0)
     private var stalledSince: MonotonicTime?
     private var idleSince: MonotonicTime?
+
+    /// A host without a connection.
+    ///
+    /// - Parameter stays: Whether what was opened stays, and jobs wait for it.
+    init(stays: Bool) { self.stays = stays }
+
+    /// Whether `next` will not ask for anything any more.
+    var isSettled: Bool { isOpen && stays }
 
     /// When `next` has something to do only because time passed.
     var nextDue: MonotonicTime? {
@@ -62,9 +76,10 @@ struct OnDemandStateMachine {
             guard isWanted else { return nil }
             guard now >= notBefore else { return .giveUp }
             isOpen = true
-            stalledSince = now
+            stalledSince = stays ? nil : now
             return .open
         }
+        guard !stays else { return nil }
         if isWanted {
             idleSince = nil
             let since = stalledSince ?? now

@@ -34,7 +34,7 @@ extension Route {
         look(at: asked.nextDue)
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
-        if devices.hasWaiting, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
+        if mayWiden, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {
             look(at: Self.later(now, by: Self.patrolInterval))
@@ -43,9 +43,12 @@ extension Route {
         return max(due, now + .milliseconds(1))
     }
 
+    /// Whether pushes wait for a place on connections whose number follows them; the first connection is an event.
+    private var mayWiden: Bool { devices.hasWaiting && devices.pool?.streamLimit != 0 }
+
     /// When the credential's time begins or ends, or has to be looked at again.
     private func credentialDue(after moment: Moment) -> MonotonicTime? {
-        guard let validity = devices.pool?.credential.validity else { return nil }
+        guard let validity = presentCredential?.validity else { return nil }
         let seconds = moment.wall / 1_000
         guard seconds <= validity.upperBound else { return nil }
         let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1

@@ -99,7 +99,7 @@ extension Route {
                 FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
             return
         }
-        if destination.isOnDemand { hasChannelWork = true }
+        if destination.isForChannels { hasChannelWork = true }
         destination.take(job)
     }
 
@@ -172,7 +172,7 @@ extension Route {
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
         if let destination = destination(Destination.Kind(job.job.operation)) {
-            if destination.isOnDemand { hasChannelWork = true }
+            if destination.isForChannels { hasChannelWork = true }
             destination.resume(job)
         } else if job.hasMore {
             takeIn(job, at: moment)

@@ -40,17 +40,18 @@ extension Route {
         }
         counters.isParked = devices.breaker.intake == .none
         let status = LaneStatus.Route(
-            name: name, state: state(isConnected: pool?.isConnected ?? true), connections: usable,
-            credentialVersion: devices.pool?.credential.version, troubles: troubles(pool), limitedBy: limit)
+            name: name, state: state(isUnreachable: pool?.isConnected == false), connections: usable,
+            credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit)
         return (status, counters)
     }
 
-    private func state(isConnected: Bool) -> String {
+    /// A route that needed no connection yet is as ready as one whose first connect is under way.
+    private func state(isUnreachable: Bool) -> String {
         switch devices.breaker.state {
         case _ where devices.breaker.isHeld: "parked"
         case .parked: "parked"
         case .probing: "probing"
-        case .working where !isConnected: "unreachable"
+        case .working where isUnreachable: "unreachable"
         case .working: consumer.isServing ? "ready" : "starting"
         }
     }
@@ -60,7 +61,7 @@ extension Route {
         if let trouble = consumer.trouble { troubles.append(trouble) }
         troubles += credentialTroubles
         if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
-        if let pool, !pool.isConnected {
+        if let pool, pool.isConnected != true {
             // A connection that comes about and ends at once says why when it ends.
             let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")

@@ -121,29 +121,34 @@ extension Route {
     /// A destination's connections take more than before, or there are none any more.
     func capacityChanged(of destination: Destination, at moment: Moment) {
         // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
-        guard destination.kind == .devices, let pool = destination.pool else { return }
-        destination.breaker.connectivityChanged(isConnected: pool.isConnected, now: moment.monotonic)
+        guard destination.kind == .devices, let isConnected = destination.pool?.isConnected else { return }
+        destination.breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
+    }
+
+    /// Opens the connections to a host when a job needs them, and closes those that nobody needs.
+    func connect(_ host: Destination, at moment: Moment) {
+        guard !host.isSettled else { return }
+        var situation = OnDemandStateMachine.Situation(
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: surroundings.publisher.isCongested)
+        // Asked only for a job, for the answer wakes the lane when the rate allows the next.
+        if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
+        switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
+        case .open: surroundings.open(self, host)
+        case .close: host.close()
+        case .giveUp:
+            host.close()
+            giveUp(host, at: moment)
+        case nil: break
+        }
     }
 
     // MARK: Channels
 
     /// Opens, fills, flushes and closes the connections to the hosts of channels.
     func advanceChannels(at moment: Moment) {
-        let isCongested = surroundings.publisher.isCongested
         for host in channels where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
-            var situation = OnDemandStateMachine.Situation(
-                hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
-            // Asked only for a job, for the answer wakes the lane when the rate allows the next.
-            if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
-            switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
-            case .open: surroundings.open(self, host)
-            case .close: host.close()
-            case .giveUp:
-                host.close()
-                giveUp(host, at: moment)
-            case nil: break
-            }
+            connect(host, at: moment)
             if !surroundings.publisher.isCongested { send(to: host, at: moment) }
             // A probe after a refusal needs the connections that the refusal closed.
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }

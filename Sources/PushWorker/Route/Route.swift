@@ -153,7 +153,9 @@ final class Route {
         // 6. Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
         if hasChannelWork { advanceChannels(at: moment) }
         // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
-        //    This is the batching: whatever became ready during a turn goes out together.
+        //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens
+        //    the connections.
+        connect(devices, at: moment)
         let open = devices.inFlight
         if maySend { send(to: devices, at: moment) }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
@@ -190,13 +192,17 @@ final class Route {
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
-        case .full where intake.isNarrow: consumer.wantedPrefetch = 1
+        case .full where intake.isNarrow || isUnconnected: consumer.wantedPrefetch = 1
         case .full:
             let wanted = credit.wanted(streams: devices.pool?.streamLimit ?? RouteCredit.maximum)
             let current = consumer.currentPrefetch
             if current == 0 || credit.isWorthChanging(from: current, to: wanted) { consumer.wantedPrefetch = wanted }
         }
     }
+
+    /// Whether no connection was opened yet: the job that opens it comes alone, for more would be given back where none
+    /// is to be had, and be delivered once more each time.
+    private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
 
     // MARK: What the lane asks
 

@@ -4,8 +4,9 @@ package import EventLoop
 ///
 /// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
 /// works again once a probe is answered without a refusal (CONTRACT, "What each answer leads to"). So does a route whose
-/// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route without a
-/// usable connection parks too, and resumes as soon as one is there. Pure: time comes in.
+/// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route that cannot
+/// get a connection parks too, and resumes as soon as one is there; one that has not needed any yet does not. Pure: time
+/// comes in.
 package struct RouteBreaker {
     /// What the route may do now.
     package enum State: Equatable, Sendable {
@@ -51,8 +52,9 @@ package struct RouteBreaker {
     /// Whether the route is parked, or probes, because APNs answered nothing but errors of its own.
     package private(set) var isTroubled = false
 
-    /// Whether APNs can be reached: there is a connection, or it was lost only a moment ago.
-    package private(set) var isReachable: Bool
+    /// Whether APNs can be reached, as far as is known: there is a connection, none was needed yet, or it was lost or
+    /// could not be opened only a moment ago.
+    package private(set) var isReachable = true
     private var lostAt: MonotonicTime?
 
     /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
@@ -63,7 +65,7 @@ package struct RouteBreaker {
     /// For how long that is: as long as a request may stay without an answer, by default.
     package static let provingTime = Duration.seconds(30)
     /// Whether there ever was a connection.
-    private var wasConnected = false
+    package private(set) var wasConnected = false
     /// Until when an outage may be one of many short ones.
     private var relapseEnd: MonotonicTime?
     /// For how long after a connection was lost another one may be on its way: twice the longest wait.
@@ -74,10 +76,8 @@ package struct RouteBreaker {
     /// Whether the route has been stopped for so long that other workers should have its unsent jobs.
     package private(set) var mayHandBack = false
 
-    /// Creates a breaker with a good credential.
-    ///
-    /// - Parameter isConnected: Whether there is a connection already, or none is needed.
-    package init(isConnected: Bool = true) { isReachable = isConnected }
+    /// Creates a breaker that has heard nothing bad yet.
+    package init() {}
 
     /// Whether the route does nothing because its credential's time is over, or has not come.
     package var isHeld = false
@@ -178,7 +178,7 @@ package struct RouteBreaker {
         probeDelay = Self.firstProbeDelay
     }
 
-    /// The pool gained its first usable connection, or lost its last.
+    /// The pool gained its first usable connection, lost its last, or could not open any.
     package mutating func connectivityChanged(isConnected: Bool, now: MonotonicTime) {
         if isConnected {
             if !isReachable, wasConnected { isUnproven = true }

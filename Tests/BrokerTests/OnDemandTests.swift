@@ -1,0 +1,71 @@
+import APNSSimulator
+import LocalStack
+import PushWorker
+import RabbitMQ
+import Testing
+
+/// Routes that have jobs, and routes that have none.
+@Suite("Connections to APNs on demand", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct OnDemandTests {
+    @Test("A route without jobs is ready and opens no connection; its first job opens one, and is pushed")
+    func firstJob() async throws {
+        let stack = try await BrokerStack.start(
+            "on-demand",
+            apps: ["busy", "idle", "other"].map { BrokerStack.App(route: $0, topic: "com.example.\($0)") })
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        func push(_ name: String, to app: String) throws {
+            try client.publishGoodJob(as: name, topic: "com.example.\(app)")
+            #expect(try client.result(name).result.outcome == "accepted")
+        }
+        // Ready means that all queues are consumed, which no connection is needed for.
+        _ = try stack.readiness(of: worker) { $0.isReady && $0.routes.allSatisfy { $0.state == "ready" } }
+        #expect(stack.simulator.counters.connectionsAccepted == 0)
+        for round in 0..<20 { try push("busy \(round)", to: "busy") }
+        #expect(stack.simulator.counters.connectionsAccepted == 1)
+        let idle = try stack.route("idle", of: worker) { $0.state == "ready" }
+        #expect(idle.connections == 0 && idle.reason == nil && idle.credentialVersion == 1)
+        #expect(idle.limitedBy == "nothing")
+
+        try push("first", to: "idle")
+        #expect(stack.simulator.counters.connectionsAccepted == 2)
+        _ = try stack.route("idle", of: worker) { $0.state == "ready" && $0.connections == 1 }
+        try push("beside", to: "busy")
+        try push("second", to: "idle")
+        #expect(stack.simulator.counters.connectionsAccepted == 2, "what was opened stays")
+        #expect(try stack.route("other", of: worker) { $0.state == "ready" }.connections == 0)
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+    }
+
+    @Test("A route whose first connection cannot be had holds one job, gives it back, and hurts no other")
+    func unreachable() async throws {
+        let port = try FreePort.several(1)[0]
+        let stack = try await BrokerStack.start(
+            "on-demand-dead",
+            apps: [
+                BrokerStack.App(route: "works", topic: "com.example.works"),
+                BrokerStack.App(route: "dead", topic: "com.example.dead", environment: "production"),
+            ], production: "https://localhost:\(port)")
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        _ = try stack.readiness(of: worker) { $0.isReady && $0.routes.allSatisfy { $0.state == "ready" } }
+        let job = TestJob.raw(token: .text(Tokens.good)).keyed("production.normal.com.example.dead")
+        try client.publish((0..<10).map { (job, "dead \($0)") })
+        _ = try stack.route("dead", of: worker) { $0.state == "unreachable" && $0.connections == 0 }
+        let queue = "apns.q.jobs.dead"
+        let counts = try #require(try stack.broker.queueCounts(virtualHost: stack.virtualHost)[queue])
+        #expect(counts.total == 10 && counts.ready >= 9, "\(counts)")
+        for round in 0..<20 {
+            try client.publishGoodJob(as: "works \(round)", topic: "com.example.works")
+            #expect(try client.result("works \(round)").result.outcome == "accepted")
+        }
+        var left = counts
+        while left.ready < 10 { left = try stack.broker.queueCounts(virtualHost: stack.virtualHost)[queue] ?? left }
+        #expect(left.total == 10)
+        try client.expectNothing(in: "apns.q.dead")
+        try await worker.stop()
+    }
+}
