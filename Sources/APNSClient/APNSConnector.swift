@@ -120,13 +120,13 @@ package final class APNSConnector: Sendable {
         self.proxy = proxy
     }
 
-    /// Takes the next place in the pace of connects. To be waited for before `result(of:)` or `connect`, which do not:
-    /// where hundreds of routes connect, none of them needs a thread to wait on.
+    /// Lets a connect wait for the pace, before `result(of:)` or `connect`, which do not: where hundreds of routes connect,
+    /// none of them needs a thread to wait on, and no name is looked up before the connect is due.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: how long to wait.
-    package func takePlace(now: MonotonicTime) -> Duration {
-        .nanoseconds(Int64(clamping: limiter.delay(host: endpoint.host, now: now)))
+    /// - Parameter urgency: how much it is needed.
+    /// - Returns: its place in the line.
+    package func enterLine(_ urgency: ConnectUrgency) -> ConnectPlace {
+        limiter.enter(host: endpoint.host, urgency)
     }
 
     /// Opens the connection a pool asked for.

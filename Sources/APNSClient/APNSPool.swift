@@ -1,35 +1,6 @@
 package import EventLoop
 package import PushModel
 
-/// Is told by a pool what its lane must know; all calls come on the lane's thread.
-package protocol APNSPoolDelegate: AnyObject {
-    /// A request is over; called exactly once for each that was submitted.
-    ///
-    /// It may submit further requests, but must not flush, close or otherwise change the pool.
-    ///
-    /// - Parameters:
-    ///   - pool: the pool.
-    ///   - tag: what the request was submitted with; it may be reused at once.
-    ///   - answer: how it ended.
-    ///   - now: the time.
-    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
-
-    /// Another connection is wanted: open it on a helper thread, and bring the lane's thread to call
-    /// `adopt(_:for:now:)` or `connectFailed(_:for:now:)`.
-    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest)
-
-    /// `capacity` grew from nothing, or `streamLimit` or `isConnected` changed.
-    func poolCapacityChanged(_ pool: APNSPool)
-
-    /// The credential was switched or refused; it must not flush, close or otherwise change the pool.
-    func pool(_ pool: APNSPool, credential event: CredentialEvent)
-}
-
-extension APNSPoolDelegate {
-    /// Does nothing.
-    package func pool(_ pool: APNSPool, credential event: CredentialEvent) {}
-}
-
 /// The connections to APNs of one route on one lane; used on the lane's thread only.
 ///
 /// A pool is made when its route needs connections: it opens the first in the first turn of the loop, without waiting for
@@ -199,6 +170,7 @@ package final class APNSPool {
         endTurn(now: now)
         wasRefused = false
         advance(now: now)
+        if hasBacklog, !requests.isEmpty { delegate?.poolWaits(self) }
     }
 
     /// Lets the size of the pool follow its load.

@@ -1,39 +1,19 @@
-import EventLoop
+package import EventLoop
 import Synchronization
-
-/// Spaces events out: a steady rate with a burst. Pure; the generic cell rate algorithm, which needs one number.
-struct ConnectPace: Sendable {
-    /// Nanoseconds between events.
-    let interval: UInt64
-    /// How many events may come at once.
-    let burst: UInt64
-    /// When the next event is due if all keep the pace.
-    private var due: UInt64 = 0
-
-    /// A pace that has seen no events.
-    init(interval: UInt64, burst: UInt64) {
-        self.interval = interval
-        self.burst = max(1, burst)
-    }
-
-    /// Takes the next place.
-    ///
-    /// - Parameter now: nanoseconds of a monotonic clock.
-    /// - Returns: how long to wait for it, in nanoseconds.
-    mutating func take(now: UInt64) -> UInt64 {
-        let start = max(due, now)
-        due = start + interval
-        let tolerance = (burst - 1) * interval
-        return start > now + tolerance ? start - tolerance - now : 0
-    }
-
-    /// Whether the pace has no memory of events any more.
-    func isIdle(now: UInt64) -> Bool { due <= now }
-}
 
 /// Keeps connects rare, for each host and for the whole process: rapid connects look like an attack to APNs, and a bad
 /// network must not turn into a storm of them.
 package final class ConnectRateLimiter: Sendable {
+    /// Connects of the process in a second, whatever their hosts, once its burst is used up: each is a thread for up to
+    /// 15 seconds.
+    package static let processRate = 16
+    /// Connects of the process that need not wait.
+    package static let processBurst = 32
+    /// Connects to one host in a second, once its burst is used up, unless configured.
+    package static let defaultRate = 4.0
+    /// Connects to one host that need not wait, unless configured.
+    package static let defaultBurst = 8
+
     /// How often connects may happen.
     package struct Limits: Sendable {
         /// Time between connects to one host once its burst is used up.
@@ -45,10 +25,12 @@ package final class ConnectRateLimiter: Sendable {
         /// Connects of the process that need not wait.
         package var processBurst: Int
 
-        /// Limits from their parts: by default 8 at once and 4 a second to a host, 32 at once and 16 a second in all.
+        /// Limits from their parts.
         package init(
-            hostInterval: Duration = .milliseconds(250), hostBurst: Int = 8,
-            processInterval: Duration = .microseconds(62_500), processBurst: Int = 32
+            hostInterval: Duration = .seconds(1 / ConnectRateLimiter.defaultRate),
+            hostBurst: Int = ConnectRateLimiter.defaultBurst,
+            processInterval: Duration = .seconds(1) / ConnectRateLimiter.processRate,
+            processBurst: Int = ConnectRateLimiter.processBurst
         ) {
             self.hostInterval = hostInterval
             self.hostBurst = hostBurst
@@ -57,43 +39,67 @@ package final class ConnectRateLimiter: Sendable {
         }
     }
 
-    private struct State {
-        var process: ConnectPace
-        var hosts: [String: ConnectPace] = [:]
-    }
-
-    /// Hosts remembered at most; idle ones are forgotten first. Configuration names a handful.
-    private static let hostLimit = 256
-
-    private let limits: Limits
-    private let state: Mutex<State>
+    private let line: Mutex<ConnectLine>
+    /// By how much those who wait are spread, so that they do not start together.
+    private let spread: UInt64
 
     /// A limiter that has seen no connects; one per process.
     package init(_ limits: Limits = Limits()) {
-        self.limits = limits
-        state = Mutex(
-            State(
+        spread = limits.hostInterval.wholeNanoseconds / 4
+        line = Mutex(
+            ConnectLine(
+                host: ConnectPace(interval: limits.hostInterval.wholeNanoseconds, burst: UInt64(limits.hostBurst)),
                 process: ConnectPace(
                     interval: limits.processInterval.wholeNanoseconds, burst: UInt64(limits.processBurst))))
     }
 
-    /// Takes the next place in both paces; waiting callers are spread a little, so that they do not start together.
+    /// Lets a connect wait for the pace.
     ///
     /// - Parameters:
-    ///   - host: whom the connect goes to.
-    ///   - now: the time.
-    /// - Returns: how long to wait before connecting, in nanoseconds.
-    func delay(host: String, now: MonotonicTime) -> UInt64 {
-        let wait = state.withLock { state in
-            if state.hosts.count >= Self.hostLimit {
-                state.hosts = state.hosts.filter { !$0.value.isIdle(now: now.nanoseconds) }
-            }
-            let fresh = ConnectPace(interval: limits.hostInterval.wholeNanoseconds, burst: UInt64(limits.hostBurst))
-            let host = state.hosts[host, default: fresh].take(now: now.nanoseconds)
-            return max(host, state.process.take(now: now.nanoseconds))
-        }
-        return wait == 0 ? 0 : wait + UInt64.random(in: 0...limits.hostInterval.wholeNanoseconds / 4)
+    ///   - host: whom it goes to.
+    ///   - urgency: how much it is needed.
+    /// - Returns: its place in the line.
+    func enter(host: String, _ urgency: ConnectUrgency) -> ConnectPlace {
+        ConnectPlace(limiter: self, number: line.withLock { $0.enter(host: host, urgency) })
     }
+
+    fileprivate func leave(_ number: Int) { line.withLock { $0.leave(number) } }
+
+    fileprivate func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
+        line.withLock { $0.raise(number, to: urgency) }
+    }
+
+    fileprivate func ask(_ number: Int, now: MonotonicTime) -> UInt64 {
+        let wait = line.withLock { $0.ask(number, now: now.nanoseconds) }
+        return wait == 0 ? 0 : wait + UInt64.random(in: 0...spread)
+    }
+}
+
+/// A connect's place in the line of those that wait for the pace. It is given up with its last reference.
+package final class ConnectPlace: Sendable {
+    private let limiter: ConnectRateLimiter
+    private let number: Int
+
+    fileprivate init(limiter: ConnectRateLimiter, number: Int) {
+        self.limiter = limiter
+        self.number = number
+    }
+
+    deinit { limiter.leave(number) }
+
+    /// Asks whether the connect may begin.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: after how long to ask again; zero where it begins now, and its place is used up.
+    package func ask(now: MonotonicTime) -> Duration {
+        .nanoseconds(Int64(clamping: limiter.ask(number, now: now)))
+    }
+
+    /// The connect has become more urgent.
+    ///
+    /// - Parameter urgency: how much it is needed.
+    /// - Returns: whether it was less urgent before, so that it is worth asking again.
+    package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
 }
 
 extension Duration {

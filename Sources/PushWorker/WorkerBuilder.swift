@@ -83,7 +83,9 @@ struct WorkerBuilder {
                 TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
             })
         let context = try trust()
-        let limiter = ConnectRateLimiter()
+        let limiter = ConnectRateLimiter(
+            ConnectRateLimiter.Limits(
+                hostInterval: .seconds(1 / configuration.apns.connectRate), hostBurst: configuration.apns.connectBurst))
         var routes: [LaneSettings.RouteSettings] = []
         for (index, route) in configuration.routes.enumerated() {
             let (endpoint, proxy) = try place(

@@ -244,28 +244,3 @@ struct PoolStateMachineTests {
         }
     }
 }
-
-@Suite("The pace of connects", .timeLimit(.minutes(1)))
-struct ConnectPaceTests {
-    @Test("A burst passes at once, then one per interval; a pause refills the burst")
-    func pace() {
-        var pace = ConnectPace(interval: 10, burst: 3)
-        let waits = [100, 100, 100, 100, 100, 150, 1_000, 1_000, 1_000, 1_000].map { pace.take(now: $0) }
-        #expect(waits == [0, 0, 0, 10, 20, 0, 0, 0, 0, 10])
-        #expect(!pace.isIdle(now: 1_000))
-        #expect(pace.isIdle(now: 2_000))
-    }
-
-    @Test("One host cannot use up the others' connects, but all share the process's")
-    func hosts() {
-        let limiter = ConnectRateLimiter(
-            ConnectRateLimiter.Limits(
-                hostInterval: .seconds(1), hostBurst: 2, processInterval: .seconds(1), processBurst: 3))
-        #expect(limiter.delay(host: "a", now: .init(nanoseconds: 1)) == 0)
-        #expect(limiter.delay(host: "a", now: .init(nanoseconds: 1)) == 0)
-        #expect(limiter.delay(host: "b", now: .init(nanoseconds: 1)) == 0)
-        let wait = limiter.delay(host: "c", now: .init(nanoseconds: 1))
-        #expect(wait >= 1_000_000_000)
-        #expect(wait <= 1_250_000_000)
-    }
-}

@@ -68,4 +68,28 @@ struct OnDemandTests {
         try client.expectNothing(in: "apns.q.dead")
         try await worker.stop()
     }
+
+    @Test("Where the pace makes connects wait, a route with a job goes before one that only lost its connection")
+    func jobsFirst() async throws {
+        let stack = try await BrokerStack.start(
+            "on-demand-pace",
+            apps: ["lost", "late"].map { BrokerStack.App(route: $0, topic: "com.example.\($0)") })
+        let client = try JobClient(stack)
+        defer { client.close() }
+        var configuration = stack.configuration
+        configuration.apns.connectRate = 0.2
+        configuration.apns.connectBurst = 1
+        let worker = try LiveWorker(configuration)
+        // It is accepted, and its connection ends: the replacement waits for five seconds.
+        let goodbye = TestJob.raw(token: .text(Array("90a00000".utf8) + [UInt8](repeating: 0x30, count: 56)))
+        try client.publish(goodbye.keyed("development.normal.com.example.lost"), as: "lost")
+        #expect(try client.result("lost").result.outcome == "accepted")
+        _ = try stack.route("lost", of: worker) { $0.connections == 0 }
+        try client.publishGoodJob(as: "late", topic: "com.example.late")
+        #expect(try client.result("late").result.outcome == "accepted")
+        #expect(stack.simulator.counters.connectionsAccepted == 2, "the job did not wait for the replacement")
+        _ = try stack.route("lost", of: worker) { $0.connections == 1 }
+        #expect(stack.simulator.counters.connectionsAccepted == 3)
+        try await worker.stop()
+    }
 }

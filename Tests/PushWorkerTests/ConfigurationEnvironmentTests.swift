@@ -73,6 +73,29 @@ struct ConfigurationEnvironmentTests {
         #expect(try fixture.errors("apns: { ping_interval: 2d }\n" + minimalConfiguration).count == 1)
     }
 
+    @Test("connects are four a second after eight at once, or as configured, within what a process does")
+    func connectPace() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let usual = try fixture.load(minimalConfiguration).get().apns
+        #expect(usual.connectRate == 4 && usual.connectBurst == 8)
+        let changed = try fixture.load(
+            "apns: { connect_rate: 0.5, connect_burst: 3 }\n" + minimalConfiguration,
+            ["MARTLET_APNS_CONNECT_BURST": "1"]
+        ).get().apns
+        #expect(changed.connectRate == 0.5 && changed.connectBurst == 1)
+        for (text, error) in [
+            ("connect_rate: 17", "apns.connect_rate: 17 is out of range: 0.1 to 16 connects per second"),
+            ("connect_rate: 0", "apns.connect_rate: 0 is out of range: 0.1 to 16 connects per second"),
+            ("connect_rate: fast", "apns.connect_rate: \"fast\" is not a number"),
+            ("connect_burst: 33", "apns.connect_burst: 33 is out of range: 1 to 32"),
+            ("connect_burst: 1.5", "apns.connect_burst: \"1.5\" is not a whole number"),
+        ] {
+            let errors = try fixture.errors("apns: { \(text) }\n" + minimalConfiguration)
+            #expect(errors.count == 1 && errors.first?.hasSuffix(error) == true, "\(errors)")
+        }
+    }
+
     @Test("a lane to which no route falls is left out, for it would only hold connections to the broker")
     func emptyLanes() throws {
         let fixture = try ConfigurationFixture()

@@ -100,7 +100,8 @@ extension ConfigurationBuilder {
         let connections = entry.value("connections", default: .automatic, SettingParsers.automatic(1...64))
         let lanes = entry.value("lanes", default: .automatic, SettingParsers.automatic(1...256))
         let highLane = entry.value("high_lane", default: false, SettingParsers.boolean)
-        let rate = entry.optional("rate", SettingParsers.rate)?.value
+        let rate = entry.optional(
+            "rate", SettingParsers.number(0.001...1_000_000, "notifications per second, or null"))?.value
         let omitTopic = entry.optional("omit_topic", SettingParsers.boolean)
         if let placed = credentials.first(where: { $0.value.name == credential?.value }) {
             check(entry, topics: topics, environment: environment, omitTopic: omitTopic, against: placed)

@@ -1,3 +1,4 @@
+internal import APNSClient
 internal import Logging
 internal import PushModel
 internal import TLS
@@ -54,6 +55,12 @@ struct ConfigurationBuilder {
                 SettingParsers.duration(.milliseconds(100)...(.seconds(600)))),
             pingInterval: section.value(
                 "ping_interval", default: .seconds(3_600), SettingParsers.duration(.seconds(1)...Self.day)),
+            connectRate: section.value(
+                "connect_rate", default: ConnectRateLimiter.defaultRate,
+                SettingParsers.number(0.1...Double(ConnectRateLimiter.processRate), "connects per second")),
+            connectBurst: section.value(
+                "connect_burst", default: ConnectRateLimiter.defaultBurst,
+                SettingParsers.integer(1...ConnectRateLimiter.processBurst)),
             proxy: proxy(section),
             broadcast: addresses(
                 section.section("broadcast"), defaults: APNSAddresses(production: production, development: development)),

@@ -60,6 +60,7 @@ enum ConfigurationSchema {
             .section([
                 ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
                 ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"),
+                ConfigurationKey("connect_rate"), ConfigurationKey("connect_burst"),
                 ConfigurationKey("proxy", secret: true),
                 ConfigurationKey(
                     "broadcast", .section([ConfigurationKey("production"), ConfigurationKey("development")])),

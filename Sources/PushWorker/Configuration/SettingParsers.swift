@@ -28,14 +28,24 @@ enum SettingParsers {
         }
     }
 
-    /// A positive number, fractions allowed.
-    static func rate(_ text: String) throws(Rejection) -> Double {
-        guard let value = Double(text), value.isFinite else { throw Rejection("\"\(text)\" is not a number") }
-        guard value >= 0.001, value <= 1_000_000 else {
-            throw Rejection("\(text) is out of range: 0.001 to 1000000 notifications per second, or null")
+    /// A number within limits, fractions allowed.
+    ///
+    /// - Parameters:
+    ///   - range: The limits.
+    ///   - unit: What is counted, in words.
+    static func number(_ range: ClosedRange<Double>, _ unit: String) -> (String) throws(Rejection) -> Double {
+        { (text: String) throws(Rejection) -> Double in
+            guard let value = Double(text), value.isFinite else { throw Rejection("\"\(text)\" is not a number") }
+            guard range.contains(value) else {
+                throw Rejection(
+                    "\(text) is out of range: \(written(range.lowerBound)) to \(written(range.upperBound)) \(unit)")
+            }
+            return value
         }
-        return value
     }
+
+    /// A number as people write it: without a fraction where it is whole.
+    private static func written(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     /// `true` or `false`; YAML's other spellings are refused so that nobody has to know them.
     static func boolean(_ text: String) throws(Rejection) -> Bool {

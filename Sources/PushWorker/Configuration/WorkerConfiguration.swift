@@ -1,3 +1,4 @@
+internal import APNSClient
 internal import EventLoop
 package import Logging
 package import PushModel
@@ -86,6 +87,10 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var requestTimeout: Duration
     /// After how much silence a connection is asked whether it lives.
     package var pingInterval: Duration = .seconds(3_600)
+    /// How many connections to one host the worker opens in a second, once its burst is used up.
+    package var connectRate = ConnectRateLimiter.defaultRate
+    /// How many connections to one host the worker opens at once.
+    package var connectBurst = ConnectRateLimiter.defaultBurst
     /// The HTTP proxy on the way to APNs; nil for a direct one.
     package var proxy: ProxyConfiguration?
     /// Where broadcasts to channels go, where that is not the address of the environment.

@@ -173,6 +173,16 @@ final class DestinationEvents: APNSPoolDelegate {
     private unowned let route: Route
     private unowned let destination: Destination
     private let connector: APNSConnector
+    /// Connects that wait for the pace, by the numbers of their requests: the next one of the pool, and one that proves a
+    /// credential.
+    private var waiting: [Int: WaitingConnect] = [:]
+
+    /// A connect that waits for the pace.
+    private struct WaitingConnect {
+        let request: ConnectRequest
+        let place: ConnectPlace
+        let timer: TimerID
+    }
 
     init(lane: Lane, route: Route, destination: Destination, connector: APNSConnector) {
         self.lane = lane
@@ -187,10 +197,39 @@ final class DestinationEvents: APNSPoolDelegate {
     }
 
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
-        // Waited for on the loop: a thread is started only when the connect is due.
-        let wait = connector.takePlace(now: lane.now)
+        ask(request, connector.enterLine(urgency(of: pool)))
+    }
+
+    func poolWaits(_ pool: APNSPool) {
+        guard !waiting.isEmpty else { return }
+        let urgency = urgency(of: pool)
+        for connect in waiting.values where connect.place.raise(to: urgency) {
+            lane.loop.cancel(connect.timer)
+            ask(connect.request, connect.place)
+        }
+    }
+
+    /// Connects as soon as the pace allows. It is waited for on the loop: a thread is started, and a name looked up, only
+    /// when the connect is due.
+    private func ask(_ request: ConnectRequest, _ place: ConnectPlace) {
+        waiting[request.id] = nil
+        let wait = place.ask(now: lane.now)
         guard wait > .zero else { return connect(request) }
-        _ = lane.loop.schedule(at: lane.now.adding(wait)) { [weak self] _ in self?.connect(request) }
+        let timer = lane.loop.schedule(at: lane.now.adding(wait)) { [weak self] _ in self?.askAgain(request.id) }
+        waiting[request.id] = WaitingConnect(request: request, place: place, timer: timer)
+    }
+
+    private func askAgain(_ id: Int) {
+        guard let connect = waiting.removeValue(forKey: id), destination.pool?.awaits(connect.request) == true else {
+            return
+        }
+        ask(connect.request, connect.place)
+    }
+
+    /// How much a connection is needed: most where jobs wait and there is none.
+    private func urgency(of pool: APNSPool) -> ConnectUrgency {
+        guard destination.hasWaiting else { return .idle }
+        return pool.streamLimit > 0 ? .growing : .stranded
     }
 
     private func connect(_ request: ConnectRequest) {

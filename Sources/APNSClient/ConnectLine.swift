@@ -1,0 +1,132 @@
+/// How much a connect is needed. Of those that wait for the pace, the most urgent goes first.
+package enum ConnectUrgency: Int, Comparable, Sendable {
+    /// Nothing waits for it: it replaces a lost connection, or proves a credential.
+    case idle
+    /// Jobs wait, and connections carry them.
+    case growing
+    /// Jobs wait, and there is no connection for them.
+    case stranded
+
+    package static func < (one: ConnectUrgency, other: ConnectUrgency) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// Spaces events out: a steady rate with a burst. Pure; the generic cell rate algorithm, which needs one number.
+struct ConnectPace: Sendable {
+    /// Nanoseconds between events.
+    let interval: UInt64
+    /// How many events may come at once.
+    let burst: UInt64
+    /// When the next event is due if all keep the pace.
+    private var due: UInt64 = 0
+
+    /// A pace that has seen no events.
+    init(interval: UInt64, burst: UInt64) {
+        self.interval = interval
+        self.burst = max(1, burst)
+    }
+
+    /// How long the next event has to wait, in nanoseconds.
+    ///
+    /// - Parameters:
+    ///   - now: nanoseconds of a monotonic clock.
+    ///   - ahead: how many other events go before it; those that could have happened by now do not count.
+    func wait(now: UInt64, ahead: Int = 0) -> UInt64 {
+        let start = due + UInt64(ahead) * interval
+        let tolerance = (burst - 1) * interval
+        return start > now + tolerance ? start - tolerance - now : 0
+    }
+
+    /// An event happens now.
+    mutating func take(now: UInt64) { due = max(due, now) + interval }
+
+    /// Whether the pace has no memory of events any more.
+    func isIdle(now: UInt64) -> Bool { due <= now }
+}
+
+/// The paces of a process, and the connects that wait for them: to each host the most urgent goes first, of equal ones the
+/// one that came first. Pure: time comes in.
+///
+/// Nobody is called. Each asks again when it was told to, and is told anew how long to wait if others have come before
+/// it. Whoever does not ask in time holds nobody up: the next one goes as soon as the pace has room for both.
+struct ConnectLine: Sendable {
+    private struct Entry {
+        let number: Int
+        let host: String
+        var urgency: ConnectUrgency
+    }
+
+    /// Hosts remembered at most; idle ones are forgotten first. Configuration names a handful.
+    private static let hostLimit = 256
+
+    private let fresh: ConnectPace
+    private var process: ConnectPace
+    private var hosts: [String: ConnectPace] = [:]
+    /// Those who wait, in the order in which they came: at most two for each destination of a route.
+    private var entries: [Entry] = []
+    private var lastNumber = 0
+
+    /// A line in which nobody waits.
+    ///
+    /// - Parameters:
+    ///   - host: the pace of each host.
+    ///   - process: the pace of all hosts together; those who wait for another host do not count in it, so that a host
+    ///     with a long line delays no other.
+    init(host: ConnectPace, process: ConnectPace) {
+        fresh = host
+        self.process = process
+    }
+
+    /// Puts a connect at the end of the line.
+    ///
+    /// - Returns: what names it.
+    mutating func enter(host: String, _ urgency: ConnectUrgency) -> Int {
+        lastNumber += 1
+        entries.append(Entry(number: lastNumber, host: host, urgency: urgency))
+        return lastNumber
+    }
+
+    /// A connect is not wanted any more; nothing happens if it has gone.
+    mutating func leave(_ number: Int) { entries.removeAll { $0.number == number } }
+
+    /// A connect is more urgent than it was.
+    ///
+    /// - Returns: whether that is news.
+    mutating func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.number == number }), entries[index].urgency < urgency else {
+            return false
+        }
+        entries[index].urgency = urgency
+        return true
+    }
+
+    /// A connect asks whether it may begin.
+    ///
+    /// - Parameters:
+    ///   - number: what names it.
+    ///   - now: nanoseconds of a monotonic clock.
+    /// - Returns: after how many nanoseconds it is to ask again; 0 where it begins, and has left the line.
+    mutating func ask(_ number: Int, now: UInt64) -> UInt64 {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return 0 }
+        let entry = entries[index]
+        if hosts.count >= Self.hostLimit { hosts = hosts.filter { !$0.value.isIdle(now: now) } }
+        var pace = hosts[entry.host] ?? fresh
+        let wait = max(pace.wait(now: now, ahead: ahead(of: index)), process.wait(now: now))
+        guard wait == 0 else { return wait }
+        pace.take(now: now)
+        process.take(now: now)
+        hosts[entry.host] = pace
+        entries.remove(at: index)
+        return 0
+    }
+
+    /// How many connects to the same host go before one.
+    private func ahead(of index: Int) -> Int {
+        let entry = entries[index]
+        var ahead = 0
+        for (position, other) in entries.enumerated() where other.host == entry.host {
+            let isFirst = position < index && other.urgency == entry.urgency
+            if isFirst || other.urgency > entry.urgency { ahead += 1 }
+        }
+        return ahead
+    }
+}
