@@ -1,7 +1,7 @@
 """Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker."""
 import collections, os, re, shutil, statistics, subprocess, sys, time
 
-from stack import memory
+from stack import footprint, memory
 
 # Jobs a second of the trickle on one route among many, and for how long: turns carry few jobs then, so that what a turn
 # costs by itself shows.
@@ -127,7 +127,8 @@ def lanes(bench):
 # ---- routes ----
 
 # What is measured of so many routes, and how it is written.
-FIGURES = {"first": ("first job of each route, s", ".2f"), "all": ("CPU µs, jobs on all routes", ".2f"),
+FIGURES = {"alone": ("first job, on one route, s", ".2f"), "first": ("first job of each route, s", ".2f"),
+           "threads": ("threads meanwhile, at most", ".0f"), "all": ("CPU µs, jobs on all routes", ".2f"),
            "one": ("CPU µs, jobs on one route", ".2f"), "trickle": (f"CPU µs, {TRICKLE} jobs/s on one", ".0f"),
            "turn": ("jobs per turn, on all routes", ".1f"), "idle": ("idle, % of a core", ".2f"),
            "quiet": ("RssAnon MiB, idle", ".1f"), "RssAnon": ("RssAnon MiB, at most", ".1f")}
@@ -153,11 +154,9 @@ def routes(bench):
 
 def measure_routes(bench, configuration, count):
     jobs = bench.arguments.jobs // 3
-    # The jobs are there before the worker is; a confirmed one also means that its route's queue works.
-    bench.fill("raw", count, routes=count)
-    began, worker = time.monotonic(), bench.start_worker(configuration)
-    bench.await_results(worker, count, 60 + count)
-    first = time.monotonic() - began
+    alone, _, worker = first_jobs(bench, configuration, 1)
+    bench.leave(worker)
+    first, threads, worker = first_jobs(bench, configuration, count)
     bench.purge()
     # What comes right after the first jobs is not yet idleness.
     time.sleep(2)
@@ -167,5 +166,16 @@ def measure_routes(bench, configuration, count):
     one = bench.measure_work(worker, "raw", jobs)
     trickle = bench.measure_work(worker, "raw", TRICKLE * TRICKLE_SECONDS, rate=TRICKLE)
     bench.leave(worker)
-    return {"first": first, "all": spread["cpu"], "one": one["cpu"], "trickle": trickle["cpu"], "turn": spread["turn"],
-            "idle": idle, "quiet": quiet, "RssAnon": max(spread["RssAnon"], one["RssAnon"])}
+    return {"alone": alone, "first": first, "threads": threads, "all": spread["cpu"], "one": one["cpu"],
+            "trickle": trickle["cpu"], "turn": spread["turn"], "idle": idle, "quiet": quiet,
+            "RssAnon": max(spread["RssAnon"], one["RssAnon"])}
+
+
+def first_jobs(bench, configuration, count):
+    """Starts a worker for which one job waits on each of so many routes; how long until all are done, how many threads it
+    had meanwhile, and the worker."""
+    # The jobs are there before the worker is; a confirmed one also means that its route's queue works.
+    bench.fill("raw", count, routes=count)
+    threads, began, worker = [0], time.monotonic(), bench.start_worker(configuration)
+    bench.await_results(worker, count, 60 + count, lambda: threads.append(footprint(worker.pid)["threads"]))
+    return time.monotonic() - began, max(threads), worker
