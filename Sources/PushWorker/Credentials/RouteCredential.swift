@@ -7,14 +7,52 @@ internal import PushModel
 struct RouteCredential {
     /// The credential's name in the configuration.
     let name: String
-    /// The newest version that was read, which the route's first connection uses.
-    var newest: APNSCredential?
+    /// The newest version that was read.
+    private(set) var newest: APNSCredential?
+    /// The version that the route's first connection uses: the first that was read, or one that was proved since.
+    private(set) var trusted: APNSCredential?
     /// Why APNs refused it, in APNs' words; nil while it does not.
     var refusal: String?
     /// Why its time is not now; nil while it is.
     var untimely: String?
     /// Why a newer version was not taken; nil after one was.
     var candidateTrouble: String?
+
+    /// Starts with a version that nothing is known about.
+    init(name: String, newest: APNSCredential? = nil) {
+        self.name = name
+        self.newest = newest
+        trusted = newest
+    }
+
+    /// A new version was read.
+    mutating func offered(_ version: APNSCredential) {
+        newest = version
+        // Nothing good can be lost.
+        if trusted == nil || refusal != nil { trusted = version }
+    }
+
+    /// Time passed: one whose time is over, or has not come, is trusted only for want of another.
+    ///
+    /// - Parameter seconds: Seconds since 1970.
+    mutating func timePassed(_ seconds: Int64) {
+        guard let trusted, let newest, trusted !== newest, trusted.untimely(at: seconds) != nil else { return }
+        if newest.untimely(at: seconds) == nil { self.trusted = newest }
+    }
+
+    /// A version is accepted by APNs.
+    mutating func accepted(_ version: Int) {
+        if newest?.version == version { trusted = newest }
+    }
+
+    /// A new version is refused by APNs, and the one before stays.
+    ///
+    /// - Returns: Whether it would have been tried here.
+    mutating func giveUp(_ version: Int) -> Bool {
+        guard newest?.version == version, trusted?.version != version else { return false }
+        newest = trusted
+        return true
+    }
 }
 
 /// Notices that this machine's clock and APNs' differ by so much that provider tokens are in danger. Pure.
@@ -51,10 +89,11 @@ struct ClockSkewWatch: Sendable {
 
 extension Route {
     /// The version that pushes use, or would.
-    var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.newest }
+    var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.trusted }
 
     /// Lets the credential's time and the breaker decide whether there are connections.
     func followCredential(at moment: Moment) {
+        credential?.timePassed(moment.wall / 1_000)
         guard let present = presentCredential, credential != nil else { return }
         let untimely = present.untimely(at: moment.wall / 1_000)
         if credential?.untimely != untimely { credential?.untimely = untimely }
@@ -67,7 +106,7 @@ extension Route {
     /// A new version of the credential was read: each destination proves it for itself.
     func offer(_ newest: APNSCredential, at moment: Moment) {
         credential?.candidateTrouble = nil
-        credential?.newest = newest
+        credential?.offered(newest)
         // Where nothing good was lost the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
         for host in channels { _ = host.offer(newest, now: moment.monotonic) }
@@ -95,6 +134,7 @@ extension Route {
         // A route that was parked asks with the new version at once.
         case .tried: destination.credentialReplaced()
         case .switched(let version) where isRoute:
+            credential?.accepted(version)
             credential?.refusal = nil
             credential?.candidateTrouble = nil
             tellOthers(.credential(.accepted(version: version)))
@@ -119,22 +159,27 @@ extension Route {
     ///
     /// What it heard of a version that is not the one in use or on trial here is no news.
     func learn(_ news: CredentialNews, at moment: Moment) {
-        guard let pool = devices.pool else { return }
+        func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
+            devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
+        }
         switch news {
         case .accepted(let version):
-            if pool.learn(.accepted, of: version, now: moment.monotonic) { devices.credentialReplaced() }
-            guard pool.credential.version == version else { return }
+            if learned(.accepted, of: version) { devices.credentialReplaced() }
+            credential?.accepted(version)
+            guard presentCredential?.version == version else { return }
             credential?.refusal = nil
             credential?.candidateTrouble = nil
             guard !devices.breaker.isTroubled, devices.breaker.state != .working else { return }
             devices.credentialReplaced()
             devices.breaker.credentialAccepted()
         case .candidateRefused(let version, let reason):
-            if pool.learn(.refused(.oneRoute), of: version, now: moment.monotonic) { candidateRefused(reason) }
+            if learned(.refused(.oneRoute), of: version) || credential?.giveUp(version) == true {
+                candidateRefused(reason)
+            }
         case .refused(let version, let reason):
-            guard pool.credential.version == version, !devices.breaker.isParked else { return }
-            _ = pool.learn(.refused(.oneRoute), of: version, now: moment.monotonic)
-            guard !pool.isReplaced(version) else { return }
+            guard presentCredential?.version == version, !devices.breaker.isParked else { return }
+            _ = learned(.refused(.oneRoute), of: version)
+            guard presentCredential?.version == version else { return }
             credential?.refusal = reason
             devices.credentialRefused(nil, at: moment)
         }

@@ -80,7 +80,9 @@ extension Lane {
 
     /// Gives a destination connections, with the credential that the route's pushes use.
     private func open(_ destination: Destination, of route: Route) {
-        guard let connector = destination.connector, let newest = route.credential?.newest else { return }
+        guard let connector = destination.connector, let newest = route.credential?.newest,
+            let present = route.presentCredential
+        else { return }
         let own = settings.routes[route.position]
         let isForChannels = destination.isForChannels
         // As the route's other connections: a version that APNs refused there would have nothing to fall back on here.
@@ -92,12 +94,11 @@ extension Lane {
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: connector.endpoint,
-            credential: other?.credential ?? newest, delegate: events)
+            credential: other?.credential ?? present, delegate: events)
         destination.open(pool, events: events)
-        if let other {
-            pool.keepSpare(of: other)
-            pool.offer(newest, now: now)
-        }
+        if let other { pool.keepSpare(of: other) }
+        // Proved on a connection of its own, where it is another than the one in use.
+        pool.offer(newest, now: now)
     }
 }
 
