@@ -103,7 +103,7 @@ private final class FuzzedLane: AMQPSessionDelegate {
         message.setBody([123, 125].span)
         message.isMandatory = true
         guard (try? session.publish(message, channel: 1)) == true else { return }
-        confirms.published(published)
+        confirms.published(published, now: MonotonicTime(nanoseconds: 0))
         unconfirmed.insert(published)
         published += 1
     }

@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import PushModel
 
@@ -48,7 +49,7 @@ enum WorkerFuzzing {
             var notes: [UInt8] = []
             for record in written { record.append(to: &notes) }
             var journalFile = JournalFile(directory: directory, lane: 0)
-            let isWritten = journalFile.append(notes, now: 0)
+            let isWritten = journalFile.append(notes, now: MonotonicTime(nanoseconds: 0))
             precondition(isWritten && journalFile.trouble == nil)
             guard let journal = try? Journal(directory, now: now) else {
                 preconditionFailure("a journal of any content can be opened")

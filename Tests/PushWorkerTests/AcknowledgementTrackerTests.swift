@@ -1,3 +1,5 @@
+import EventLoop
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -50,9 +52,9 @@ struct AcknowledgementTrackerTests {
         var tracker = tracker(delivered: 4)
         tracker.done(2, now: 0)
         tracker.done(4, now: 0)
-        #expect(tracker.takeStragglers(now: AcknowledgementTracker.stragglerInterval - 1).isEmpty)
+        #expect(tracker.takeStragglers(now: 0 + (AcknowledgementTracker.stragglerInterval - .nanoseconds(1))).isEmpty)
         #expect(
-            tracker.takeStragglers(now: AcknowledgementTracker.stragglerInterval)
+            tracker.takeStragglers(now: 0 + AcknowledgementTracker.stragglerInterval)
                 == [Acknowledgement(deliveryTag: 2, multiple: false), Acknowledgement(deliveryTag: 4, multiple: false)])
         #expect(tracker.unacknowledged == 2)
     }
@@ -74,7 +76,7 @@ struct AcknowledgementTrackerTests {
     @Test("answers that never come in order leave no list that grows with time")
     func stragglersUnderLoad() {
         var tracker = AcknowledgementTracker()
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         var open: [UInt64] = []
         var most = 0
         for tag in 1...50_000 as ClosedRange<UInt64> {
@@ -85,7 +87,7 @@ struct AcknowledgementTrackerTests {
             // The newest first: each is a straggler, and the prefix follows later.
             tracker.done(open.remove(at: 50), now: now)
             tracker.done(open.removeFirst(), now: now)
-            now += 100_000
+            now = now.adding(nanoseconds: 100_000)
             _ = tracker.takePrefix(now: now, flush: true)
             let taken = tracker.takeStragglers(now: now)
             #expect(taken.isEmpty)
@@ -122,7 +124,7 @@ struct AcknowledgementTrackerTests {
         var broker = Set<UInt64>()
         var open: [UInt64] = []
         var done = Set<UInt64>()
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         func apply(_ acknowledgement: Acknowledgement) {
             #expect(broker.contains(acknowledgement.deliveryTag))
             let tag = acknowledgement.deliveryTag
@@ -131,7 +133,7 @@ struct AcknowledgementTrackerTests {
             broker.subtract(covered)
         }
         for step in 1...5_000 as ClosedRange<UInt64> {
-            now += UInt64.random(in: 0...2_000_000, using: &random)
+            now = now.adding(nanoseconds: UInt64.random(in: 0...2_000_000, using: &random))
             let isNext = tracker.delivered(step)
             #expect(isNext)
             broker.insert(step)

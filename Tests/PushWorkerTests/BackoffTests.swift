@@ -1,15 +1,15 @@
+import EventLoop
 import PushWorker
+import TestSupport
 import Testing
 
 @Suite("Backoff", .timeLimit(.minutes(1)))
 struct BackoffTests {
-    private static let second: UInt64 = 1_000_000_000
-
     @Test("waits are drawn from the whole of a bound that doubles up to the cap")
     func bounds() {
         var random = SplitMix64(seed: 7)
-        var least = [UInt64](repeating: .max, count: 12)
-        var most = [UInt64](repeating: 0, count: 12)
+        var least = [Duration](repeating: .seconds(60), count: 12)
+        var most = [Duration](repeating: .zero, count: 12)
         for _ in 0..<2_000 {
             var backoff = Backoff.publication
             for failure in 0..<12 {
@@ -19,16 +19,16 @@ struct BackoffTests {
             }
         }
         for failure in 0..<12 {
-            let bound = min(4 * Self.second, (Self.second / 10) << UInt64(failure))
-            #expect(most[failure] <= bound && most[failure] > bound / 10 * 9)
+            let bound = min(.seconds(4), .milliseconds(100) * (1 << failure))
+            #expect(most[failure] <= bound && most[failure] > bound * 9 / 10)
             #expect(least[failure] >= bound / 20 && least[failure] < bound / 10)
         }
     }
 
     @Test(
         "only what lasted ten seconds lets the waits begin anew",
-        arguments: [(0, false), (9_999_999_999, false), (10_000_000_000, true)] as [(UInt64, Bool)])
-    func reset(lifetime: UInt64, begins: Bool) {
+        arguments: [(.zero, false), (.nanoseconds(9_999_999_999), false), (.seconds(10), true)] as [(Duration, Bool)])
+    func reset(lifetime: Duration, begins: Bool) {
         var backoff = Backoff.publication
         var random = SplitMix64(seed: 7)
         for _ in 0..<10 { _ = backoff.next(using: &random) }
@@ -44,23 +44,23 @@ struct BackoffTests {
             backoff.crowded()
             return backoff.next(using: &random)
         }
-        #expect(waits.contains { $0 > 3 * Self.second })
+        #expect(waits.contains { $0 > .seconds(3) })
     }
 
     @Test("a worker that is late tries soon at first, waits up to 24 seconds later, and is so for one outage only")
     func late() {
         var random = SplitMix64(seed: 7)
-        var longest = [UInt64](repeating: 0, count: 8)
+        var longest = [Duration](repeating: .zero, count: 8)
         for _ in 0..<500 {
             var backoff = Backoff.broker
             backoff.lost(after: Backoff.probation, isCrowd: false, isLate: true)
             for failure in longest.indices { longest[failure] = max(longest[failure], backoff.next(using: &random)) }
             backoff.lost(after: Backoff.probation, isCrowd: true, isLate: false)
-            #expect(backoff.next(using: &random) <= 4 * Self.second)
+            #expect(backoff.next(using: &random) <= .seconds(4))
         }
         for (failure, bound) in [1, 2, 4, 8, 16, 32, 48, 48].enumerated() {
-            let bound = UInt64(bound) * Self.second / 2
-            #expect(longest[failure] <= bound && longest[failure] > bound / 10 * 9, "after \(failure)")
+            let bound = Duration.milliseconds(500) * bound
+            #expect(longest[failure] <= bound && longest[failure] > bound * 9 / 10, "after \(failure)")
         }
     }
 
@@ -68,7 +68,7 @@ struct BackoffTests {
     func steady() {
         var random = SplitMix64(seed: 7)
         for isCrowd in [false, true] {
-            var (firsts, later): ([UInt64], [UInt64]) = ([], [])
+            var (firsts, later): ([Duration], [Duration]) = ([], [])
             for _ in 0..<200 {
                 var backoff = Backoff.broker
                 backoff.lost(after: Backoff.probation, isCrowd: isCrowd, isLate: false)
@@ -76,8 +76,8 @@ struct BackoffTests {
                 firsts.append(backoff.next(using: &random))
                 later += (0..<5).map { _ in backoff.next(using: &random) }
             }
-            #expect(later.min() ?? 0 >= 3 * Self.second && later.max() ?? .max <= 4 * Self.second)
-            #expect(firsts.contains { $0 < Self.second } && firsts.contains { $0 > 3 * Self.second })
+            #expect(later.allSatisfy { $0 >= .seconds(3) && $0 <= .seconds(4) })
+            #expect(firsts.contains { $0 < .seconds(1) } && firsts.contains { $0 > .seconds(3) })
         }
     }
 
@@ -86,15 +86,15 @@ struct BackoffTests {
         var random = SplitMix64(seed: 7)
         var draw = OutageDraw()
         var late = 0
-        for outage in 1...32_000 as ClosedRange<UInt64> {
-            let start = outage * OutageDraw.span
+        for outage in 1...32_000 {
+            let start = MonotonicTime(nanoseconds: 0) + OutageDraw.span * outage
             let isLate = draw.isLate(now: start, using: &random)
             if isLate { late += 1 }
-            for lane in [1, OutageDraw.span - 1] {
+            for lane in [.nanoseconds(1), OutageDraw.span - .nanoseconds(1)] as [Duration] {
                 let same = draw.isLate(now: start + lane, using: &random)
                 #expect(same == isLate)
             }
-            let same = draw.isLate(now: start - 1, using: &random)
+            let same = draw.isLate(now: MonotonicTime(nanoseconds: start.nanoseconds - 1), using: &random)
             #expect(same == isLate, "a lane whose turn began earlier")
         }
         #expect((900...1_100).contains(late), "\(late) of 32,000, one in \(OutageDraw.share)")
@@ -102,44 +102,45 @@ struct BackoffTests {
 
     /// An outage as a fleet sees it.
     struct Outage: CustomTestStringConvertible {
-        /// How long the broker takes no connections, in seconds.
-        var length: UInt64
+        /// How long the broker takes no connections.
+        var length: Duration
         /// Whether it said so when it closed them.
         var isCrowd: Bool
-        var testDescription: String { "\(length) s, \(isCrowd ? "announced" : "unannounced")" }
+        var testDescription: String { "\(length), \(isCrowd ? "announced" : "unannounced")" }
     }
 
-    /// When the lanes of one worker connect, in nanoseconds after the broker's return: the publishing connection tries
+    /// When the lanes of one worker connect, counted from the broker's return: the publishing connection tries
     /// by its backoff, and the consuming one follows it at once.
-    private func returns(lanes: Int = 1, from outage: Outage, _ random: inout SplitMix64) -> [UInt64] {
+    private func returns(lanes: Int = 1, from outage: Outage, _ random: inout SplitMix64) -> [Duration] {
         var draw = OutageDraw()
         return (0..<lanes).map { lane in
             var backoff = Backoff.broker
             backoff.lost(
-                after: .max, isCrowd: outage.isCrowd, isLate: draw.isLate(now: UInt64(lane), using: &random))
-            var time: UInt64 = 0
-            while time < outage.length * Self.second { time += backoff.next(using: &random) }
-            return time - outage.length * Self.second
+                after: Backoff.probation, isCrowd: outage.isCrowd,
+                isLate: draw.isLate(now: MonotonicTime(nanoseconds: UInt64(lane)), using: &random))
+            var time = Duration.zero
+            while time < outage.length { time += backoff.next(using: &random) }
+            return time - outage.length
         }
     }
 
     @Test(
         "500 workers come back over more than ten seconds and within a half minute, never most of them in one second",
-        arguments: [1, 5, 20, 60].map { Outage(length: $0, isCrowd: true) } + [
-            Outage(length: 20, isCrowd: false), Outage(length: 60, isCrowd: false),
+        arguments: [1, 5, 20, 60].map { Outage(length: .seconds($0), isCrowd: true) } + [
+            Outage(length: .seconds(20), isCrowd: false), Outage(length: .seconds(60), isCrowd: false),
         ])
     func crowd(outage: Outage) {
         var random = SplitMix64(seed: 7)
         var (narrow, busiest) = (0, 0)
         for _ in 0..<50 {
             let times = (0..<500).flatMap { _ in returns(from: outage, &random) }.sorted()
-            let (first, last) = (times.first ?? 0, times.last ?? 0)
-            if last - first < 10 * Self.second { narrow += 1 }
-            #expect(last < 25 * Self.second)
+            let (first, last) = (times.first ?? .zero, times.last ?? .zero)
+            if last - first < .seconds(10) { narrow += 1 }
+            #expect(last < .seconds(25))
             // The busiest second, wherever it begins.
             var start = 0
             for end in times.indices {
-                while times[end] - times[start] >= Self.second { start += 1 }
+                while times[end] - times[start] >= .seconds(1) { start += 1 }
                 busiest = max(busiest, end - start + 1)
             }
         }
@@ -150,14 +151,14 @@ struct BackoffTests {
 
     @Test(
         "a single worker is back within five seconds as the median of five outages, but for one go in a thousand",
-        arguments: [1, 8], [Outage(length: 5, isCrowd: true), Outage(length: 60, isCrowd: false)])
+        arguments: [1, 8], [Outage(length: .seconds(5), isCrowd: true), Outage(length: .seconds(60), isCrowd: false)])
     func single(lanes: Int, outage: Outage) {
         var random = SplitMix64(seed: 7)
         var (late, slow) = (0, 0)
         for _ in 0..<10_000 {
-            let ready = (0..<5).map { _ in returns(lanes: lanes, from: outage, &random).max() ?? 0 }.sorted()
-            late += ready.count { $0 > 5 * Self.second }
-            if ready[2] > 5 * Self.second { slow += 1 }
+            let ready = (0..<5).map { _ in returns(lanes: lanes, from: outage, &random).max() ?? .zero }.sorted()
+            late += ready.count { $0 > .seconds(5) }
+            if ready[2] > .seconds(5) { slow += 1 }
         }
         #expect(slow <= 10, "\(slow) of 10,000")
         // What that comes to in the long run does not depend on the few goes in which it happens.

@@ -1,19 +1,21 @@
+import EventLoop
 import PushWorker
+import TestSupport
 import Testing
 
 @Suite("Publisher confirms", .timeLimit(.minutes(1)))
 struct ConfirmTrackerTests {
     private func tracker(_ names: String...) -> ConfirmTracker<String> {
         var tracker = ConfirmTracker<String>()
-        for name in names { tracker.published(name) }
+        for name in names { tracker.published(name, now: 0) }
         return tracker
     }
 
     @Test("sequence numbers count from one")
     func sequence() {
         var tracker = ConfirmTracker<String>()
-        #expect(tracker.published("a") == 1)
-        #expect(tracker.published("b") == 2)
+        #expect(tracker.published("a", now: 0) == 1)
+        #expect(tracker.published("b", now: 0) == 2)
     }
 
     @Test("a single confirm settles one publication, in any order")
@@ -24,7 +26,7 @@ struct ConfirmTrackerTests {
         #expect(tracker.confirmed(1, multiple: false, positive: true) { name, _ in settled.append(name) })
         #expect(settled == ["b", "a"])
         #expect(tracker.unconfirmed == 1)
-        #expect(tracker.published("d") == 4)
+        #expect(tracker.published("d", now: 0) == 4)
     }
 
     @Test("a multiple confirm settles everything up to it that is still open")
@@ -49,7 +51,7 @@ struct ConfirmTrackerTests {
     /// What became of publications by number: the first two and the last look the same.
     private func fates(returns: Int, thenConfirmed: ClosedRange<UInt64> = 1...4) -> [ConfirmTracker<Int>.Fate] {
         var tracker = ConfirmTracker<Int>()
-        for (number, mark) in zip(1..., [7, 7, 8, 7] as [UInt64]) { tracker.published(number, mark: mark) }
+        for (number, mark) in zip(1..., [7, 7, 8, 7] as [UInt64]) { tracker.published(number, mark: mark, now: 0) }
         var fates: [ConfirmTracker<Int>.Fate] = []
         for _ in 0..<returns { #expect(tracker.returned { $0 != 3 }) }
         for number in thenConfirmed {
@@ -79,7 +81,7 @@ struct ConfirmTrackerTests {
         #expect(tracker.returned { $0 == "a" })
         confirm(3)
         #expect(fates == [.confirmed, .perhapsReturned, .returned])
-        for _ in 0..<2 { tracker.published("a") }
+        for _ in 0..<2 { tracker.published("a", now: 0) }
         #expect(tracker.returned { $0 == "a" })
         confirm(4, positive: false)
         confirm(5)
@@ -89,7 +91,7 @@ struct ConfirmTrackerTests {
     @Test("Of many that wait only those are looked at that share the mark of the one that came back")
     func marks() {
         var tracker = ConfirmTracker<Int>()
-        for number in 0..<200 { tracker.published(number, mark: UInt64(number)) }
+        for number in 0..<200 { tracker.published(number, mark: UInt64(number), now: 0) }
         var looks = 0
         for number in 0..<200 {
             let isKnown = tracker.returned { candidate in
@@ -123,14 +125,16 @@ struct ConfirmTrackerTests {
         _ = tracker.confirmed(2, multiple: false, positive: true) { _, _ in }
         #expect(tracker.channelLost() == ["a", "c"])
         #expect(tracker.unconfirmed == 0)
-        #expect(tracker.published("a") == 1)
+        #expect(tracker.published("a", now: 0) == 1)
     }
 
     @Test("the oldest publication without a confirm is known, and so is how many places it holds")
     func oldest() {
         var tracker = ConfirmTracker<String>()
         #expect(tracker.oldest == nil)
-        for (time, name) in ["a", "b", "c"].enumerated() { tracker.published(name, now: UInt64(time)) }
+        for (name, time) in [("a", 0), ("b", 1), ("c", 2)] as [(String, MonotonicTime)] {
+            tracker.published(name, now: time)
+        }
         _ = tracker.confirmed(2, multiple: false, positive: true) { _, _ in }
         #expect(tracker.oldest == 0 && tracker.span == 3 && tracker.unconfirmed == 2)
         _ = tracker.confirmed(1, multiple: false, positive: true) { _, _ in }

@@ -1,6 +1,8 @@
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -167,11 +169,11 @@ struct JournalTests {
         var file = JournalFile(directory: directory.path, lane: 0)
         let beginning = file.trouble
         #expect(beginning == nil)
-        func write(at now: UInt64) -> Bool { file.append(bytes(of: record(1)), now: now) }
+        func write(at now: MonotonicTime) -> Bool { file.append(bytes(of: record(1)), now: now) }
         let writes = [
             write(at: 5), write(at: 6), write(at: 5 + JournalFile.retryInterval),
             unlink(directory.file("lane-0.log")) == 0,
-            write(at: 6 + JournalFile.retryInterval), write(at: 5 + 2 * JournalFile.retryInterval),
+            write(at: 6 + JournalFile.retryInterval), write(at: 5 + JournalFile.retryInterval * 2),
         ]
         #expect(writes == [false, false, false, true, false, true], "still full, there is room, it is tried again")
         let end = file.trouble

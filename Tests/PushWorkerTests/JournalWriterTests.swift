@@ -1,8 +1,10 @@
 import Dispatch
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -92,9 +94,9 @@ struct JournalWriterTests {
         disk.allow(2)
         disk.awaitWake()
         disk.awaitWake()
-        #expect(writer.flush(now: due + 1) == nil)
+        #expect(writer.flush(now: due.adding(nanoseconds: 1)) == nil)
         let third = writer.append(record(3))
-        #expect(writer.flush(now: due + 2) == nil)
+        #expect(writer.flush(now: due.adding(nanoseconds: 2)) == nil)
         #expect(!writer.mayPublish(third))
         disk.allow()
         #expect(writer.close())
@@ -135,9 +137,9 @@ struct JournalWriterTests {
             (1, .off("cannot write to \(path): No space left on device")), (2, nil),
         ] as [(UInt64, JournalWriter.Event?)] {
             let note = writer.append(record(number))
-            var events = [writer.flush(now: number)]
+            var events = [writer.flush(now: MonotonicTime(nanoseconds: number))]
             disk.awaitWake()
-            events.append(writer.flush(now: number))
+            events.append(writer.flush(now: MonotonicTime(nanoseconds: number)))
             #expect(events.compactMap(\.self) == [expected].compactMap(\.self))
             #expect(writer.mayPublish(note))
         }
@@ -202,10 +204,10 @@ struct JournalPatienceTests {
         #expect(patience.due == 10 + Self.usual)
         patience.follow(handled: 2, now: 9 + Self.usual)
         #expect([1, 2, 3].map(patience.mayPublish) == [true, true, false])
-        #expect(patience.due == 9 + 2 * Self.usual)
-        patience.follow(handled: 2, now: 8 + 2 * Self.usual)
+        #expect(patience.due == 9 + Self.usual * 2)
+        patience.follow(handled: 2, now: 8 + Self.usual * 2)
         #expect(!patience.mayPublish(3) && patience.late == 0)
-        patience.follow(handled: 2, now: 9 + 2 * Self.usual)
+        patience.follow(handled: 2, now: 9 + Self.usual * 2)
         #expect(patience.mayPublish(3) && patience.late == 1 && patience.due == nil)
     }
 
@@ -215,15 +217,15 @@ struct JournalPatienceTests {
         _ = patience.note()
         patience.follow(handled: 0, now: 0)
         _ = patience.note()
-        patience.follow(handled: 0, now: Self.usual)
+        patience.follow(handled: 0, now: 0 + Self.usual)
         let third = patience.note()
         #expect(patience.mayPublish(third) && patience.late == 3)
-        patience.follow(handled: 1, now: 2 * Self.usual)
+        patience.follow(handled: 1, now: 0 + Self.usual * 2)
         #expect(patience.mayPublish(third), "only the write that hung is over")
-        patience.follow(handled: 2, now: 2 * Self.usual + 1)
+        patience.follow(handled: 2, now: 1 + Self.usual * 2)
         #expect(!patience.mayPublish(third) && patience.late == 3)
-        #expect(patience.due == 3 * Self.usual + 1)
-        patience.follow(handled: 3, now: 2 * Self.usual + 2)
+        #expect(patience.due == 1 + Self.usual * 3)
+        patience.follow(handled: 3, now: 2 + Self.usual * 2)
         #expect(patience.mayPublish(third) && patience.due == nil)
     }
 }

@@ -132,7 +132,7 @@ struct RouteConsumerTests {
         }
         #expect(waits[0] <= .seconds(1))
         #expect(waits.suffix(20).reduce(.zero, +) > .seconds(80), "up to 15 s each, 7.5 s on average")
-        now = now.adding(nanoseconds: Backoff.probation)
+        now = now + Backoff.probation
         consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
         #expect((consumer.nextDue(now: now) ?? now) - now <= .seconds(1))
     }

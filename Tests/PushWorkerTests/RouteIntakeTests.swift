@@ -450,13 +450,13 @@ struct RouteIntakeTests {
                 Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                 at: Moment(monotonic: now, wall: Self.wallClock))
         }
-        #expect(writer.flush(now: now.nanoseconds) == nil)
+        #expect(writer.flush(now: now) == nil)
         publisher.publish(now: now)
         #expect(publisher.unnotedCount == 1 && !publisher.isIdle)
         disk.signal()
         // One when the file is open, one when the note is written.
         for _ in 0..<2 { wakes.wait() }
-        #expect(writer.flush(now: now.nanoseconds) == nil && writer.written == 1)
+        #expect(writer.flush(now: now) == nil && writer.written == 1)
         publisher.publish(now: now)
         #expect(publisher.unnotedCount == 0 && !publisher.isIdle, "without a connection it waits for the broker")
     }

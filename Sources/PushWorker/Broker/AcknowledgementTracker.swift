@@ -1,3 +1,5 @@
+package import EventLoop
+
 /// Decides which deliveries of one channel generation to acknowledge, and how.
 ///
 /// Delivery tags of a channel count up from 1 (AMQP 0-9-1, basic.deliver). The finished prefix goes out as one
@@ -18,10 +20,10 @@ package struct AcknowledgementTracker {
 
     /// Finished prefix length that goes out at once; smaller ones wait for `flushInterval`.
     package static let batchSize = 64
-    /// Nanoseconds that a shorter finished prefix may wait for company.
-    package static let flushInterval: UInt64 = 5_000_000
-    /// Nanoseconds after which deliveries finished behind an open one are acknowledged singly.
-    package static let stragglerInterval: UInt64 = 50_000_000
+    /// How long a shorter finished prefix may wait for company.
+    package static let flushInterval = Duration.milliseconds(5)
+    /// After how long deliveries finished behind an open one are acknowledged singly.
+    package static let stragglerInterval = Duration.milliseconds(50)
 
     /// The highest tag acknowledged by prefix; `states[head]` belongs to the tag after it.
     private var acknowledgedPrefix: UInt64 = 0
@@ -34,7 +36,7 @@ package struct AcknowledgementTracker {
     private var stragglers = 0
     /// The tags of the stragglers, in the order they finished; some that the prefix reached since are among them.
     private(set) var stragglerTags: [UInt64] = []
-    private var waitingSince: UInt64?
+    private var waitingSince: MonotonicTime?
 
     /// Starts a channel generation: nothing delivered, nothing acknowledged.
     package init() {}
@@ -56,7 +58,7 @@ package struct AcknowledgementTracker {
     ///
     /// Our own misuse (a tag that is unknown, or settled twice) traps: acknowledging an unknown tag would make the
     /// broker close the channel and requeue the whole window.
-    package mutating func done(_ tag: UInt64, now: UInt64) {
+    package mutating func done(_ tag: UInt64, now: MonotonicTime) {
         precondition(tag > acknowledgedPrefix, "delivery \(tag) was acknowledged before")
         let position = head + Int(tag - acknowledgedPrefix - 1)
         precondition(position < states.count && states[position] == .open, "delivery \(tag) is not open")
@@ -77,7 +79,7 @@ package struct AcknowledgementTracker {
     /// Records that a delivery was given back or rejected: it needs no acknowledgement any more.
     ///
     /// Our own misuse (a tag that is unknown, or settled before) traps, as in `done(_:now:)`.
-    package mutating func handedBack(_ tag: UInt64, now: UInt64) {
+    package mutating func handedBack(_ tag: UInt64, now: MonotonicTime) {
         done(tag, now: now)
         let position = head + Int(tag - acknowledgedPrefix - 1)
         states[position] = .acknowledged
@@ -87,10 +89,10 @@ package struct AcknowledgementTracker {
     }
 
     /// The acknowledgement of the finished prefix, when it is due or `flush` is set.
-    package mutating func takePrefix(now: UInt64, flush: Bool = false) -> Acknowledgement? {
+    package mutating func takePrefix(now: MonotonicTime, flush: Bool = false) -> Acknowledgement? {
         guard finishedPrefix > 0 else { return nil }
-        let waited = now &- (waitingSince ?? now)
-        guard flush || finishedPrefix >= Self.batchSize || waited >= Self.flushInterval else { return nil }
+        guard flush || finishedPrefix >= Self.batchSize || isDue(after: Self.flushInterval, now: now)
+        else { return nil }
         var newly = 0
         // The broker closes the channel for a tag it no longer knows, so the acknowledgement names the highest tag of
         // the prefix that was not acknowledged singly before.
@@ -118,8 +120,8 @@ package struct AcknowledgementTracker {
     }
 
     /// The tags that finished behind an open delivery and have waited long enough, each to be acknowledged singly.
-    package mutating func takeStragglers(now: UInt64, flush: Bool = false) -> [Acknowledgement] {
-        guard stragglers > 0, flush || now &- (waitingSince ?? now) >= Self.stragglerInterval else { return [] }
+    package mutating func takeStragglers(now: MonotonicTime, flush: Bool = false) -> [Acknowledgement] {
+        guard stragglers > 0, flush || isDue(after: Self.stragglerInterval, now: now) else { return [] }
         var taken: [Acknowledgement] = []
         taken.reserveCapacity(stragglers)
         // Their own list, because searching all that was delivered since a long-open delivery would grow with its age.
@@ -136,9 +138,12 @@ package struct AcknowledgementTracker {
         return taken
     }
 
-    /// When the next acknowledgement falls due, in the clock of `done(_:now:)`; nil when nothing waits.
-    package var nextDue: UInt64? {
-        guard let since = waitingSince else { return nil }
-        return since + (finishedPrefix > 0 ? Self.flushInterval : Self.stragglerInterval)
+    private func isDue(after interval: Duration, now: MonotonicTime) -> Bool {
+        waitingSince.map { now >= $0 + interval } ?? false
+    }
+
+    /// When the next acknowledgement falls due; nil when nothing waits.
+    package var nextDue: MonotonicTime? {
+        waitingSince.map { $0 + (finishedPrefix > 0 ? Self.flushInterval : Self.stragglerInterval) }
     }
 }

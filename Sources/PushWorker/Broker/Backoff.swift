@@ -3,15 +3,15 @@
 /// A success counts only once it has lasted for a while (`ended(after:)`), so that what comes and dies at once is not
 /// asked for again at full speed. Randomness comes in, so that an hour of reconnecting is a table in a test.
 package struct Backoff: Sendable {
-    /// How long a success must last for the waits to begin anew, in nanoseconds.
-    package static let probation: UInt64 = 10_000_000_000
+    /// How long a success must last for the waits to begin anew.
+    package static let probation = Duration.seconds(10)
 
-    /// The first bound, in nanoseconds.
-    package let base: UInt64
-    /// The largest bound, in nanoseconds; the larger one while this worker is late.
-    package var cap: UInt64 { isLate ? lateCap : usualCap }
-    private let usualCap: UInt64
-    private let lateCap: UInt64
+    /// The first bound.
+    package let base: Duration
+    /// The largest bound; the larger one while this worker is late.
+    package var cap: Duration { isLate ? lateCap : usualCap }
+    private let usualCap: Duration
+    private let lateCap: Duration
     /// Whether waits at the cap are drawn from its last quarter, but for the first one.
     private let isSteady: Bool
     /// Whether this worker is one of the few that come back late from this outage.
@@ -29,9 +29,9 @@ package struct Backoff: Sendable {
     }
 
     private init(base: Duration, cap: Duration, lateCap: Duration, isSteady: Bool) {
-        self.base = base.wholeNanoseconds
-        usualCap = cap.wholeNanoseconds
-        self.lateCap = lateCap.wholeNanoseconds
+        self.base = base
+        usualCap = cap
+        self.lateCap = lateCap
         self.isSteady = isSteady
     }
 
@@ -49,20 +49,22 @@ package struct Backoff: Sendable {
     /// Publishing again after a refusal or a return, and opening a publish channel again: 0.1 to 4 seconds.
     package static var publication: Backoff { Backoff(base: .milliseconds(100), cap: .seconds(4)) }
 
-    /// Draws the next wait in nanoseconds, never shorter than a twentieth of the bound so that a zero does not spin.
-    package mutating func next(using random: inout some RandomNumberGenerator) -> UInt64 {
+    /// Draws the next wait, never shorter than a twentieth of the bound so that a zero does not spin.
+    package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         let bound = bound(after: failures)
         let wasAtCap = failures > 0 && self.bound(after: failures - 1) == cap
         failures += 1
-        return UInt64.random(in: (isSteady && wasAtCap ? bound / 4 * 3 : bound / 20)...bound, using: &random)
+        let least = isSteady && wasAtCap ? bound / 4 * 3 : bound / 20
+        let wait = UInt64.random(in: least.wholeNanoseconds...bound.wholeNanoseconds, using: &random)
+        return .nanoseconds(Int64(clamping: wait))
     }
 
-    private func bound(after failures: Int) -> UInt64 { min(cap, base << UInt64(min(failures, 20))) }
+    private func bound(after failures: Int) -> Duration { min(cap, base * (1 << min(failures, 20))) }
 
     /// What had succeeded is over: the waits begin anew if it lasted.
     ///
-    /// - Parameter lifetime: How long it lasted, in nanoseconds.
-    package mutating func ended(after lifetime: UInt64) {
+    /// - Parameter lifetime: How long it lasted.
+    package mutating func ended(after lifetime: Duration) {
         if lifetime >= Self.probation { failures = 0 }
     }
 
@@ -70,16 +72,16 @@ package struct Backoff: Sendable {
     package mutating func crowded() {
         // No further: the first wait at the cap is the one that is drawn from all of it.
         failures = 0
-        while failures < 20, base << UInt64(failures) < cap { failures += 1 }
+        while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
     /// A connection that everybody may have lost is gone: the waits begin anew if it lasted.
     ///
     /// - Parameters:
-    ///   - lifetime: How long it lasted, in nanoseconds.
+    ///   - lifetime: How long it lasted.
     ///   - isCrowd: Whether the broker closed it, and with it surely those of all others.
     ///   - isLate: Whether this worker is one of the few that come back late from this outage, see `OutageDraw`.
-    package mutating func lost(after lifetime: UInt64, isCrowd: Bool, isLate: Bool) {
+    package mutating func lost(after lifetime: Duration, isCrowd: Bool, isLate: Bool) {
         self.isLate = isLate
         ended(after: lifetime)
         if isCrowd { crowded() }

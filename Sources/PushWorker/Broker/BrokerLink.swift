@@ -266,11 +266,11 @@ final class BrokerLink: ReadinessHandler {
             // A broker that closes its connections closes all of them, and everybody comes back at once. Those that come
             // late are chosen once for the whole worker; what follows another link is late as often as that is.
             backoff.lost(
-                after: now.nanoseconds(since: openedAt), isCrowd: error.code == .connectionClosed,
-                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now.nanoseconds))
+                after: now - openedAt, isCrowd: error.code == .connectionClosed,
+                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now))
         }
         drop()
-        state = .waiting(until: now.adding(nanoseconds: backoff.next(using: &random)))
+        state = .waiting(until: now + backoff.next(using: &random))
         targets = []
         doubt = nil
         trouble = error.message

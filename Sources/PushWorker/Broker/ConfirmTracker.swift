@@ -1,4 +1,5 @@
 internal import DequeModule
+package import EventLoop
 
 /// Matches publisher confirms and returns to what was published on one confirm channel.
 ///
@@ -27,7 +28,7 @@ package struct ConfirmTracker<Publication> {
         /// What those share that can look the same.
         let mark: UInt64
         /// When it was published.
-        let at: UInt64
+        let at: MonotonicTime
 
         /// What a positive confirm means for it.
         var fate: Fate { isDoubtful ? .perhapsReturned : isReturned ? .returned : .confirmed }
@@ -47,16 +48,16 @@ package struct ConfirmTracker<Publication> {
     package var span: Int { entries.count }
 
     /// When the oldest publication without a confirm was published; nil when all are confirmed.
-    package var oldest: UInt64? { entries.first?.at }
+    package var oldest: MonotonicTime? { entries.first?.at }
 
     /// Records a publication that was just written and gives its sequence number.
     ///
     /// - Parameters:
     ///   - publication: The publication.
     ///   - mark: A number that all have in common that one return can match; others may have it, too.
-    ///   - now: The time, in nanoseconds.
+    ///   - now: The time.
     @discardableResult
-    package mutating func published(_ publication: Publication, mark: UInt64 = 0, now: UInt64 = 0) -> UInt64 {
+    package mutating func published(_ publication: Publication, mark: UInt64 = 0, now: MonotonicTime) -> UInt64 {
         entries.append(Entry(publication: publication, mark: mark, at: now))
         unconfirmed += 1
         return first + UInt64(entries.count) - 1

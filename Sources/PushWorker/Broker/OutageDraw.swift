@@ -1,3 +1,4 @@
+package import EventLoop
 internal import Synchronization
 
 /// Draws once per worker and outage of its broker whether the worker is one of the few that come back late.
@@ -12,10 +13,10 @@ package struct OutageDraw: Sendable {
     /// worker comes back later than after five seconds in at most three outages of a hundred, so that this is the median
     /// of five at most once in 3,000 goes. One in ten would make that one go in a hundred.
     package static let share: UInt64 = 32
-    /// Losses within so many nanoseconds of the first are one outage: lanes learn of it each by itself.
-    package static let span: UInt64 = 5_000_000_000
+    /// Losses within so much time of the first are one outage: lanes learn of it each by itself.
+    package static let span = Duration.seconds(5)
 
-    private var drawn: (at: UInt64, isLate: Bool)?
+    private var drawn: (at: MonotonicTime, isLate: Bool)?
 
     /// A worker that has lost nothing.
     package init() {}
@@ -23,12 +24,12 @@ package struct OutageDraw: Sendable {
     /// Whether the worker is late after the loss of a connection.
     ///
     /// - Parameters:
-    ///   - now: The time of the loss by the monotonic clock, in nanoseconds.
+    ///   - now: The time of the loss.
     ///   - random: What is drawn from.
     /// - Returns: What was drawn at the first loss of the outage.
-    package mutating func isLate(now: UInt64, using random: inout some RandomNumberGenerator) -> Bool {
+    package mutating func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
         // Another lane may have read its clock a little later.
-        if let drawn, now < drawn.at || now - drawn.at < Self.span { return drawn.isLate }
+        if let drawn, now < drawn.at + Self.span { return drawn.isLate }
         let isLate = UInt64.random(in: 0..<Self.share, using: &random) == 0
         drawn = (now, isLate)
         return isLate
@@ -46,9 +47,9 @@ package struct OutageDraw: Sendable {
 
         /// Whether the worker is late after the loss of a connection; from any lane.
         ///
-        /// - Parameter now: The time of the loss by the monotonic clock, in nanoseconds.
+        /// - Parameter now: The time of the loss.
         /// - Returns: The same for all lanes that lost theirs in one outage.
-        package func isLate(now: UInt64) -> Bool {
+        package func isLate(now: MonotonicTime) -> Bool {
             var random = SystemRandomNumberGenerator()
             return draw.withLock { $0.isLate(now: now, using: &random) }
         }

@@ -29,18 +29,18 @@ final class Publisher {
     private var unnoted = Deque<Publication>()
     /// Refused or returned publications, to be published again together at `againAt`.
     private var again: [Publication] = []
-    private var againAt: UInt64 = 0
+    private var againAt = MonotonicTime(nanoseconds: 0)
     /// Where publications go that the broker closed the channel over; they wait in `again`, so that others go out.
     private var closed: Set<Publication.Destination> = []
     /// When the broker last refused or returned one.
-    private var refusedAt: UInt64 = 0
+    private var refusedAt = MonotonicTime(nanoseconds: 0)
     /// How many publications were refused or returned and are not confirmed yet, wherever they are.
     private var refused = 0
     private var backoff = Backoff.publication
     private var patience: ConfirmPatience
-    private let heldUpLimit: UInt64
+    private let heldUpLimit: Duration
     /// Since when `isCongested` without a pause.
-    private var congestedSince: UInt64?
+    private var congestedSince: MonotonicTime?
     private var random = SystemRandomNumberGenerator()
     private var main = ConfirmTracker<Publication>()
     private var replies = ConfirmTracker<Publication>()
@@ -65,11 +65,11 @@ final class Publisher {
 
         var state = State.closed
         /// When a closed channel is to be opened; nil without a connection.
-        var dueAt: UInt64?
+        var dueAt: MonotonicTime?
         /// When it was opened last.
-        var openedAt: UInt64 = 0
+        var openedAt = MonotonicTime(nanoseconds: 0)
         /// Since when the broker owes it the answer that opens it; nil where it does not.
-        var awaitedSince: UInt64? { state == .opening ? openedAt : nil }
+        var awaitedSince: MonotonicTime? { state == .opening ? openedAt : nil }
         var backoff = Backoff.publication
 
         /// The connection is gone, and the channel with it; how often it was closed before is kept in mind.
@@ -79,8 +79,8 @@ final class Publisher {
         }
 
         /// The broker closed the channel: it is opened again after a wait that grows while it does not last.
-        mutating func closed(now: UInt64, random: inout some RandomNumberGenerator) {
-            backoff.ended(after: now - min(now, openedAt))
+        mutating func closed(now: MonotonicTime, random: inout some RandomNumberGenerator) {
+            backoff.ended(after: now - openedAt)
             state = .closed
             dueAt = now + backoff.next(using: &random)
         }
@@ -119,7 +119,7 @@ final class Publisher {
         self.link = link
         self.renderer = renderer
         self.patience = patience
-        self.heldUpLimit = heldUpLimit.wholeNanoseconds
+        self.heldUpLimit = heldUpLimit
         self.isNoted = isNoted
         self.fate = fate
     }
@@ -137,7 +137,7 @@ final class Publisher {
     }
     /// Whether that has been so for so long that another worker should have the jobs that were not sent.
     func isHeldUp(now: MonotonicTime) -> Bool {
-        congestedSince.map { now.nanoseconds >= $0 + heldUpLimit } ?? false
+        congestedSince.map { now >= $0 + heldUpLimit } ?? false
     }
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {
@@ -158,13 +158,13 @@ final class Publisher {
         tracker.unconfirmed < allowance && tracker.span < span
     }
     /// Since when the broker owes what it has owed the longest: a confirm, or an open channel.
-    private var oldestDebt: UInt64? {
+    private var oldestDebt: MonotonicTime? {
         [main.oldest, replies.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince].compactMap(\.self).min()
     }
     /// Whether results can go out, but for the broker's flow control.
     var isOpen: Bool { mainIsOpen }
     /// When `publish(now:)` has something to do only because time passed.
-    var nextDue: UInt64? {
+    var nextDue: MonotonicTime? {
         guard link()?.session != nil else { return nil }
         let due = [
             again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt,
@@ -195,10 +195,10 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
-        congestedSince = isCongested ? congestedSince ?? now.nanoseconds : nil
+        congestedSince = isCongested ? congestedSince ?? now : nil
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
-        reopenChannels(session, now: now.nanoseconds)
-        if !again.isEmpty, now.nanoseconds >= againAt {
+        reopenChannels(session, now: now)
+        if !again.isEmpty, now >= againAt {
             // One that closes the channel goes alone, so that it costs no other its confirm.
             if !closed.isEmpty { allowance = 1 }
             waiting.prepend(contentsOf: again)
@@ -220,8 +220,8 @@ final class Publisher {
     ///
     /// - Returns: Whether it is still there.
     private func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
-        if session.isBlocked { patience.excused(now: now.nanoseconds) }
-        guard patience.runsOut(oldest: oldestDebt, now: now.nanoseconds) else { return true }
+        if session.isBlocked { patience.excused(now: now) }
+        guard patience.runsOut(oldest: oldestDebt, now: now) else { return true }
         let missing =
             unconfirmed > 0
             ? "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
@@ -249,7 +249,7 @@ final class Publisher {
                 return
             }
             counts.publications[publication.kind.rawValue] += 1
-            tracker.published(publication, mark: renderer.mark(of: publication), now: now.nanoseconds)
+            tracker.published(publication, mark: renderer.mark(of: publication), now: now)
         }
     }
 }
@@ -274,8 +274,8 @@ extension Publisher {
 extension Publisher {
     /// The publish connection is there: open both channels in confirm mode.
     func connectionOpened() {
-        mainChannel.dueAt = 0
-        repliesChannel.dueAt = 0
+        mainChannel.dueAt = MonotonicTime(nanoseconds: 0)
+        repliesChannel.dueAt = MonotonicTime(nanoseconds: 0)
     }
 
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
@@ -295,17 +295,17 @@ extension Publisher {
         }
     }
 
-    private func reopenChannels(_ session: AMQPSession, now: UInt64) {
+    private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
         do throws(AMQPError) {
             if Self.isDue(&mainChannel, now: now) { try session.openChannel(Self.mainChannel) }
             if Self.isDue(&repliesChannel, now: now) { try session.openChannel(Self.replyChannel) }
         } catch {
-            link()?.failed(error, now: MonotonicTime(nanoseconds: now))
+            link()?.failed(error, now: now)
         }
     }
 
     /// Whether a closed channel is to be opened now; it then counts as opening.
-    private static func isDue(_ channel: inout ConfirmChannel, now: UInt64) -> Bool {
+    private static func isDue(_ channel: inout ConfirmChannel, now: MonotonicTime) -> Bool {
         guard channel.state == .closed, let due = channel.dueAt, now >= due else { return false }
         channel.state = .opening
         channel.dueAt = nil
@@ -336,20 +336,20 @@ extension Publisher {
     /// The broker closed a channel, for instance because an exchange is missing (404): open it again after a while.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
         if channel == Self.mainChannel {
-            mainChannel.closed(now: now.nanoseconds, random: &random)
+            mainChannel.closed(now: now, random: &random)
             allowance = 1
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
             let lost = Self.toBeRepublished(main.channelLost())
             if lost.count == 1, let destination = lost[0].destination {
                 // It was alone, so it is what the broker does not take; others for the same exchange it may take.
                 waiting.append(contentsOf: lost)
-                close(destination, now: now.nanoseconds)
+                close(destination, now: now)
             } else {
                 waiting.prepend(contentsOf: lost)
             }
             trouble = "the broker closed the publish channel: \(code) \(text)"
         } else {
-            repliesChannel.closed(now: now.nanoseconds, random: &random)
+            repliesChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
             for lost in replies.channelLost() { fate(lost, .returned) }
@@ -375,7 +375,7 @@ extension Publisher {
         guard link()?.isDistrusted != true else { return }
         if channel == Self.mainChannel {
             _ = main.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
-                settled(publication, fate, now: now.nanoseconds)
+                settled(publication, fate, now: now)
             }
         } else {
             _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
@@ -395,7 +395,7 @@ extension Publisher {
         counts.confirms[confirm.rawValue] += 1
     }
 
-    private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: UInt64) {
+    private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         count(fate)
         if allowance < Self.window { allowance += 1 }
         guard fate != .confirmed else {
@@ -412,17 +412,17 @@ extension Publisher {
     }
 
     /// Lets everything for a destination step aside that the broker closed the channel over; others go on.
-    private func close(_ destination: Publication.Destination, now: UInt64) {
+    private func close(_ destination: Publication.Destination, now: MonotonicTime) {
         closed.insert(destination)
         for publication in waiting where publication.destination == destination { setAside(publication, now: now) }
         waiting.removeAll { $0.destination == destination }
     }
 
     /// Keeps a publication that the broker did not take, to be published again after a while.
-    private func setAside(_ publication: Publication, now: UInt64) {
+    private func setAside(_ publication: Publication, now: MonotonicTime) {
         if again.isEmpty {
             // Others may be taken meanwhile: only a time without any refusal shows that the trouble is over.
-            backoff.ended(after: now - min(now, refusedAt))
+            backoff.ended(after: now - refusedAt)
             againAt = now + backoff.next(using: &random)
         }
         refusedAt = now

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 
 /// Appends notes to the file of one lane. Confined to the thread that writes: each call may wait for the disk for as long
@@ -8,15 +9,15 @@ internal import Glibc
 struct JournalFile: ~Copyable {
     /// Most bytes of a file; a full one is kept as the `.old` one in place of the one before.
     static let segmentLimit = JournalMemory.capacity * JournalRecord.length
-    /// For how many nanoseconds a file is left alone before it is tried again.
-    static let retryInterval: UInt64 = 30_000_000_000
+    /// For how long a file is left alone before it is tried again.
+    static let retryInterval = Duration.seconds(30)
 
     private let path: String
     private let oldPath: String
     private let limit: Int
     private var descriptor: Int32 = -1
     private var size = 0
-    private var retryAt: UInt64 = 0
+    private var retryAt = MonotonicTime(nanoseconds: 0)
     /// Why the last notes were lost, in words for a person; nil after notes were written.
     private(set) var trouble: String?
 
@@ -30,7 +31,7 @@ struct JournalFile: ~Copyable {
         path = Self.path(directory: directory, lane: lane)
         oldPath = "\(directory)/lane-\(lane).old"
         self.limit = limit
-        open(now: 0)
+        open(now: MonotonicTime(nanoseconds: 0))
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -47,9 +48,9 @@ struct JournalFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - bytes: Whole records.
-    ///   - now: The time by the monotonic clock, in nanoseconds.
+    ///   - now: The time.
     /// - Returns: Whether they were written; `trouble` says why not.
-    mutating func append(_ bytes: [UInt8], now: UInt64) -> Bool {
+    mutating func append(_ bytes: [UInt8], now: MonotonicTime) -> Bool {
         if descriptor < 0, now >= retryAt { open(now: now) }
         if size + bytes.count > limit, size > 0 { rotate(now: now) }
         guard descriptor >= 0 else { return false }
@@ -67,7 +68,7 @@ struct JournalFile: ~Copyable {
         return true
     }
 
-    private mutating func open(now: UInt64) {
+    private mutating func open(now: MonotonicTime) {
         descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return leave(errno, now: now) }
         let end = Int(lseek(descriptor, 0, SEEK_END))
@@ -77,7 +78,7 @@ struct JournalFile: ~Copyable {
         guard size == end || ftruncate(descriptor, size) == 0 else { return leave(errno, now: now) }
     }
 
-    private mutating func rotate(now: UInt64) {
+    private mutating func rotate(now: MonotonicTime) {
         guard descriptor >= 0 else { return }
         close(descriptor)
         descriptor = -1
@@ -85,7 +86,7 @@ struct JournalFile: ~Copyable {
         open(now: now)
     }
 
-    private mutating func leave(_ reason: Int32, now: UInt64) {
+    private mutating func leave(_ reason: Int32, now: MonotonicTime) {
         trouble = Journal.Failure.system("cannot write to", path, reason).message
         retryAt = now + Self.retryInterval
         if descriptor >= 0 { close(descriptor) }

@@ -1,11 +1,13 @@
+internal import EventLoop
+
 /// Decides how long the results of accepted notifications wait for their notes to be written. Pure: time comes in.
 ///
 /// Nothing but duplicates depends on the journal, so a disk that hangs must not hold results up: after a while without
 /// progress none waits, until what was noted by then is written.
 struct JournalPatience {
-    /// After how many nanoseconds without progress results do not wait any more: a few times what a busy disk takes, and
+    /// After how much time without progress results do not wait any more: a few times what a busy disk takes, and
     /// little beside the time that a broker takes for its confirm when it is slow.
-    static var usual: UInt64 { 250_000_000 }
+    static let usual = Duration.milliseconds(250)
 
     /// How many notes were taken so far; the number of the last one.
     private(set) var noted: UInt64 = 0
@@ -14,7 +16,7 @@ struct JournalPatience {
     /// How many notes were written or lost: the number of the last one.
     private var handled: UInt64 = 0
     /// Since when notes wait without progress.
-    private var since: UInt64?
+    private var since: MonotonicTime?
     /// The note with which the disk has caught up; nil while results wait.
     private var goal: UInt64?
 
@@ -31,8 +33,8 @@ struct JournalPatience {
     ///
     /// - Parameters:
     ///   - handled: The number of the last note that was written or lost.
-    ///   - now: The time by the monotonic clock, in nanoseconds.
-    mutating func follow(handled: UInt64, now: UInt64) {
+    ///   - now: The time.
+    mutating func follow(handled: UInt64, now: MonotonicTime) {
         let hasMoved = handled > self.handled
         self.handled = handled
         if let goal, handled >= goal { self.goal = nil }
@@ -53,5 +55,5 @@ struct JournalPatience {
     func mayPublish(_ note: UInt64) -> Bool { note <= handled || goal != nil }
 
     /// When `follow(handled:now:)` has something to do only because time passed.
-    var due: UInt64? { goal == nil ? since.map { $0 + Self.usual } : nil }
+    var due: MonotonicTime? { goal == nil ? since.map { $0 + Self.usual } : nil }
 }

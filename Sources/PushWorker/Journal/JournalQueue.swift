@@ -125,7 +125,7 @@ final class JournalQueue: Sendable {
             }
             if !batch.isEmpty {
                 pause()
-                let isWritten = file.append(batch, now: MonotonicTime.now().nanoseconds)
+                let isWritten = file.append(batch, now: .now())
                 finish(batch.count / JournalRecord.length, last: last, trouble: isWritten ? nil : file.trouble)
                 wake()
             } else if isClosed {

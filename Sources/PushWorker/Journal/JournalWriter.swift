@@ -29,7 +29,7 @@ final class JournalWriter {
     private var patience = JournalPatience()
     private var pending: [UInt8] = []
     private var isStarted = false
-    private var retryAt: UInt64 = 0
+    private var retryAt = MonotonicTime(nanoseconds: 0)
     /// How far the notes were at the last `flush(now:)`.
     private var progress = JournalQueue.Progress()
 
@@ -67,7 +67,7 @@ final class JournalWriter {
     /// How many results did not wait for their notes.
     var late: Int { patience.late }
     /// When `flush(now:)` has something to do only because time passed.
-    var nextDue: UInt64? { patience.due }
+    var nextDue: MonotonicTime? { patience.due }
 
     /// Takes a note; it is handed over with the others of this turn.
     ///
@@ -84,9 +84,9 @@ final class JournalWriter {
 
     /// Hands over what was noted in this turn, and sees how far the thread is.
     ///
-    /// - Parameter now: The time by the monotonic clock, in nanoseconds.
+    /// - Parameter now: The time.
     /// - Returns: What the lane is to log.
-    func flush(now: UInt64) -> Event? {
+    func flush(now: MonotonicTime) -> Event? {
         if !isStarted, now >= retryAt { start(now: now) }
         if !pending.isEmpty {
             if isStarted {
@@ -113,7 +113,7 @@ final class JournalWriter {
         return isStarted ? queue.awaitEnd(atMost: patience) : true
     }
 
-    private func start(now: UInt64) {
+    private func start(now: MonotonicTime) {
         do throws(EventLoopError) {
             _ = try LoopThread.start(name: "martlet-journal", stackSize: Self.stackSize) {
                 [queue, directory, lane, limit, pause, wake] in

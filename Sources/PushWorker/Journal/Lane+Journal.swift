@@ -11,7 +11,7 @@ extension Lane {
     /// Hands over what was accepted in this turn, and sees what was written.
     func flushJournal() {
         guard let journal else { return }
-        let event = journal.flush(now: now.nanoseconds)
+        let event = journal.flush(now: now)
         counters.journalRecords = journal.written
         counters.journalDropped = journal.dropped
         counters.journalLate = journal.late

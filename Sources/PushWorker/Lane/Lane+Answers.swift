@@ -5,15 +5,15 @@ internal import RabbitMQ
 extension Lane {
     /// When the broker's answer to a route is overdue; nil where it owes none.
     func answerDue(of route: Route) -> MonotonicTime? {
-        requestPatience.due(oldest: route.consumer.unanswered?.since.nanoseconds).map(MonotonicTime.init(nanoseconds:))
+        requestPatience.due(oldest: route.consumer.unanswered?.since)
     }
 
     /// Gives the consume connection up where the broker owes a route an answer for too long.
     func keepPatience(with route: Route) {
         guard consumeLink.session != nil, let request = route.consumer.unanswered else { return }
         // A broker that says it lacks memory or disk is slow and will go on: with an alarm it owes nothing.
-        if publishLink.session?.isBlocked == true { requestPatience.excused(now: now.nanoseconds) }
-        guard requestPatience.runsOut(oldest: request.since.nanoseconds, now: now.nanoseconds) else { return }
+        if publishLink.session?.isBlocked == true { requestPatience.excused(now: now) }
+        guard requestPatience.runsOut(oldest: request.since, now: now) else { return }
         let seconds = now.nanoseconds(since: request.since) / 1_000_000_000
         let error = AMQPError(
             .timeout,

@@ -13,7 +13,7 @@ extension Lane {
             renderer: PublicationRenderer(
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
                 worker: settings.instance, includesDeviceToken: settings.includesDeviceToken),
-            patience: ConfirmPatience(usual: settings.confirmPatience.wholeNanoseconds),
+            patience: ConfirmPatience(usual: settings.confirmPatience),
             heldUpLimit: settings.heldUpLimit,
             isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in

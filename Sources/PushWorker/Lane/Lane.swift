@@ -71,7 +71,7 @@ final class Lane {
         self.handle = handle
         self.logger = logger
         clocks = ClockWatch(standstill: Self.standstill(settings))
-        requestPatience = ConfirmPatience(usual: settings.requestPatience.wholeNanoseconds)
+        requestPatience = ConfirmPatience(usual: settings.requestPatience)
         dueTimes = DueTimes(routes: settings.routes.count)
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
@@ -283,8 +283,8 @@ final class Lane {
         }
         if let due = consumeLink.nextDue(now: now) { wake(at: due.nanoseconds) }
         if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
-        if let due = publisher.nextDue { wake(at: due) }
-        if let due = journal?.nextDue { wake(at: due) }
+        if let due = publisher.nextDue { wake(at: due.nanoseconds) }
+        if let due = journal?.nextDue { wake(at: due.nanoseconds) }
         if let due = dueTimes.earliest { wake(at: due.nanoseconds) }
         if let drain {
             if now < drain.handBackAt { wake(at: drain.handBackAt.nanoseconds) }

@@ -62,7 +62,7 @@ struct LaneSettings: Sendable {
     /// After how much silence a connection to APNs is asked whether it lives.
     var pingInterval: Duration
     /// How long a confirm of the broker is awaited.
-    var confirmPatience = Duration.nanoseconds(ConfirmPatience.usual)
+    var confirmPatience = ConfirmPatience.usual
     /// How long the broker may owe an answer on a route's channel.
     var requestPatience = RouteConsumer.patience
     /// How long results may find no way out before jobs that were not sent are handed back.

@@ -51,7 +51,7 @@ struct DeliveryLedger {
     /// Whether nothing is left to be settled, or there is no channel to do it on.
     var isSettled: Bool { debts.isEmpty && (tracker.unacknowledged == 0 || !isOpen) }
     /// When acknowledgements fall due only because time passes.
-    var nextDue: MonotonicTime? { tracker.nextDue.map { MonotonicTime(nanoseconds: $0) } }
+    var nextDue: MonotonicTime? { tracker.nextDue }
 
     // MARK: Generations
 
@@ -118,12 +118,12 @@ struct DeliveryLedger {
 
     /// A delivery that became no job needs nothing but its acknowledgement.
     mutating func finish(_ tag: UInt64, at moment: Moment) {
-        tracker.done(tag, now: moment.monotonic.nanoseconds)
+        tracker.done(tag, now: moment.monotonic)
     }
 
     /// A job goes back to the broker, which is to write its dead letter.
     mutating func reject(_ job: JobInFlight, at moment: Moment) {
-        tracker.handedBack(job.deliveryTag, now: moment.monotonic.nanoseconds)
+        tracker.handedBack(job.deliveryTag, now: moment.monotonic)
         debts.append(.reject(job.deliveryTag))
         leave(job)
     }
@@ -136,7 +136,7 @@ struct DeliveryLedger {
 
     /// A delivery that became no job goes back to the broker, for another worker.
     mutating func requeue(_ tag: UInt64, at moment: Moment) {
-        tracker.handedBack(tag, now: moment.monotonic.nanoseconds)
+        tracker.handedBack(tag, now: moment.monotonic)
         debts.append(.requeue(tag))
     }
 
@@ -155,7 +155,7 @@ struct DeliveryLedger {
     ///   - flush: Whether acknowledgements go out that might wait for company.
     /// - Returns: How many deliveries they settle.
     mutating func decide(at moment: Moment, flush: Bool) -> Int {
-        let now = moment.monotonic.nanoseconds
+        let now = moment.monotonic
         let before = tracker.unacknowledged
         if let prefix = tracker.takePrefix(now: now, flush: flush) { debts.append(.acknowledge(prefix)) }
         for straggler in tracker.takeStragglers(now: now, flush: flush) { debts.append(.acknowledge(straggler)) }

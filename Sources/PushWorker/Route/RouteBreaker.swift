@@ -158,7 +158,7 @@ package struct RouteBreaker {
         guard state == .working ? isHopeless : isTroubled && state == .probing else { return }
         isTroubled = true
         probeDelay = Self.firstProbeDelay
-        state = .parked(until: now.adding(nanoseconds: troubleBackoff.next(using: &random)))
+        state = .parked(until: now + troubleBackoff.next(using: &random))
     }
 
     /// An answer that shows the credential is accepted: work again.

@@ -211,8 +211,8 @@ package struct RouteConsumer {
 
     /// Asks for nothing for a while, which grows while what was asked for last does not last.
     private mutating func hold(now: MonotonicTime, random: inout some RandomNumberGenerator) {
-        backoff.ended(after: now.nanoseconds(since: askedAt))
-        holdUntil = now.adding(nanoseconds: backoff.next(using: &random))
+        backoff.ended(after: now - askedAt)
+        holdUntil = now + backoff.next(using: &random)
     }
 
     private mutating func channelGone() {
