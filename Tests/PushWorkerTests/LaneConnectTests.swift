@@ -30,12 +30,18 @@ struct LaneConnectTests {
             answers.wait()
             return []
         }
-        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 0))
+        // Only a job makes a route connect.
+        let broker = try FakeBroker(FakeBroker.Behaviour(queue: "jobs", key: "production.normal.com.example.app"))
+        let table = RoutesTable(routes: [
+            TopologyRoute(name: "app", environment: .production, topics: ["com.example.app"])
+        ])
         defer { broker.stop() }
         let settings = LaneSettings(
             index: 0,
             routes: [
-                LaneSettings.RouteSettings(name: "app", queues: ["jobs"], connector: connector, credential: "key")
+                LaneSettings.RouteSettings(
+                    name: "app", queues: ["jobs"], claim: RouteClaim(table: table, index: 0), connector: connector,
+                    credential: "key")
             ],
             routeCount: 1, credentials: credentials, instance: "test", broker: broker.configuration,
             policy: RetryPolicy(), tierNames: [], version: "test", replyPattern: try ReplyPattern(""),
@@ -59,7 +65,7 @@ struct LaneConnectTests {
         let words = "looking up https://apns.test and connecting took longer than 0.1 seconds"
         #expect(failures.allSatisfy { $0.contains(words) }, "\(failures)")
         for _ in 0..<100 { answers.signal() }
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(4))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
