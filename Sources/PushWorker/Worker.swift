@@ -56,11 +56,13 @@ package final class Worker: Sendable {
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
         let handles = built.map { _ in LaneHandle() }
         let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))
+        let barrier = DrainBarrier(lanes: built.map(\.index))
         let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
         lanes = zip(built, handles).map { settings, handle in
             var settings = settings
             settings.announce = announce
-            settings.tell = { lane, message in byNumber[lane]?.post(message) }
+            settings.tell = { lane, message in byNumber[lane]?.post(message) ?? false }
+            settings.barrier = barrier
             return (settings, handle)
         }
         watcher = CredentialWatcher(
@@ -87,6 +89,7 @@ package final class Worker: Sendable {
                     try Lane(settings: settings, handle: handle, logger: logger).run()
                 } catch {
                     logger.critical("a lane cannot start", metadata: ["error": "\(error.message)"])
+                    _ = settings.barrier?.note(settings.index, isDrained: true)
                     handle.ended(isDrained: true)
                 }
             }

@@ -111,6 +111,8 @@ static void publish_jobs(int port, const char *form, long count, long routes, do
   int raw = !strcmp(form, "raw"), multicast = !strcmp(form, "multicast");
   if (raw) { p._flags |= AMQP_BASIC_HEADERS_FLAG; p.headers = (amqp_table_t){4, h}; p.content_type = text("application/vnd.apns.payload+json"); }
   char unique[37];
+  /* Ids of its own for each filling: a job that looks like one that was pushed lately may be taken for its redelivery. */
+  unsigned long first = (unsigned long)(getpid() & 0xfff) << 20;
   double began = seconds(CLOCK_MONOTONIC);
   for (long i = 1; i <= count; i++) {
     if (rate) sleep_until(began + i / rate);
@@ -118,7 +120,7 @@ static void publish_jobs(int port, const char *form, long count, long routes, do
       route_key(job_key, sizeof job_key, i % routes);
       h[1].value.value.bytes = text(job_topic);
     }
-    snprintf(unique, sizeof unique, "%08lx-14a8-41e5-b60b-1697f925ec7b", i);
+    snprintf(unique, sizeof unique, "%08lx-14a8-41e5-b60b-1697f925ec7b", (first + i) & 0xffffffff);
     p.message_id = text(unique);
     if (raw) memcpy(body, payload, BODY);
     else {

@@ -191,7 +191,8 @@ extension FaultCatalogue {
             let told = try ring.worker.log.split(separator: "\n").count {
                 $0.contains("the broker closes the connection") && $0.contains("320") && $0.contains("maintenance")
             }
-            ring.expect(told == 2, "the log tells of \(told) connections that were closed with 320 and why")
+            // Two of each lane.
+            ring.expect(told == 4, "the log tells of \(told) connections that were closed with 320 and why")
         },
         Fault(
             23, name: "consumer timeout", expects: "Takes the jobs again; acknowledges none on the lost channel",

@@ -301,6 +301,8 @@ struct RedeliveryMemoryTests {
             (0, 3, 2, true), (0, 3, 3, false), (0, 14, 2, true), (0, 15, 2, false), (6, 7, 2, false),
             // The other lane learned of its loss first.
             (0, 4, 2, true), (0, 1, 2, true),
+            // By the clock of its own turn a little later.
+            (0, 5, 2, true),
         ] as [(Int, Int, Int64, Bool)])
     func together(_ row: (opened: Int, lost: Int, returns: Int64, isKnown: Bool)) {
         var memory = RedeliveryMemory<Int, Work>()
@@ -322,5 +324,19 @@ struct RedeliveryMemoryTests {
         let finding = memory.redelivered(1, as: DeliveryOrigin(returns: row.returns), now: at(second * 20))
         let isKnown = if case .unfinished = finding { true } else { false }
         #expect(isKnown == row.isKnown)
+    }
+
+    @Test("The memory is larger the more lanes a route lives on, so that no lane pushes out what another had under way")
+    func lanes() {
+        var memory = RedeliveryMemory<Int, Work>(lanes: 8)
+        memory.generationEnded(of: 0, unfinished: [Unfinished(key: -1, job: Work(), bytes: 1)], now: 0)
+        for lane in 0..<8 {
+            var recent = RecentSettlements<Int>()
+            for key in 0..<RecentSettlements<Int>.capacity { recent.note(lane * 100_000 + key, now: 0) }
+            memory.generationEnded(of: lane, settled: recent.takeAll(), now: 0)
+        }
+        let finding = memory.redelivered(-1, now: 1)
+        let isKnown = if case .unfinished = finding { true } else { false }
+        #expect(isKnown)
     }
 }

@@ -37,8 +37,9 @@ struct RouteCredentialTests {
                 let surroundings = Route.Surroundings(
                     lane: lane, policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern(""),
                     tell: { [unowned self] lane, message in
-                        guard case .route(0, let message) = message else { return }
+                        guard case .route(0, let message) = message else { return false }
                         messages.append((lane, message))
+                        return true
                     })
                 let route = Route(
                     name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
@@ -138,5 +139,36 @@ struct RouteCredentialTests {
         #expect(route.devices.breaker.isTroubled)
         route.learn(.accepted(version: 1), at: Self.moment(11))
         #expect(route.devices.breaker.isParked)
+    }
+
+    @Test("A route without a connection begins with what was proved, and goes on with what was given up too early")
+    func withoutConnection() throws {
+        let (first, second) = (try credential(1), try credential(2))
+        var known = RouteCredential(name: "c", newest: first)
+        known.offered(second)
+        #expect(known.trusted === first && known.newest === second)
+        let isGivenUp = known.giveUp(2)
+        #expect(isGivenUp && known.newest === first)
+        let isGivenUpAgain = known.giveUp(2)
+        #expect(!isGivenUpAgain)
+        known.accepted(2)
+        #expect(known.trusted === second && known.newest === second)
+        // Nothing good is lost where the one in use is refused.
+        known.refusal = "InvalidProviderToken"
+        let third = try credential(3)
+        known.offered(third)
+        #expect(known.trusted === third)
+    }
+
+    @Test("A version whose time is over gives way to one whose time is now")
+    func untimely() throws {
+        let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)
+        let new = APNSCredential(name: "c", version: 2, context: try certificates.clientContext(), validity: 50...200)
+        var known = RouteCredential(name: "c", newest: old)
+        known.offered(new)
+        known.timePassed(100)
+        #expect(known.trusted === old)
+        known.timePassed(101)
+        #expect(known.trusted === new)
     }
 }

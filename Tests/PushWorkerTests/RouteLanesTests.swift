@@ -13,6 +13,8 @@ struct RouteLanesTests {
         private(set) var routes: [Route] = []
         private var messages: [(lane: Int, message: RouteMessage)] = []
         private var tags: [UInt64] = [0, 0]
+        /// Lanes that have ended.
+        var ended: Set<Int> = []
 
         init() throws {
             let shared = SharedRouteState(lanes: [0, 1])
@@ -28,8 +30,10 @@ struct RouteLanesTests {
                     lane: lane, policy: RetryPolicy(), publisher: publisher,
                     replyPattern: try ReplyPattern("^reply$"),
                     tell: { [unowned self] lane, message in
-                        guard case .route(0, let message) = message else { return }
+                        guard case .route(0, let message) = message else { return false }
+                        guard !ended.contains(lane) else { return false }
                         messages.append((lane, message))
+                        return true
                     })
                 routes.append(
                     Route(
@@ -54,9 +58,9 @@ struct RouteLanesTests {
         }
 
         /// Delivers a message; a job of three notifications.
-        func deliver(_ lane: Int, returns: Int = 0, at seconds: UInt64 = 1) {
+        func deliver(_ lane: Int, returns: Int = 0, isCopy: Bool = false, at seconds: UInt64 = 1) {
             tags[lane] += 1
-            let delivery = RouteLanesTests.delivery(tags[lane], returns: returns)
+            let delivery = RouteLanesTests.delivery(tags[lane], returns: returns, isCopy: isCopy)
             #expect(routes[lane].delivered(delivery, at: RouteLanesTests.moment(seconds)))
         }
 
@@ -86,12 +90,16 @@ struct RouteLanesTests {
         Moment(monotonic: 0 + .seconds(Int64(seconds)), wall: 1_763_712_800_000 + Int64(seconds) * 1_000)
     }
 
-    private static func delivery(_ tag: UInt64, returns: Int) -> Delivery {
+    private static func delivery(_ tag: UInt64, returns: Int, isCopy: Bool = false) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         let key = Array("development.normal.com.example.app".utf8)
         let body = Array(#"{"id":"job-1","device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}}}"#.utf8)
         var table = short("x-delivery-count") + [UInt8(ascii: "l")]
         table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
+        if isCopy {
+            table += short("x-apns-v") + [UInt8(ascii: "S"), 0, 0, 0, 1] + Array("1".utf8)
+            table += short("x-apns-duplicate") + [UInt8(ascii: "S"), 0, 0, 0, 8] + Array("possible".utf8)
+        }
         let written = [0xA0, 0] + short("application/json") + [0, 0, 0, UInt8(table.count)] + table
         let properties = key.count..<(key.count + written.count)
         return Delivery(
@@ -333,5 +341,83 @@ struct RouteLanesTests {
         pair.open(1)
         pair.deliver(1, returns: 2)
         #expect(!pair.routes[1].devices.hasWaiting && pair.underWay == 1)
+    }
+
+    @Test(
+        "Of two copies of one job, each on a lane of its own, one is pushed, whoever asks first",
+        arguments: [[0, 1], [1, 0]])
+    func copies(order: [Int]) throws {
+        let pair = try Pair()
+        for lane in order { pair.deliver(lane, isCopy: true) }
+        pair.tell()
+        #expect(pair.routes.map { $0.devices.waiting.count } == [1, 0])
+        #expect(pair.debts(1).count == 1 && pair.debts(0).isEmpty)
+        // A third one comes while the first is under way.
+        pair.deliver(1, isCopy: true)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting)
+    }
+
+    @Test("Where the other lane has ended nobody is waited for, and its job is pushed again")
+    func ended() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        _ = try send(3, on: pair.routes[0])
+        pair.lose(0)
+        pair.ended = [0]
+        pair.deliver(1, returns: 1)
+        #expect(pair.routes[1].devices.waiting.count == 1)
+        pair.deliver(1, returns: 1)
+        #expect(pair.routes[1].devices.waiting.count == 2)
+    }
+
+    @Test("A lane that ends lets nobody wait for its answer")
+    func ending() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        pair.deliver(1, returns: 1)
+        pair.tell()
+        #expect(!pair.routes[1].devices.hasWaiting)
+        pair.routes[0].close()
+        pair.tell()
+        #expect(pair.routes[1].devices.hasWaiting)
+    }
+
+    @Test("What is heard too late of a delivery that was lost again leaves alone the one that came after it")
+    func overtaken() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        var sent = try send(1, on: pair.routes[0])
+        pair.lose(0)
+        pair.open(0)
+        pair.deliver(1, returns: 1)
+        pair.lose(1)
+        pair.deliver(0, returns: 2)
+        #expect(pair.routes[0].devices.hasWaiting)
+        // Only now the first lane hears what the other one had.
+        pair.tell()
+        sent += try send(2, on: pair.routes[0])
+        accept(sent, on: pair.routes[0])
+        pair.tell()
+        #expect(pair.debts(0).count == 1)
+    }
+
+    @Test("A delivery that is lent counts as held by its lane, should it come again before that knows of its loss")
+    func lentAndLost() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        let sent = try send(3, on: pair.routes[0])
+        pair.lose(0)
+        pair.open(0)
+        pair.deliver(1, returns: 1)
+        pair.tell()
+        pair.deliver(0, returns: 2)
+        pair.tell()
+        #expect(!pair.routes[0].devices.hasWaiting)
+        pair.lose(1)
+        pair.tell()
+        #expect(!pair.routes[0].devices.hasWaiting, "its own job goes on")
+        accept(sent, on: pair.routes[0])
+        #expect(pair.debts(0).count == 1)
     }
 }

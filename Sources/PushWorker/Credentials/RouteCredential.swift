@@ -11,6 +11,8 @@ struct RouteCredential {
     private(set) var newest: APNSCredential?
     /// The version that the route's first connection uses: the first that was read, or one that was proved since.
     private(set) var trusted: APNSCredential?
+    /// A version that was given up, which APNs may accept later after all.
+    private var spare: APNSCredential?
     /// Why APNs refused it, in APNs' words; nil while it does not.
     var refusal: String?
     /// Why its time is not now; nil while it is.
@@ -28,6 +30,7 @@ struct RouteCredential {
     /// A new version was read.
     mutating func offered(_ version: APNSCredential) {
         newest = version
+        spare = nil
         // Nothing good can be lost.
         if trusted == nil || refusal != nil { trusted = version }
     }
@@ -42,6 +45,7 @@ struct RouteCredential {
 
     /// A version is accepted by APNs.
     mutating func accepted(_ version: Int) {
+        if spare?.version == version { newest = spare }
         if newest?.version == version { trusted = newest }
     }
 
@@ -50,6 +54,7 @@ struct RouteCredential {
     /// - Returns: Whether it would have been tried here.
     mutating func giveUp(_ version: Int) -> Bool {
         guard newest?.version == version, trusted?.version != version else { return false }
+        spare = newest
         newest = trusted
         return true
     }

@@ -81,8 +81,11 @@ final class Lane {
     func run() {
         let mailbox = mailbox
         handle.started { mailbox.post($0) }
-        defer { handle.ended(isDrained: isDrained) }
-        while !isFinished {
+        defer {
+            handle.ended(isDrained: isDrained)
+            _ = settings.barrier?.note(settings.index, isDrained: true)
+        }
+        while !mayEnd() {
             handle.pulse.turn()
             do throws(EventLoopError) {
                 try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait()))) { readClocks(now: $0) }
@@ -310,6 +313,8 @@ extension Lane {
             guard let route = routes.first(where: { $0.claim?.index == index }) else { return }
             route.told(message, at: moment)
             mark(route)
+        // It woke the lane, which sees that it may end.
+        case .allDrained: break
         case .drain(let deadline):
             guard drain == nil else { return }
             let half = deadline.nanoseconds(since: now) / 2
@@ -333,9 +338,13 @@ extension Lane {
     }
 
     /// Whether a drain has nothing left to do, or no time left to do it.
-    private var isFinished: Bool {
+    private func mayEnd() -> Bool {
         guard let drain else { return false }
-        return now >= drain.deadline || isDrained
+        guard now < drain.deadline else { return true }
+        guard let barrier = settings.barrier else { return isDrained }
+        guard barrier.note(settings.index, isDrained: isDrained) else { return false }
+        settings.announce(.allDrained)
+        return true
     }
 
     /// Whether nothing is in flight, and nothing more can arrive.

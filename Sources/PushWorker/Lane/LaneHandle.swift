@@ -15,13 +15,17 @@ final class LaneHandle: Sendable {
 
     private let state = Mutex(State())
 
-    /// Sends a message to the lane, now or as soon as it runs; a lane that has ended drops it.
-    func post(_ message: LaneMessage) {
-        let post = state.withLock { state -> (@Sendable (LaneMessage) -> Void)? in
+    /// Sends a message to the lane, now or as soon as it runs.
+    ///
+    /// - Returns: False for a lane that has ended, which drops it.
+    @discardableResult
+    func post(_ message: LaneMessage) -> Bool {
+        let (post, isEnded) = state.withLock { state -> ((@Sendable (LaneMessage) -> Void)?, Bool) in
             if state.post == nil, !state.isEnded { state.early.append(message) }
-            return state.post
+            return (state.post, state.isEnded)
         }
         post?(message)
+        return !isEnded
     }
 
     /// The lane runs: what was posted so far is delivered in order.

@@ -16,6 +16,8 @@ enum LaneMessage: Sendable {
     case credentialRefused(name: String, version: Int)
     /// The route at this position in the configuration, on another lane, has something to say to it on this one.
     case route(Int, RouteMessage)
+    /// All lanes are drained: end.
+    case allDrained
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

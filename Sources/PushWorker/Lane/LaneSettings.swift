@@ -39,8 +39,10 @@ struct LaneSettings: Sendable {
     var credentials: CredentialStore
     /// Tells all lanes of the worker, this one included.
     var announce: @Sendable (LaneMessage) -> Void = { _ in }
-    /// Tells one lane of the worker, by its number.
-    var tell: @Sendable (Int, LaneMessage) -> Void = { _, _ in }
+    /// Tells one lane of the worker, by its number; says whether it is there.
+    var tell: @Sendable (Int, LaneMessage) -> Bool = { _, _ in false }
+    /// Lets the worker's lanes end together; nil for a lane that ends by itself.
+    var barrier: DrainBarrier?
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
     /// Brokers, looked up and tried in random order at each connect.

@@ -42,6 +42,12 @@ struct AskedDeliveries {
         asked[job.deliveryTag] = Asked(job: job, isCopy: isCopy, missing: lanes, due: due)
     }
 
+    /// Whether nothing is asked.
+    var isEmpty: Bool { asked.isEmpty }
+
+    /// Whether a job is a copy that was asked about.
+    func isCopy(_ job: JobInFlight) -> Bool { asked[job.deliveryTag]?.isCopy == true }
+
     /// A lane has answered.
     ///
     /// - Parameters:
@@ -91,4 +97,6 @@ struct HeldKeys {
     var all: Set<RedeliveryKey> = []
     /// Of those that may be the first of two copies.
     var firsts: Set<RedeliveryKey> = []
+    /// Of copies about which the lane itself has asked the others.
+    var askedCopies: Set<RedeliveryKey> = []
 }

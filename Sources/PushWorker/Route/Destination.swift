@@ -129,7 +129,7 @@ final class Destination {
             unsent.append(resend.job)
             return true
         }
-        while let job = waiting.last, !job.isStarted {
+        while let job = waiting.last, !job.isStarted, isCurrent(job) {
             waiting.removeLast()
             unsent.append(job)
         }

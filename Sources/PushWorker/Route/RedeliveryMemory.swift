@@ -49,9 +49,11 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         case unfinished(Job)
     }
 
-    /// How many jobs of ended generations are remembered; the oldest are forgotten first, which costs duplicates.
+    /// How many jobs of ended generations are remembered for each lane; the oldest are forgotten first, which costs
+    /// duplicates.
     static var limit: Int { 4 * RecentSettlements<Key>.capacity }
-    /// How many bytes of messages are kept for jobs that are still being worked on, as many as one prefetch window.
+    /// How many bytes of messages are kept for jobs that are still being worked on, for each lane as many as one prefetch
+    /// window.
     static var byteLimit: Int { RouteCredit.byteCeiling }
     /// For how long with a channel what an ended generation left behind is remembered.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
@@ -79,10 +81,10 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         var unfinished: [Unfinished] = []
         /// Its latest delivery.
         var origin = DeliveryOrigin()
-        /// The lane whose channel was lost with that, and when.
-        var lost: (lane: Int, at: MonotonicTime)
+        /// The lane whose channel was lost with that, and when; nil for what was only handed back.
+        var lost: (lane: Int, at: MonotonicTime)?
         /// How many channels of other lanes were lost together with it.
-        var lostTogether: Int
+        var lostTogether = 0
         /// When it is forgotten; news of the same job prolongs it, and nothing else does.
         var until: MonotonicTime
 
@@ -104,8 +106,12 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// Since when there is no channel, after there was one; nil while there is one.
     private var pausedAt: MonotonicTime?
 
+    private let lanes: Int
+
     /// Starts with nothing to remember.
-    init() {}
+    ///
+    /// - Parameter lanes: On how many lanes the route lives.
+    init(lanes: Int = 1) { self.lanes = lanes }
 
     /// How many different jobs of ended generations are remembered.
     var count: Int { known.count }
@@ -143,7 +149,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
             }
         }
         for one in unasked { remember(one.key, until: now + Self.lifetime, lost) { $0.note(one.origin) } }
-        while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
+        while order.count > lanes * Self.limit || bytes > lanes * Self.byteLimit { forgetOldest() }
     }
 
     /// There is a channel more: from now on the time counts of what is remembered.
@@ -160,8 +166,10 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         closed[lane] = now
         // What another lane lost a moment ago may have been on its way to this one.
         if let since = open.removeValue(forKey: lane) {
-            for (key, one) in known
-            where one.lost.lane != lane && one.lost.at >= since && now - one.lost.at < Self.togetherness {
+            for (key, one) in known {
+                guard let lost = one.lost, lost.lane != lane, lost.at >= since, now - lost.at < Self.togetherness else {
+                    continue
+                }
                 known[key]?.lostTogether += 1
             }
         }
@@ -172,13 +180,15 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         _ key: Key, until: MonotonicTime, _ lost: (lane: Int, at: MonotonicTime)? = nil,
         _ change: (inout Known) -> Void
     ) {
-        let lost = lost ?? known[key]?.lost ?? (lane: -1, at: until)
-        // Lanes learn of their losses in any order.
-        let together = closed.count {
-            $0.key != lost.lane && $0.value <= lost.at && lost.at - $0.value < Self.togetherness
+        var one = known[key] ?? Known(until: until)
+        if let lost {
+            one.lost = lost
+            // Lanes learn of their losses in any order, and each by the clock of its own turn.
+            one.lostTogether = closed.count { $0.key != lost.lane && lost.at - $0.value < Self.togetherness }
         }
-        change(&known[key, default: Known(lost: lost, lostTogether: together, until: until)])
-        known[key]?.until = until
+        change(&one)
+        one.until = until
+        known[key] = one
         order.append((key, until))
     }
 
@@ -199,7 +209,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// be until then.
     mutating func handedBack(_ key: Key, now: MonotonicTime) {
         remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
-        while order.count > Self.limit { forgetOldest() }
+        while order.count > lanes * Self.limit { forgetOldest() }
     }
 
     /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.

@@ -25,7 +25,7 @@ extension Route {
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
         guard intake.hasSuspects else { return }
-        let isIdle = devices.isStill && (!hasChannelWork || channels.allSatisfy(\.isStill))
+        let isIdle = devices.isStill && asked.isEmpty && (!hasChannelWork || channels.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
         let returns = Self.returns(of: delivery)
@@ -150,7 +150,7 @@ extension Route {
             // This acknowledgement can be lost as well.
             intake.settled(key, as: delivery.origin, at: moment)
         case .unfinished(let job) where job.lane == surroundings.lane: takeOver(delivery, for: job.job, at: moment)
-        case .unfinished(let job): lend(delivery, key, to: job)
+        case .unfinished(let job): if !lend(delivery, key, to: job) { return .unsent }
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
         return .suppressed
@@ -187,16 +187,20 @@ extension Route {
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
         // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
         guard condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
-        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us.
-        guard ledger.isOpen, !consumer.mayReceive else { return }
-        var unsent = devices.takeUnsent(where: holds)
+        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
+        // lent goes back on another lane's channel.
+        let canRequeue = ledger.isOpen && !consumer.mayReceive
+        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.ledger.holds($0) }
+        var unsent = devices.takeUnsent(where: mayGoBack)
         if hasChannelWork, condition.isDraining {
-            for host in channels { unsent += host.takeUnsent(where: holds) }
+            for host in channels { unsent += host.takeUnsent(where: mayGoBack) }
         }
-        for job in unsent + refused.takeUnreported() {
+        if canRequeue { unsent += refused.takeUnreported() }
+        for job in unsent {
             if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
             if job.lent == nil { ledger.requeue(job, at: moment) } else { giveBackLent(job) }
         }
+        guard canRequeue else { return }
         for suspect in intake.releaseSuspects() { ledger.requeue(suspect, at: moment) }
     }
 

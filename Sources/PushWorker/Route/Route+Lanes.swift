@@ -4,14 +4,20 @@ internal import PushModel
 // What a route that lives on several lanes tells the same route on the others.
 extension Route {
     /// Tells the same route on another lane.
-    func tell(_ lane: Int, _ message: RouteMessage) {
-        guard let claim else { return }
-        surroundings.tell(lane, .route(claim.index, message))
+    ///
+    /// - Returns: Whether that lane is there.
+    @discardableResult
+    func tell(_ lane: Int, _ message: RouteMessage) -> Bool {
+        guard let claim else { return false }
+        return surroundings.tell(lane, .route(claim.index, message))
     }
 
     /// Tells the same route on all other lanes.
-    func tellOthers(_ message: RouteMessage) {
-        for lane in shared.lanes where lane != surroundings.lane { tell(lane, message) }
+    ///
+    /// - Returns: How many of them are there.
+    @discardableResult
+    func tellOthers(_ message: RouteMessage) -> Int {
+        shared.lanes.count { $0 != surroundings.lane && tell($0, message) }
     }
 
     /// The same route on another lane says something.
@@ -50,25 +56,19 @@ extension Route {
     /// - Returns: Whether anybody was asked.
     func askOthers(about job: JobInFlight, isCopy: Bool, at moment: Moment) -> Bool {
         guard shared.lanes.count > 1, let key = job.redeliveryKey else { return false }
-        let others = shared.lanes.count { $0 != surroundings.lane }
+        let others = tellOthers(.asked(onThisLane(job, key), isCopy: isCopy))
+        guard others > 0 else { return false }
         // Should the channel be lost meanwhile, it was not sent.
         ledger.took(job)
         asked.ask(job, isCopy: isCopy, lanes: others, now: moment.monotonic)
-        tellOthers(.asked(onThisLane(job, key), isCopy: isCopy))
         return true
     }
 
     /// All lanes have answered: what one of them had is in the memory now.
     private func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
         ledger.leave(one.job)
-        let isSuppressed: Bool
-        if one.isCopy {
-            isSuppressed = one.isKnown
-            if one.isKnown { suppressCopy(one.job, at: moment) }
-        } else {
-            isSuppressed = suppressRedelivery(one.job, at: moment) == .suppressed
-        }
-        guard !isSuppressed else { return }
+        guard !one.isKnown else { return suppressCopy(one.job, at: moment) }
+        guard suppressRedelivery(one.job, at: moment) != .suppressed else { return }
         ledger.took(one.job)
         takeIn(one.job, at: moment)
     }
@@ -79,10 +79,13 @@ extension Route {
     }
 
     /// Lends a delivery to the job on another lane that was pushed for an earlier one.
-    func lend(_ delivery: JobInFlight, _ key: RedeliveryKey, to job: JobOnLane) {
+    ///
+    /// - Returns: False where that lane has ended, and nobody will go on with the job.
+    func lend(_ delivery: JobInFlight, _ key: RedeliveryKey, to job: JobOnLane) -> Bool {
         let lent = onThisLane(delivery, key)
+        guard tell(job.lane, .lent(lent, for: job)) else { return false }
         intake.lend(lent, to: job, bytes: delivery.job.bytes.count)
-        tell(job.lane, .lent(lent, for: job))
+        return true
     }
 
     /// The job on another lane is done with a delivery that was lent to it.
@@ -111,10 +114,15 @@ extension Route {
     /// Tells another lane what this one has of a delivery.
     private func answer(_ delivery: DeliveryOnLane, isCopy: Bool, at moment: Moment) {
         if isCopy {
-            return tell(delivery.lane, .answered(delivery, isKnown: heldKeys(at: moment).firsts.contains(delivery.key)))
+            let keys = heldKeys(at: moment)
+            // Of lanes that ask each other about one copy each, the first is the one that goes on.
+            let isFirst = surroundings.lane < delivery.lane && keys.askedCopies.contains(delivery.key)
+            tell(delivery.lane, .answered(delivery, isKnown: isFirst || keys.firsts.contains(delivery.key)))
+            return
         }
         guard ledger.isOpen, heldKeys(at: moment).all.contains(delivery.key) else {
-            return tell(delivery.lane, .answered(delivery, isKnown: false))
+            tell(delivery.lane, .answered(delivery, isKnown: false))
+            return
         }
         // Either it is another message that looks the same, or the channel is gone and nobody here knows it yet.
         doubts.waiting.append(delivery)
@@ -147,15 +155,25 @@ extension Route {
         ledger.forEach { job in
             guard let key = job.redeliveryKey else { return }
             keys.all.insert(key)
-            // Of one that comes back unchanged a copy may be all that is left.
-            if !job.comesBackUnchanged { keys.firsts.insert(key) }
+            if asked.isCopy(job) {
+                keys.askedCopies.insert(key)
+            } else if !job.comesBackUnchanged {
+                // Of one that comes back unchanged a copy may be all that is left.
+                keys.firsts.insert(key)
+            }
         }
+        for (delivery, _) in intake.lentDeliveries { keys.all.insert(delivery.key) }
         doubts.keys = keys
         return keys
     }
 
     /// Goes on with a job of this lane, now that another one has its delivery.
     private func take(_ delivery: DeliveryOnLane, for job: JobOnLane, at moment: Moment) {
+        // A later delivery was quicker: the one that was lent is gone.
+        guard !ledger.holds(job.job) else {
+            tell(delivery.lane, .settled(delivery, of: job, .givenBack))
+            return
+        }
         // It may have come about while the delivery was on its way here.
         let isOver = job.job.isComplete
         job.job.redelivered(as: delivery)

@@ -32,8 +32,8 @@ final class Route {
         var journal: JournalWriter?
         /// What an earlier process noted; nil without a journal.
         var earlier: Journal?
-        /// Tells another lane of the worker something.
-        var tell: (Int, LaneMessage) -> Void = { _, _ in }
+        /// Tells another lane of the worker something; says whether it is there.
+        var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
         /// Gives a destination of the route connections.
         var open: (Route, Destination) -> Void = { _, _ in }
     }
@@ -236,8 +236,9 @@ final class Route {
     /// Whether a route that waited for results to go out can go on, now that pushes may.
     var mayGoOn: Bool { refused.isEmpty || refused.mayReport(surroundings.publisher) }
 
-    /// Closes all connections to APNs.
+    /// Closes all connections to APNs, and lets no other lane wait.
     func close() {
+        channelGone()
         devices.close()
         for host in channels { host.close() }
     }

@@ -16,7 +16,7 @@ final class SharedRouteState: Sendable {
     /// Watches the clock.
     let clock = Mutex(ClockSkewWatch())
     /// What redeliveries are recognised by.
-    let redeliveries = SharedRedeliveries()
+    let redeliveries: SharedRedeliveries
 
     /// Starts with nothing known.
     ///
@@ -25,6 +25,7 @@ final class SharedRouteState: Sendable {
     ///   - rate: Requests per second of the route, where limited.
     init(lanes: [Int] = [0], rate: Double? = nil) {
         self.lanes = lanes
+        redeliveries = SharedRedeliveries(lanes: lanes.count)
         self.rate = rate.map { SharedRate(perSecond: $0) }
     }
 }
@@ -35,13 +36,15 @@ final class SharedRedeliveries: Sendable {
     /// What is remembered, with jobs that belong to one lane each.
     typealias Memory = RedeliveryMemory<RedeliveryKey, JobOnLane>
 
-    private let memory = Mutex(Memory())
+    private let memory: Mutex<Memory>
     /// When the memory has something to forget, in nanoseconds; the largest number for never.
     private let due = Atomic<UInt64>(.max)
     private let unread = Atomic<UInt32>(0)
 
     /// Starts with nothing to remember.
-    init() {}
+    ///
+    /// - Parameter lanes: On how many lanes the route lives.
+    init(lanes: Int = 1) { memory = Mutex(Memory(lanes: lanes)) }
 
     /// How often deliveries that were held unread were given back, or lost with their channel.
     var unreadReturns: UInt32 { unread.load(ordering: .relaxed) }

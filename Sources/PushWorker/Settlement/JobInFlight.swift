@@ -78,6 +78,8 @@ final class JobInFlight {
     private var resent: Set<Int> = []
     /// The `message_id` of the result of its first notification, once that was rendered.
     var resultID: UUIDBytes?
+    /// What a redelivery is recognised by, once that was asked for.
+    var knownKey: RedeliveryKey?
     /// What the journal knows its message by; made once, and only with a journal on.
     private(set) lazy var journalMark = JournalMark.make(job.bytes, body: job.body, id: job.jobID)
     /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.

@@ -18,6 +18,7 @@ struct RedeliveryKey: Hashable {
 extension JobInFlight {
     /// What a redelivery of the job is recognised by; nil for a job that cannot or must not be.
     var redeliveryKey: RedeliveryKey? {
+        if let knownKey { return knownKey }
         // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
         guard !job.generatedID, job.replay == nil, refusal == nil, job.targetCount > 0,
             let first = job.nextIndex(from: 0)
@@ -32,9 +33,10 @@ extension JobInFlight {
         content.combine(job.enqueuedAt)
         content.combine(job.operation)
         if let channelID = job.channelID { for byte in job.bytes[channelID] { content.combine(byte) } }
-        return RedeliveryKey(
+        knownKey = RedeliveryKey(
             resultID: resultID ?? ResultReport.messageID(of: first, for: job), content: content.finalize(),
             notifications: job.notificationCount, bodyLength: job.body.count)
+        return knownKey
     }
 
     /// Whether this job is the first of two copies, and the other one the second.
