@@ -271,7 +271,7 @@ struct RouteIntakeTests {
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         var message = OutgoingMessage()
-        var copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
+        let copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
         renderer.render(copy, into: &message)
         #expect(header("x-apns-duplicate", in: message) == nil)
         copy.isRepublished = true

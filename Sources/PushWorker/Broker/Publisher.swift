@@ -234,20 +234,10 @@ final class Publisher {
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
         _ allowance: Int, _ session: AMQPSession, _ now: MonotonicTime
     ) throws(AMQPError) {
-        // Taken out first and put back where there was no room: that moves publications instead of copying them.
-        while Self.hasRoom(tracker, allowance), let publication = queue.popFirst() {
+        while Self.hasRoom(tracker, allowance), let publication = queue.first {
             renderer.render(publication, into: &message)
-            let isPublished: Bool
-            do throws(AMQPError) {
-                isPublished = try put(publication, on: channel, session)
-            } catch {
-                queue.prepend(publication)
-                throw error
-            }
-            guard isPublished else {
-                queue.prepend(publication)
-                return
-            }
+            guard try put(publication, on: channel, session) else { return }
+            queue.removeFirst()
             counts.publications[publication.kind.rawValue] += 1
             tracker.published(publication, mark: renderer.mark(of: publication), now: now)
         }
@@ -281,18 +271,17 @@ extension Publisher {
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
-        waiting.prepend(contentsOf: Self.toBeRepublished(main.channelLost()))
+        waiting.prepend(contentsOf: mainChannelLost())
         waitingReplies.prepend(contentsOf: replies.channelLost())
         mainChannel.lost()
         repliesChannel.lost()
     }
 
-    private static func toBeRepublished(_ lost: [Publication]) -> [Publication] {
-        lost.map { publication in
-            var publication = publication
-            publication.isRepublished = true
-            return publication
-        }
+    /// What was unconfirmed on the main channel is published again, and the broker may then have it twice.
+    private func mainChannelLost() -> [Publication] {
+        let lost = main.channelLost()
+        for publication in lost { publication.isRepublished = true }
+        return lost
     }
 
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
@@ -339,7 +328,7 @@ extension Publisher {
             mainChannel.closed(now: now, random: &random)
             allowance = 1
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
-            let lost = Self.toBeRepublished(main.channelLost())
+            let lost = mainChannelLost()
             if lost.count == 1, let destination = lost[0].destination {
                 // It was alone, so it is what the broker does not take; others for the same exchange it may take.
                 waiting.append(contentsOf: lost)
@@ -406,7 +395,6 @@ extension Publisher {
             return
         }
         trouble = publication.trouble(after: fate)
-        var publication = publication
         if fate == .perhapsReturned { publication.isRepublished = true }
         setAside(publication, now: now)
     }
@@ -426,7 +414,6 @@ extension Publisher {
             againAt = now + backoff.next(using: &random)
         }
         refusedAt = now
-        var publication = publication
         if !publication.isRefused { refused += 1 }
         publication.isRefused = true
         again.append(publication)

@@ -17,8 +17,9 @@ extension Lane {
             heldUpLimit: settings.heldUpLimit,
             isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in
-                publication.route.published(publication, fate, at: moment)
-                mark(publication.route)
+                let route = routes[publication.route]
+                route.published(publication, fate, at: moment)
+                mark(route)
             })
     }
 

@@ -1,7 +1,9 @@
 internal import PushModel
 
 /// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
-struct Publication {
+///
+/// An object, because it passes from queue to queue until then, and one queue has it at a time. Confined to its lane.
+final class Publication {
     /// What the message says.
     enum Content {
         /// The result of one notification.
@@ -26,16 +28,30 @@ struct Publication {
 
     /// The job it belongs to.
     let job: JobInFlight
-    /// The route that works on the job; it lives as long as the lane.
-    unowned let route: Route
+    /// The position on the lane of the route that works on the job.
+    let route: Int
     /// What it says.
     let content: Content
     /// The number of the note in the journal that must be written first; nil for none.
-    var note: UInt64?
+    let note: UInt64?
     /// Whether the broker refused or returned it, and has not taken it since.
     var isRefused = false
     /// Whether it was published before and it is not known what became of that: the broker may have it twice.
     var isRepublished = false
+
+    /// A message that is to be published.
+    ///
+    /// - Parameters:
+    ///   - job: The job it belongs to.
+    ///   - route: The route that works on the job.
+    ///   - content: What it says.
+    ///   - note: The number of the note in the journal that must be written first; nil for none.
+    init(job: JobInFlight, route: Route, content: consuming Content, note: UInt64? = nil) {
+        self.job = job
+        self.route = route.position
+        self.content = content
+        self.note = note
+    }
 
     /// Which exchange it goes to, replies apart.
     enum Destination: Hashable {

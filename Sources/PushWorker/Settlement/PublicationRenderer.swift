@@ -137,7 +137,7 @@ struct PublicationRenderer {
         if let traceparent = inFlight.job.traceparent {
             message.addHeader(HeaderName.traceparent, text: bytes.span.extracting(traceparent))
         }
-        message.withBody { report.appendBody(for: inFlight.job, from: origins[publication.route.position], to: &$0) }
+        message.withBody { report.appendBody(for: inFlight.job, from: origins[publication.route], to: &$0) }
     }
 }
 
