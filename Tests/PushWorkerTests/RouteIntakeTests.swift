@@ -195,7 +195,7 @@ struct RouteIntakeTests {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
         #expect(route.delivered(delivery(returns: 3), at: Self.moment(3)))
-        #expect(route.hasSuspects, "it waits to be taken up alone")
+        #expect(route.intake.hasSuspects, "it waits to be taken up alone")
         route.generationEnded(at: Self.moment(3))
         take(delivery(returns: 4), route, at: 4)
         #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)

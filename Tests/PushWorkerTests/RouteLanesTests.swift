@@ -58,9 +58,10 @@ struct RouteLanesTests {
         }
 
         /// Delivers a message; a job of three notifications.
-        func deliver(_ lane: Int, returns: Int = 0, isCopy: Bool = false, at seconds: UInt64 = 1) {
+        func deliver(_ lane: Int, returns: Int = 0, isCopy: Bool = false, id: String = "job-1", at seconds: UInt64 = 1)
+        {
             tags[lane] += 1
-            let delivery = RouteLanesTests.delivery(tags[lane], returns: returns, isCopy: isCopy)
+            let delivery = RouteLanesTests.delivery(tags[lane], returns: returns, isCopy: isCopy, id: id)
             #expect(routes[lane].delivered(delivery, at: RouteLanesTests.moment(seconds)))
         }
 
@@ -90,10 +91,10 @@ struct RouteLanesTests {
         Moment(monotonic: 0 + .seconds(Int64(seconds)), wall: 1_763_712_800_000 + Int64(seconds) * 1_000)
     }
 
-    private static func delivery(_ tag: UInt64, returns: Int, isCopy: Bool = false) -> Delivery {
+    private static func delivery(_ tag: UInt64, returns: Int, isCopy: Bool = false, id: String = "job-1") -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         let key = Array("development.normal.com.example.app".utf8)
-        let body = Array(#"{"id":"job-1","device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}}}"#.utf8)
+        let body = Array(#"{"id":"\#(id)","device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}}}"#.utf8)
         var table = short("x-delivery-count") + [UInt8(ascii: "l")]
         table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
         if isCopy {
@@ -219,7 +220,7 @@ struct RouteLanesTests {
         pair.deliver(1, returns: 2)
         pair.tell()
         #expect(!pair.routes[1].devices.hasWaiting && pair.debts(1).count == 1)
-        // Another worker had it in between: it is pushed.
+        // Another worker had it in between.
         pair.lose(1)
         pair.open(1)
         pair.deliver(1, returns: 9)
@@ -420,4 +421,36 @@ struct RouteLanesTests {
         accept(sent, on: pair.routes[0])
         #expect(pair.debts(0).count == 1)
     }
+
+    @Test("A job that came back often is taken up while nothing is under way on the other lanes, which then go on")
+    func suspect() throws {
+        let pair = try Pair()
+        pair.deliver(0)
+        let sent = try send(3, on: pair.routes[0])
+        func turn(_ lane: Int, at seconds: UInt64) {
+            _ = pair.routes[lane].turn(at: Self.moment(seconds), LaneCondition())
+            pair.tell(at: seconds)
+        }
+        // Taken up after the longest wait of a suspect.
+        pair.deliver(1, returns: 7, id: "suspect")
+        #expect(pair.routes[1].intake.heldCount == 1)
+        for seconds in 60...61 as ClosedRange<UInt64> { for lane in [1, 0] { turn(lane, at: seconds) } }
+        #expect(pair.routes[1].intake.heldCount == 1 && pair.routes[0].makesRoomForSuspects)
+        #expect(pair.routes[0].consumer.wantedPrefetch == 0)
+        accept(sent, on: pair.routes[0])
+        #expect(pair.debts(0, at: 62).count == 1)
+        for seconds in 62...63 as ClosedRange<UInt64> { for lane in [0, 1] { turn(lane, at: seconds) } }
+        #expect(pair.routes[1].intake.heldCount == 0 && pair.routes[1].hasSuspect)
+        // It is done with.
+        accept(try send(3, on: pair.routes[1]), on: pair.routes[1])
+        #expect(pair.debts(1, at: 64).count == 1)
+        turn(1, at: 64)
+        #expect(!pair.routes[0].makesRoomForSuspects && !pair.routes[1].hasSuspect)
+        turn(0, at: 64)
+        #expect(pair.routes[0].consumer.wantedPrefetch > 0)
+    }
+}
+
+extension Route {
+    fileprivate var hasSuspect: Bool { intake.hasSuspects }
 }

@@ -99,4 +99,29 @@ struct SharedRouteStateTests {
         sum.add(second)
         #expect(sum.isParked)
     }
+
+    @Test("Suspects have their turn on one lane after the other, once all other lanes stand still")
+    func suspects() {
+        let turns = SuspectTurns()
+        #expect(turns.lane == nil && turns.mayTake(1, of: [1]))
+        turns.note(1, hasSuspects: true)
+        #expect(turns.lane == 1 && !turns.mayTake(1, of: [0, 1, 2]))
+        for lane in [0, 2] {
+            #expect(!turns.mayTake(1, of: [0, 1, 2]))
+            let isNews = turns.note(lane, isStill: true)
+            #expect(isNews && !turns.note(lane, isStill: true))
+        }
+        #expect(turns.mayTake(1, of: [0, 1, 2]) && !turns.mayTake(0, of: [0, 1, 2]))
+        // Another lane has some, too: it goes first from now on, once this one is through.
+        turns.note(0, hasSuspects: true)
+        #expect(turns.lane == 0 && !turns.mayTake(1, of: [0, 1, 2]) && !turns.mayTake(0, of: [0, 1, 2]))
+        _ = turns.note(1, isStill: true)
+        #expect(turns.mayTake(0, of: [0, 1, 2]))
+        turns.note(0, hasSuspects: false)
+        turns.note(1, hasSuspects: false)
+        #expect(turns.lane == nil)
+        // What stood still then may have gone on.
+        turns.note(1, hasSuspects: true)
+        #expect(!turns.mayTake(1, of: [0, 1, 2]))
+    }
 }

@@ -243,7 +243,7 @@ final class Lane {
                 guard !route.isStarved else { return }
                 route.isStarved = true
                 starved.append(route)
-            } else if payment.sent > 0, route.hasSuspects {
+            } else if payment.sent > 0, route.awaitsAcknowledgements {
                 // The next one may be taken up now.
                 mark(route)
             }

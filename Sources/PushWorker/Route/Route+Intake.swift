@@ -24,7 +24,7 @@ extension Route {
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
-        guard intake.hasSuspects else { return }
+        guard intake.hasSuspects, shared.suspects.mayTake(surroundings.lane, of: shared.lanes) else { return }
         let isIdle = devices.isStill && asked.isEmpty && (!hasChannelWork || channels.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }

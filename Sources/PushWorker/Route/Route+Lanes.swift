@@ -36,8 +36,38 @@ extension Route {
             job.job.losesLent()
             destination(Destination.Kind(job.job.job.operation))?.drop { $0 === job.job }
         case .credential(let news): learn(news, at: moment)
+        // The lane looks at the route in any case.
+        case .suspectsChanged: break
         }
     }
+
+    /// Tells the other lanes what they must know of suspects, of which one lane at a time takes one up while all others
+    /// stand still.
+    func shareSuspects() {
+        guard shared.lanes.count > 1 else { return }
+        let lane = surroundings.lane
+        // One that cannot take them up now keeps nobody waiting.
+        let hasSuspects = intake.hasSuspects && devices.breaker.intake != .none
+        var isNews = hasSuspects != saidSuspects
+        if isNews {
+            saidSuspects = hasSuspects
+            shared.suspects.note(lane, hasSuspects: saidSuspects)
+        }
+        if let turn = shared.suspects.lane {
+            let isStill =
+                turn != lane && !consumer.mayReceive && !ledger.hasDebts
+                && ledger.unacknowledged == intake.heldCount
+            if shared.suspects.note(lane, isStill: isStill) { isNews = true }
+        }
+        guard isNews else { return }
+        for other in shared.lanes where other != lane && !tell(other, .suspectsChanged) {
+            // A lane that has ended does nothing any more.
+            _ = shared.suspects.note(other, isStill: true)
+        }
+    }
+
+    /// Whether another lane is to have nothing beside it, because it takes up suspects.
+    var makesRoomForSuspects: Bool { shared.suspects.lane.map { $0 != surroundings.lane } ?? false }
 
     /// Whether a job has a delivery that can still be settled, here or on another lane.
     func holds(_ job: JobInFlight) -> Bool { job.lent != nil || ledger.holds(job) }

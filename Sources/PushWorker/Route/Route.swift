@@ -82,6 +82,8 @@ final class Route {
     var credit: RouteCredit
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
+    /// Whether the other lanes know of suspects here.
+    var saidSuspects = false
     /// Deliveries about which other lanes were asked.
     var asked = AskedDeliveries()
     /// What other lanes have asked.
@@ -160,7 +162,8 @@ final class Route {
         if maySend { send(to: devices, at: moment) }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
-        // 8. Last what is wanted of the broker, because that depends on what was sent and taken up.
+        // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
+        shareSuspects()
         updateIntake(condition)
         let actions = consumer.actions(at: moment)
         if consumer.isProving, !doubts.waiting.isEmpty, !actions.isEmpty {
@@ -188,6 +191,7 @@ final class Route {
         }
         switch devices.breaker.intake {
         case .none: consumer.wantedPrefetch = 0
+        case .one where makesRoomForSuspects, .full where makesRoomForSuspects: consumer.wantedPrefetch = 0
         // What is here already is the next probe: more would wait for its turn, or come back too often to look harmless.
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
         // Suspects that came with a whole window are taken up before anything else is delivered.
@@ -223,8 +227,9 @@ final class Route {
             + "\(ledger.mostUnacknowledged)"
     }
 
-    /// Whether deliveries are held, or one is being worked on, that may have ended the process before.
-    var hasSuspects: Bool { intake.hasSuspects }
+    /// Whether something waits until all that was acknowledged is: deliveries that may have ended the process before are
+    /// held, or one is being worked on, here or on another lane.
+    var awaitsAcknowledgements: Bool { intake.hasSuspects || makesRoomForSuspects }
 
     /// Whether the route has something to do that only waits for results to find their way out.
     var waitsForPublisher: Bool {

@@ -41,6 +41,8 @@ enum RouteMessage: Sendable {
     case settled(DeliveryOnLane, of: JobOnLane, LentFate)
     /// My channel is gone, and the delivery I lent with it; the broker delivers it again to one of us.
     case lost(DeliveryOnLane, of: JobOnLane)
+    /// What is to be known of suspects has changed: look again.
+    case suspectsChanged
     /// APNs told me something about our credential.
     case credential(CredentialNews)
 }

@@ -13,6 +13,8 @@ final class SharedRouteState: Sendable {
     let cooling = SharedCoolingTokens()
     /// The share of dead tokens among final answers.
     let deadTokens = SharedDeadTokens()
+    /// Whose turn it is to take up jobs that came back often.
+    let suspects = SuspectTurns()
     /// Watches the clock.
     let clock = Mutex(ClockSkewWatch())
     /// What redeliveries are recognised by.
