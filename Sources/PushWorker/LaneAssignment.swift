@@ -13,6 +13,12 @@ struct LaneAssignment {
         var connections: APNSConnectionCount
     }
 
+    /// The most lanes of a route that asks for none: as many as it may have connections, of which Apple wants few.
+    static let automaticMaximum = APNSPoolConfiguration.automaticMaximum
+    /// The most lanes that a route can ask for: a crash of the worker may count once for each, and jobs that came back too
+    /// often are refused.
+    static let maximum = 16
+
     /// How many lanes the worker has.
     let lanes: Int
     /// How many routes are configured.
@@ -20,7 +26,7 @@ struct LaneAssignment {
 
     /// The places of a route.
     ///
-    /// By default these are all lanes while there are no more routes than lanes, else one. No lane is without a
+    /// By default these are all lanes, up to a limit, while there are no more routes than lanes, else one. No lane is without a
     /// connection, so that few connections are few lanes. Where it is not all lanes, a hash of the name decides which, the
     /// same in every worker.
     ///
@@ -30,7 +36,8 @@ struct LaneAssignment {
     ///   - connections: How many connections the worker may open for it.
     /// - Returns: At least one place, in the order in which connections are dealt out.
     func shares(of name: String, lanes wanted: AutomaticOr<Int>, connections: AutomaticOr<Int>) -> [Share] {
-        var count = min(wanted.fixedValue ?? (routes <= lanes ? lanes : 1), lanes)
+        let automatic = routes <= lanes ? Self.automaticMaximum : 1
+        var count = min(wanted.fixedValue ?? automatic, lanes)
         if let most = connections.fixedValue { count = min(count, most) }
         count = max(1, count)
         let first = Self.lane(of: name, among: lanes)

@@ -13,9 +13,11 @@ struct PoisonTests {
     /// How often a worker is started at most.
     private static let restarts = 25
 
-    @Test("A job that crashes worker after worker ends in the dead letters, and all its neighbours are pushed")
-    func poison() async throws {
-        try await KillRing.run(settings: "lanes: 1\nprefetch: 500") { ring in
+    @Test(
+        "A job that crashes worker after worker ends in the dead letters, and all its neighbours are pushed",
+        arguments: [1, 2])
+    func poison(lanes: Int) async throws {
+        try await KillRing.run(settings: "lanes: \(lanes)\nprefetch: 500") { ring in
             let jobs = RunJob.several(Self.jobs)
             // In the midst of the first window, so that there are neighbours before and behind it.
             let culprit = jobs[250]
@@ -36,8 +38,9 @@ struct PoisonTests {
                 }
             }
             let worker = try #require(survivor, "after \(crashes) crashes the job still kills workers")
-            // Returned ten times: once each time a worker died of it.
-            #expect(crashes == 10)
+            // Returned ten times: once each time a worker died of it. With two lanes what comes back from one may come back
+            // from the other as well until it is a suspect, and three returns more are allowed for that.
+            #expect(lanes == 1 ? crashes == 10 : 7...13 ~= crashes, "\(crashes)")
             try await ring.awaitEmptyJobQueue()
             let state = try await ring.account(of: watch)
             let accepted = ResultSummary.Kind(outcome: "accepted", status: 200, reason: nil)
@@ -47,7 +50,7 @@ struct PoisonTests {
             let verdict = state.ledger.verdict()
             #expect(verdict.isClean)
             #expect(!ring.local.simulator.ledger.records().contains { $0.id.description == culprit.id })
-            print("poison: \(crashes) crashes, \(verdict.explainedDuplicates) pushed twice")
+            print("poison on \(lanes) lanes: \(crashes) crashes, \(verdict.explainedDuplicates) pushed twice")
             try await ring.stop([worker])
         }
     }

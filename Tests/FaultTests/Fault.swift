@@ -60,8 +60,10 @@ struct FaultSetup: Sendable {
     var workers = 1
     /// The apps pushed for, each with a route and a queue.
     var apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
+    /// How many lanes workers have, where a fault does not say otherwise.
+    static let lanes = 2
     /// More lines of the workers' configuration.
-    var settings = "lanes: 2"
+    var settings = "lanes: \(FaultSetup.lanes)"
     /// Variables that override the workers' configuration.
     var variables: [String: String] = [:]
     /// A program and arguments that become the worker.

@@ -9,7 +9,8 @@ struct LaneAssignmentTests {
         "All lanes while there are no more routes than lanes, else one; never more lanes than connections",
         arguments: [
             // Lanes, routes, lanes wanted, connections; lanes it gets.
-            (2, 1, nil, nil, 2), (2, 2, nil, nil, 2), (2, 3, nil, nil, 1), (1, 1, nil, nil, 1), (16, 4, nil, nil, 16),
+            (2, 1, nil, nil, 2), (2, 2, nil, nil, 2), (2, 3, nil, nil, 1), (1, 1, nil, nil, 1), (16, 4, nil, nil, 8),
+            (16, 4, 16, nil, 16),
             (2, 3, 2, nil, 2), (4, 200, 3, nil, 3), (4, 1, 1, nil, 1), (2, 1, 9, nil, 2),
             (4, 1, nil, 1, 1), (4, 1, nil, 3, 3), (4, 1, 3, 2, 2), (4, 1, nil, 64, 4),
         ] as [(Int, Int, Int?, Int?, Int)])
@@ -28,7 +29,7 @@ struct LaneAssignmentTests {
             (2, nil, [.automatic(maximum: 4), .automatic(maximum: 4)]),
             (3, nil, [.automatic(maximum: 3), .automatic(maximum: 3), .automatic(maximum: 2)]),
             (1, nil, [.automatic(maximum: 8)]), (3, 4, [.fixed(2), .fixed(1), .fixed(1)]), (2, 1, [.fixed(1)]),
-            (9, nil, [APNSConnectionCount](repeating: .automatic(maximum: 1), count: 9)),
+            (9, nil, [APNSConnectionCount](repeating: .automatic(maximum: 1), count: 8)),
         ] as [(Int, Int?, [APNSConnectionCount])])
     func dealing(_ row: (lanes: Int, connections: Int?, expected: [APNSConnectionCount])) {
         let shares = LaneAssignment(lanes: row.lanes, routes: 1).shares(

@@ -43,6 +43,17 @@ struct PoisonWatchTests {
         #expect("\(treatment)" == expected)
     }
 
+    @Test(
+        "The more lanes a route lives on the more often what is refused came back, below the queue's delivery limit",
+        arguments: [(1, 10), (2, 13), (8, 31), (11, 40), (16, 40)] as [(Int, Int64)])
+    func lanes(_ row: (lanes: Int, limit: Int64)) {
+        var watch = Watch(lanes: row.lanes)
+        #expect(watch.limit == row.limit && row.limit + Watch.journalledReturns < 50)
+        #expect(watch.delivered(count: row.limit - 1) == .alone)
+        #expect(watch.delivered(count: row.limit) == .refused)
+        #expect(watch.delivered(count: row.limit, knowledge: .journalled) == .alone)
+    }
+
     @Test("A channel begins narrow, until a harmless delivery comes, or none for a while")
     func look() {
         #expect(!wide().isNarrow)

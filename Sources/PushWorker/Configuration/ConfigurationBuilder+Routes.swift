@@ -98,7 +98,8 @@ extension ConfigurationBuilder {
                 "\(entry.name(of: "credential")): no credential is named \"\(credential.value)\".\(hint)")
         }
         let connections = entry.value("connections", default: .automatic, SettingParsers.automatic(1...64))
-        let lanes = entry.value("lanes", default: .automatic, SettingParsers.automatic(1...256))
+        let lanes = entry.value(
+            "lanes", default: .automatic, SettingParsers.automatic(1...LaneAssignment.maximum))
         let highLane = entry.value("high_lane", default: false, SettingParsers.boolean)
         let rate = entry.optional(
             "rate", SettingParsers.number(0.001...1_000_000, "notifications per second, or null"))?.value

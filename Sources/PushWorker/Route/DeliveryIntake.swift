@@ -16,6 +16,8 @@ struct DeliveryIntake {
     private let redeliveries: SharedRedeliveries
     /// The number of the lane.
     private let lane: Int
+    /// On how many lanes the route lives.
+    private let lanes: Int
     /// What the present generation settled last.
     private var recent = RecentSettlements<RedeliveryKey>()
     /// Deliveries of the present generation that are lent to jobs on other lanes, by their tags.
@@ -23,7 +25,7 @@ struct DeliveryIntake {
     /// Whether there is a channel.
     private var hasChannel = false
     /// Holds what may have ended the process before, to be taken up alone.
-    private var poison = PoisonWatch<Delivery>()
+    private var poison: PoisonWatch<Delivery>
     /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
     private var idleSince: MonotonicTime?
 
@@ -38,9 +40,12 @@ struct DeliveryIntake {
     /// - Parameters:
     ///   - redeliveries: The route's memory.
     ///   - lane: The number of the lane.
-    init(_ redeliveries: SharedRedeliveries = SharedRedeliveries(), lane: Int = 0) {
+    ///   - lanes: On how many lanes the route lives.
+    init(_ redeliveries: SharedRedeliveries = SharedRedeliveries(), lane: Int = 0, lanes: Int = 1) {
         self.redeliveries = redeliveries
         self.lane = lane
+        self.lanes = lanes
+        poison = PoisonWatch(lanes: lanes)
     }
 
     /// Whether suspects are held, or one is being worked on.
@@ -67,7 +72,7 @@ struct DeliveryIntake {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
             return .ordinary
         }
-        let isOften = returns >= PoisonWatch<Delivery>.limit
+        let isOften = returns >= poison.limit
         return poison.delivered(
             count: returns, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
     }
@@ -225,7 +230,7 @@ struct DeliveryIntake {
             }
         }
         if poison.heldCount > 0 { redeliveries.returnedUnread() }
-        poison = PoisonWatch()
+        poison = PoisonWatch(lanes: lanes)
         idleSince = nil
     }
 

@@ -32,10 +32,13 @@ struct PoisonWatch<Held> {
 
     /// From how many returns on a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
-    /// From how many returns on it is refused: far below the queue's delivery limit, which leaves no result.
+    /// From how many returns on it is refused where its route lives on one lane.
     static var limit: Int64 { 10 }
-    /// The same for one that the journal knows, which is read once more so that what was pushed is reported as such.
-    static var journalledLimit: Int64 { 15 }
+    /// The most that this can be: below the queue's delivery limit of 50, which leaves no result.
+    static var mostLimit: Int64 { 40 }
+    /// How many returns more it takes for one that the journal knows, which is read once more so that what was pushed is
+    /// reported as such.
+    static var journalledReturns: Int64 { 5 }
     /// For how long a new consumer looks for suspects before it takes an empty queue for a harmless one.
     static var lookTime: Duration { .seconds(2) }
     /// The longest that a suspect waits; doubled with each further return.
@@ -43,6 +46,9 @@ struct PoisonWatch<Held> {
     /// Several queues and routes may each hold one, and a crash counts against all of them. Who came back more often
     /// waits longer, so that those who are only neighbours get through before the culprit is touched.
     static var longestWait: Duration { .milliseconds(20) }
+
+    /// From how many returns on a delivery is refused.
+    let limit: Int64
 
     private struct Suspect {
         var held: Held
@@ -56,7 +62,13 @@ struct PoisonWatch<Held> {
     private var lookUntil: MonotonicTime? = .distantFuture
 
     /// Starts with a look at what comes first.
-    init() {}
+    ///
+    /// A process that dies takes the channels of all its lanes along, one after the other: what came back from the first
+    /// goes to the next that has room, and comes back from that one, too. So a crash may count once for each lane, until
+    /// its culprit is a suspect, which is the third time at the latest; from then on all other lanes stand still.
+    ///
+    /// - Parameter lanes: On how many lanes the route lives.
+    init(lanes: Int = 1) { limit = min(Self.mostLimit, Self.limit + Self.suspicion * Int64(lanes - 1)) }
 
     /// How many suspects are held.
     var heldCount: Int { suspects.count }
@@ -84,11 +96,11 @@ struct PoisonWatch<Held> {
     ///
     /// - Parameter knowledge: What is known of it; it matters only where it would be refused.
     mutating func delivered(count: Int64, knowledge: Knowledge = .none) -> Treatment {
-        if count >= Self.limit {
+        if count >= limit {
             // Refusing what was pushed would contradict its result, under the same id.
             switch knowledge {
             case .remembered: return .alone
-            case .journalled where count < Self.journalledLimit: return .alone
+            case .journalled where count < limit + Self.journalledReturns: return .alone
             case .none, .journalled: return .refused
             }
         }

@@ -121,7 +121,7 @@ final class Route {
         self.credit = credit
         self.shared = shared
         deadTokens = DeadTokenTally(shared.deadTokens)
-        intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane)
+        intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         self.surroundings = surroundings
         self.devices = devices
         self.channels = channels
