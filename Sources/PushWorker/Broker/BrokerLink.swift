@@ -267,7 +267,7 @@ final class BrokerLink: ReadinessHandler {
             // late are chosen once for the whole worker; what follows another link is late as often as that is.
             backoff.lost(
                 after: now - openedAt, isCrowd: error.code == .connectionClosed,
-                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now))
+                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now, using: &random))
         }
         drop()
         state = .waiting(until: now + backoff.next(using: &random))

@@ -47,11 +47,12 @@ package struct OutageDraw: Sendable {
 
         /// Whether the worker is late after the loss of a connection; from any lane.
         ///
-        /// - Parameter now: The time of the loss.
+        /// - Parameters:
+        ///   - now: The time of the loss.
+        ///   - random: What is drawn from.
         /// - Returns: The same for all lanes that lost theirs in one outage.
-        package func isLate(now: MonotonicTime) -> Bool {
-            var random = SystemRandomNumberGenerator()
-            return draw.withLock { $0.isLate(now: now, using: &random) }
+        package func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
+            draw.withLock { $0.isLate(now: now, using: &random) }
         }
     }
 }
