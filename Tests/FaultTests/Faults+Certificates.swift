@@ -88,8 +88,8 @@ private struct Distrust: Sendable {
         Distrust(name: "expired", log: "certificate has expired", startingIn: -10),
         Distrust(name: "not-yet-valid", log: "not yet valid", startingIn: 10),
         Distrust(name: "old-protocol", log: "protocol version", options: ",{versions,['tlsv1']}"),
-        Distrust(name: "no-client-certificate", log: "TLS failed during the login", showsCertificate: false),
-        Distrust(name: "unknown-client", log: "TLS failed during the login", isStranger: true),
+        Distrust(name: "no-client-certificate", log: "certificate required", showsCertificate: false),
+        Distrust(name: "unknown-client", log: "the peer refused our certificate", isStranger: true),
     ]
 }
 
