@@ -30,6 +30,9 @@ package struct LoopThread: Sendable {
         }
     }
 
+    /// The stack of a thread that needs no other, in bytes.
+    package static let usualStackSize = 2 << 20
+
     private let handle: Handle
 
     /// Starts a thread.
@@ -41,7 +44,7 @@ package struct LoopThread: Sendable {
     /// - Returns: the running thread; letting it go does not end it.
     /// - Throws: `EventLoopError` when the system has no room for another thread.
     package static func start(
-        name: String, stackSize: Int = 2 << 20, _ body: sending @escaping () -> Void
+        name: String, stackSize: Int = usualStackSize, _ body: sending @escaping () -> Void
     ) throws(EventLoopError) -> LoopThread {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -69,7 +69,8 @@ struct FaultMessage: Sendable {
 extension FaultRing {
     /// Publishes messages one after the other and waits until the broker confirmed them all; each is a promise.
     func publish(_ messages: [FaultMessage]) async throws {
-        let refused = try await BlockingWork.run("producer") { [local, audit] in
+        // Nested tables are nested objects here, which take a large stack to build, to write and to let go.
+        let refused = try await BlockingWork.run("producer", stackSize: 256 << 20) { [local, audit] in
             let client = try local.connect("producer")
             defer { client.close() }
             var message = OutgoingMessage()
