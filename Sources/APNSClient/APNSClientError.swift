@@ -5,7 +5,7 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
         /// The kind's name, for logs and metrics.
         package let description: String
 
-        /// The configured address is none that can be used.
+        /// The configured address cannot be used.
         package static let badAddress = Code(description: "badAddress")
         /// No address of the host could be connected to, or its name has none.
         package static let unreachable = Code(description: "unreachable")

@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 
 /// Decides how many requests one connection takes, and when it takes no more. Pure: sizes and times come in.
@@ -53,8 +54,8 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// Strikes that retire a connection when they fall into `strikeWindow`.
     static let strikeLimit = 3
-    /// How long a strike counts, in nanoseconds: one silent stream a day is no reason to leave a connection.
-    static let strikeWindow: UInt64 = 600_000_000_000
+    /// How long a strike counts: one silent stream a day is no reason to leave a connection.
+    static let strikeWindow = Duration.seconds(600)
     /// Server errors in a row that retire a connection.
     static let serverErrorLimit = 10
     /// Refused requests without an answer between them that retire a connection.
@@ -83,11 +84,11 @@ struct APNSConnectionStateMachine: Sendable {
     private var peerLimit = 1
     /// The most it ever announced.
     private var highestPeerLimit = 1
-    /// Fewer streams than announced, while the peer refuses requests all the same.
+    /// Fewer streams than announced, while the peer still refuses requests.
     private var refusalCap = Int.max
     private var refusals = 0
     private var serverErrors = 0
-    private var strikes: [UInt64] = []
+    private var strikes: [MonotonicTime] = []
 
     /// A connection that has just been established.
     init(usesToken: Bool, ownLimit: Int) {
@@ -129,7 +130,7 @@ struct APNSConnectionStateMachine: Sendable {
     /// Whether a request with so many bytes of payload may be submitted now.
     ///
     /// A payload that does not fit the window would keep a stream waiting that others could use. Alone it may begin
-    /// all the same, or a peer with a tiny window would never get anything.
+    /// nevertheless, or a peer with a tiny window would never get anything.
     ///
     /// - Parameters:
     ///   - bytes: the payload's length.
@@ -164,7 +165,7 @@ struct APNSConnectionStateMachine: Sendable {
     }
 
     /// A stream ended; called once for each request.
-    mutating func streamEnded(_ end: StreamEnd, now: UInt64) {
+    mutating func streamEnded(_ end: StreamEnd, now: MonotonicTime) {
         openStreams -= 1
         switch end {
         case .answered(let meaning):
@@ -194,7 +195,7 @@ struct APNSConnectionStateMachine: Sendable {
         }
     }
 
-    private mutating func strike(now: UInt64) {
+    private mutating func strike(now: MonotonicTime) {
         strikes.removeAll { $0 + Self.strikeWindow < now }
         strikes.append(now)
         if strikes.count >= Self.strikeLimit { retire(.strikes) }

@@ -31,10 +31,10 @@ final class APNSConnection: ReadinessHandler {
     /// What a connection is told at its start.
     struct Settings {
         var authority: String
-        var requestTimeout: UInt64
-        var pingInterval: UInt64
-        var pingTimeout: UInt64
-        var patience: UInt64
+        var requestTimeout: Duration
+        var pingInterval: Duration
+        var pingTimeout: Duration
+        var patience: Duration
         var streamLimit: Int
         var omitsOnlyTopic = false
     }
@@ -72,19 +72,19 @@ final class APNSConnection: ReadinessHandler {
     private let buffers: ConnectionBuffers
     private unowned let owner: any APNSConnectionOwner
     private var head: RequestHead
-    private var tokenDue = UInt64.max
+    private var tokenDue = MonotonicTime.distantFuture
     private var lastHeard: MonotonicTime
-    private var pingSentAt: UInt64?
-    /// The shortest time a PING took, in nanoseconds; nil before the first answer.
-    private(set) var roundTrip: UInt64?
+    private var pingSentAt: MonotonicTime?
+    /// The shortest time a PING took; nil before the first answer.
+    private(set) var roundTrip: Duration?
     /// The most that the connection's flow-control window was seen to hold, in bytes (RFC 9113, section 6.9.2).
     private(set) var windowSize = 65_535
     /// Whether it was given up because nothing was heard of the server.
     private(set) var fellSilent = false
     /// Since when the socket takes nothing, nil while it does.
-    private var blockedSince: UInt64?
+    private var blockedSince: MonotonicTime?
     /// Since when it takes no request, as far as was seen; nil while it does.
-    private var uselessSince: UInt64?
+    private var uselessSince: MonotonicTime?
     private var isClosed = false
     /// What GOAWAY said, as the reason of the end.
     private var farewell: APNSClientError?
@@ -102,7 +102,7 @@ final class APNSConnection: ReadinessHandler {
     ) throws(APNSClientError) {
         address = connection.address
         openedAt = now
-        uselessSince = now.nanoseconds
+        uselessSince = now
         lastHeard = now
         self.settings = settings
         self.credential = credential
@@ -169,10 +169,10 @@ final class APNSConnection: ReadinessHandler {
 
     /// Submits a request; it leaves with the next flush.
     ///
-    /// - Returns: when its time runs out, in nanoseconds; nil when HTTP/2 takes no more requests.
-    func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> UInt64? {
+    /// - Returns: when its time runs out; nil when HTTP/2 takes no more requests.
+    func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> MonotonicTime? {
         table.now = now
-        let due = now.nanoseconds &+ settings.requestTimeout
+        let due = now + settings.requestTimeout
         let slot = table.take(tag: tag, operation: job.operation, due: due)
         head.build(job, index: index, authorization: token)
         do throws(HTTP2Error) {
@@ -191,15 +191,15 @@ final class APNSConnection: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - token: the new token.
-    ///   - due: when it is to be changed again, in nanoseconds.
-    func use(_ token: ProviderToken, until due: UInt64) {
+    ///   - due: when it is to be changed again.
+    func use(_ token: ProviderToken, until due: MonotonicTime) {
         self.token = token
         tokenDue = due
     }
 
     /// Whether the provider token is to be looked at before the next request: APNs counts the time between changes from
     /// when it first sees a token, so that one is taken no earlier than it is used.
-    func needsToken(now: UInt64) -> Bool { now >= tokenDue }
+    func needsToken(now: MonotonicTime) -> Bool { now >= tokenDue }
 
     /// Asks for a replacement, and finishes once that is open.
     func requestReplacement() { machine.requestReplacement() }
@@ -212,17 +212,17 @@ final class APNSConnection: ReadinessHandler {
 
     // MARK: Time
 
-    /// When `tick(now:)` has something to do, in nanoseconds.
-    var nextDue: UInt64 {
+    /// When `tick(now:)` has something to do.
+    var nextDue: MonotonicTime {
         // One that was retired while it had nothing to do is closed by the next tick.
-        if machine.isDrained { return lastHeard.nanoseconds }
-        var due = table.nextDue ?? .max
+        if machine.isDrained { return lastHeard }
+        var due = table.nextDue ?? .distantFuture
         if let pingSentAt {
-            due = min(due, pingSentAt &+ settings.pingTimeout)
+            due = min(due, pingSentAt + settings.pingTimeout)
         } else {
-            due = min(due, lastHeard.nanoseconds &+ settings.pingInterval)
+            due = min(due, lastHeard + settings.pingInterval)
         }
-        if let uselessSince { due = min(due, uselessSince &+ settings.patience) }
+        if let uselessSince { due = min(due, uselessSince + settings.patience) }
         return due
     }
 
@@ -230,25 +230,25 @@ final class APNSConnection: ReadinessHandler {
     func tick(now: MonotonicTime) {
         guard !isClosed else { return }
         table.now = now
-        if let pingSentAt, now.nanoseconds >= pingSentAt &+ settings.pingTimeout {
+        if let pingSentAt, now >= pingSentAt + settings.pingTimeout {
             fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) did not answer a PING"), now: now)
         }
         watchUse(now: now)
-        if let uselessSince, now.nanoseconds >= uselessSince &+ settings.patience {
+        if let uselessSince, now >= uselessSince + settings.patience {
             fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) takes no request"), now: now)
         }
         var resets = 0
-        while let streamID = table.popTimedOut(now: now.nanoseconds) {
+        while let streamID = table.popTimedOut(now: now) {
             http2.reset(streamID: streamID, .cancel)
             resets += 1
         }
-        if resets > 0, let blockedSince, now.nanoseconds &- blockedSince > settings.requestTimeout / 2 {
+        if resets > 0, let blockedSince, now - blockedSince > settings.requestTimeout / 2 {
             fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) reads nothing any more"), now: now)
         }
-        let isIdle = now.nanoseconds >= lastHeard.nanoseconds &+ settings.pingInterval
+        let isIdle = now >= lastHeard + settings.pingInterval
         // A silent stream raises the question whether the whole connection is dead.
         if isIdle || resets > 0 { ping(now: now) }
         flush(now: now)
@@ -258,13 +258,13 @@ final class APNSConnection: ReadinessHandler {
 
     /// Notes since when it takes no request.
     private func watchUse(now: MonotonicTime) {
-        uselessSince = machine.isUseless ? uselessSince ?? now.nanoseconds : nil
+        uselessSince = machine.isUseless ? uselessSince ?? now : nil
     }
 
     /// Asks whether the server is there, and how far away.
     private func ping(now: MonotonicTime) {
         guard pingSentAt == nil else { return }
-        pingSentAt = now.nanoseconds
+        pingSentAt = now
         http2.ping(now.nanoseconds)
     }
 
@@ -381,7 +381,7 @@ final class APNSConnection: ReadinessHandler {
             }
         }
         guard isBlocked != (blockedSince != nil) else { return }
-        blockedSince = isBlocked ? now.nanoseconds : nil
+        blockedSince = isBlocked ? now : nil
         try loop.change(socket.fileDescriptor, to: isBlocked ? [.readable, .writable] : .readable)
     }
 
@@ -444,7 +444,7 @@ final class APNSConnection: ReadinessHandler {
 
 extension APNSConnection: StreamTableOwner {
     func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd) {
-        machine.streamEnded(end, now: table.now.nanoseconds)
+        machine.streamEnded(end, now: table.now)
         owner.connection(self, tag: tag, answered: answer, now: table.now)
     }
 
@@ -467,7 +467,8 @@ extension APNSConnection: StreamTableOwner {
         guard let sentAt = pingSentAt else { return }
         pingSentAt = nil
         // The shortest counts: the others waited behind something.
-        roundTrip = min(roundTrip ?? .max, max(1, table.now.nanoseconds &- sentAt))
+        let latest = max(.nanoseconds(1), table.now - sentAt)
+        roundTrip = min(roundTrip ?? latest, latest)
     }
 }
 

@@ -94,7 +94,7 @@ package final class APNSConnector: Sendable {
     ///   - trust: a client context that offers `h2`, for requests without a credential.
     ///   - limiter: shared by the whole process.
     ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
-    ///   - proxy: what connections go through; nil for a direct way. The server is verified all the same.
+    ///   - proxy: what connections go through; nil for a direct way. The server is verified either way.
     package convenience init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil
@@ -132,7 +132,7 @@ package final class APNSConnector: Sendable {
     /// Opens the connection a pool asked for.
     ///
     /// - Parameter request: what was asked for.
-    /// - Returns: the connection, or why there is none.
+    /// - Returns: the connection, or why it is missing.
     package func result(of request: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> {
         do throws(APNSClientError) {
             return .success(
@@ -157,7 +157,7 @@ package final class APNSConnector: Sendable {
         let deadline = MonotonicTime.now().adding(timeout)
         var failure = APNSClientError(.timedOut, "connecting to \(endpoint) took too long")
         for address in Self.order(try lookUp(), avoiding: avoiding) {
-            let left = Duration.nanoseconds(Int64(clamping: deadline.nanoseconds(since: .now())))
+            let left = deadline.left
             guard left > .zero else { break }
             do throws(APNSClientError) {
                 return try open(
@@ -273,5 +273,5 @@ package final class APNSConnector: Sendable {
 
 extension MonotonicTime {
     /// How long it is until then.
-    var left: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now()))) }
+    var left: Duration { self - .now() }
 }

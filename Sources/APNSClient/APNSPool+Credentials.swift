@@ -7,16 +7,16 @@ struct CredentialProof {
     var request: Int?
     /// The connection, once it is there.
     var connection: APNSConnection?
-    /// When it may be tried again, in nanoseconds; nil unless it could not be tried.
-    var retryAt: UInt64?
+    /// When it may be tried again; nil unless it could not be tried.
+    var retryAt: MonotonicTime?
 }
 
 // How a pool changes its credential. What to do is decided by `CredentialRotationStateMachine`; here it is carried out.
 extension APNSPool {
-    /// The wait after a new version could not be tried, in nanoseconds.
-    static let proofRetry: UInt64 = 30_000_000_000
+    /// The wait after a new version could not be tried.
+    static let proofRetry = Duration.seconds(30)
     /// The same after APNs said that the provider token changes too often: Apple's limit.
-    static let tokenUpdateRetry: UInt64 = 20 * 60 * 1_000_000_000
+    static let tokenUpdateRetry = Duration.seconds(20 * 60)
 
     /// Offers a version of the credential that was read just now; older ones than the present are ignored.
     ///
@@ -97,7 +97,7 @@ extension APNSPool {
         perform(rotation.doubted(connection.credential.version), now: now)
         if rotation.candidate == connection.credential.version {
             let wait = verdict == .tokenChangedTooOften ? Self.tokenUpdateRetry : Self.proofRetry
-            proof.retryAt = now.nanoseconds &+ wait
+            proof.retryAt = now + wait
         }
         // The notification is sent again at once, and must not meet the same connection.
         if connection.machine.isAdmitting { connection.retire() }
@@ -195,15 +195,16 @@ extension APNSPool {
     func proofLost(now: MonotonicTime) {
         guard let candidate else { return }
         rotation.proofLost(candidate.version)
-        proof = CredentialProof(retryAt: max(proof.retryAt ?? 0, now.nanoseconds &+ Self.proofRetry))
+        let retryAt = now + Self.proofRetry
+        proof = CredentialProof(retryAt: max(proof.retryAt ?? retryAt, retryAt))
     }
 
     /// Tries the proof again when its time has come.
     ///
-    /// - Returns: when that is, in nanoseconds; nil for never.
-    func advanceProof(now: MonotonicTime) -> UInt64? {
+    /// - Returns: when that is; nil for never.
+    func advanceProof(now: MonotonicTime) -> MonotonicTime? {
         guard rotation.lacksProof, let due = proof.retryAt else { return nil }
-        guard now.nanoseconds >= due else { return due }
+        guard now >= due else { return due }
         perform(rotation.retryProof(), now: now)
         return nil
     }

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// How many connections a pool keeps.
 package enum APNSConnectionCount: Sendable, Equatable {
     /// Always this many.
@@ -16,21 +18,21 @@ package enum APNSConnectionCount: Sendable, Equatable {
 /// much goes through them as their round trips allow, for more connections do not make a slow server faster. What is
 /// not needed for a long time is given up again.
 struct APNSPoolStateMachine: Sendable {
-    /// Times in nanoseconds.
+    /// How long it waits for what.
     struct Timing: Sendable {
         /// The least time between two connects while nothing failed.
-        var openInterval: UInt64 = 500_000_000
+        var openInterval = Duration.milliseconds(500)
         /// How long all connections must be full before another is opened; four round trips where that is longer, which
         /// is what opening one takes.
-        var growthDelay: UInt64 = 200_000_000
+        var growthDelay = Duration.milliseconds(200)
         /// How long a connection must not have been needed before an automatic pool gives it up.
-        var quietDelay: UInt64 = 600_000_000_000
+        var quietDelay = Duration.seconds(600)
         /// The wait after the first failure, which doubles with each.
-        var firstBackoff: UInt64 = 200_000_000
+        var firstBackoff = Duration.milliseconds(200)
         /// The longest wait.
-        var longestBackoff: UInt64 = 30_000_000_000
+        var longestBackoff = Duration.seconds(30)
         /// How long a connection that answered nothing must have lived not to count as a failure.
-        var probation: UInt64 = 60_000_000_000
+        var probation = Duration.seconds(60)
     }
 
     private let count: APNSConnectionCount
@@ -48,15 +50,15 @@ struct APNSPoolStateMachine: Sendable {
     /// Whether nothing is opened for the time being.
     var isSuspended = false
     /// When the next connect may begin.
-    private var notBefore: UInt64 = 0
+    private var notBefore = MonotonicTime(nanoseconds: 0)
     /// What keeps requests from being submitted, as far as is known at the end of a turn.
     private(set) var limit = APNSPoolLimit.nothing
     /// Since when all connections are full without a pause, and what had been submitted by then.
-    private var full: (since: UInt64, submittedBytes: UInt64)?
+    private var full: (since: MonotonicTime, submittedBytes: UInt64)?
     /// Whether APNs was found to read more slowly than the windows allow; holds until there is room again.
     private var isServerSlow = false
-    /// Since when fewer connections would do.
-    private var surplusSince: UInt64?
+    /// When `turned(_:now:)` may give a connection up only because time passed; nil while all are needed.
+    private(set) var surplusDue: MonotonicTime?
 
     /// A pool without connections.
     init(_ count: APNSConnectionCount, timing: Timing = Timing()) {
@@ -72,10 +74,7 @@ struct APNSPoolStateMachine: Sendable {
     }
 
     /// When `wantsConnect` may say yes only because time passed; nil when something else must happen first.
-    var nextDue: UInt64? { isMissing && connecting == 0 ? notBefore : nil }
-
-    /// When `turned(_:now:)` may give a connection up only because time passed.
-    var surplusDue: UInt64? { surplusSince.map { $0 + timing.quietDelay } }
+    var nextDue: MonotonicTime? { isMissing && connecting == 0 ? notBefore : nil }
 
     /// How many live connections are to be given up.
     var surplus: Int { isStopped ? 0 : max(0, live - wanted) }
@@ -85,7 +84,7 @@ struct APNSPoolStateMachine: Sendable {
     /// Whether a connect shall begin now; if so, it has begun.
     ///
     /// One after the other: only a connect that is over has an address that the next one can avoid.
-    mutating func wantsConnect(now: UInt64) -> Bool {
+    mutating func wantsConnect(now: MonotonicTime) -> Bool {
         guard isMissing, connecting == 0, now >= notBefore else { return false }
         connecting += 1
         notBefore = max(notBefore, now + timing.openInterval)
@@ -105,7 +104,7 @@ struct APNSPoolStateMachine: Sendable {
     mutating func joined() { live += 1 }
 
     /// A connect failed.
-    mutating func connectFailed(now: UInt64, random: inout some RandomNumberGenerator) {
+    mutating func connectFailed(now: MonotonicTime, random: inout some RandomNumberGenerator) {
         connecting -= 1
         backOff(now: now, random: &random)
     }
@@ -117,11 +116,11 @@ struct APNSPoolStateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - wasUseful: whether it answered anything.
-    ///   - age: how long it lived, in nanoseconds.
+    ///   - age: how long it lived.
     ///   - now: the time.
     ///   - random: for the wait.
     mutating func lost(
-        wasUseful: Bool, age: UInt64, now: UInt64, random: inout some RandomNumberGenerator
+        wasUseful: Bool, age: Duration, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
         live -= 1
         // One that came and went without an answer must not be replaced at full speed.
@@ -133,7 +132,7 @@ struct APNSPoolStateMachine: Sendable {
     /// - Parameters:
     ///   - load: how busy the connections are.
     ///   - now: the time.
-    mutating func turned(_ load: APNSPoolLoad, now: UInt64) {
+    mutating func turned(_ load: APNSPoolLoad, now: MonotonicTime) {
         watchSurplus(load, now: now)
         guard load.hasBacklog, load.limit == .streams || load.limit == .window else {
             if load.limit == .nothing { isServerSlow = false }
@@ -146,7 +145,9 @@ struct APNSPoolStateMachine: Sendable {
             full = (now, load.submittedBytes)
             return
         }
-        guard now >= began.since + max(timing.growthDelay, 4 * load.roundTrip) else { return }
+        // Sums, because a product takes longer, and this runs in every turn of a full pool.
+        let twoTrips = load.roundTrip + load.roundTrip
+        guard now >= began.since + max(timing.growthDelay, twoTrips + twoTrips) else { return }
         isServerSlow = load.limit == .window && !fillsWindows(load, since: began, now: now)
         guard !isServerSlow else {
             full = (now, load.submittedBytes)
@@ -163,34 +164,35 @@ struct APNSPoolStateMachine: Sendable {
     /// Whether at least a quarter of what windows and round trips allow was used. A peer may open its window only when
     /// half of it is used, which halves what goes through, and the shortest round trip is shorter than most.
     private func fillsWindows(
-        _ load: APNSPoolLoad, since began: (since: UInt64, submittedBytes: UInt64), now: UInt64
+        _ load: APNSPoolLoad, since began: (since: MonotonicTime, submittedBytes: UInt64), now: MonotonicTime
     ) -> Bool {
         guard let ceiling = load.ceiling else { return true }
-        return Double(load.submittedBytes - began.submittedBytes) * 4 >= ceiling * Double(now - began.since)
+        let nanoseconds = Double(now.nanoseconds(since: began.since))
+        return Double(load.submittedBytes - began.submittedBytes) * 4 >= ceiling * nanoseconds
     }
 
     /// Gives one connection up when fewer would have done for a long time.
-    private mutating func watchSurplus(_ load: APNSPoolLoad, now: UInt64) {
+    private mutating func watchSurplus(_ load: APNSPoolLoad, now: MonotonicTime) {
         let isFull = load.hasBacklog && load.limit != .nothing
         guard case .automatic = count, wanted > 1, live >= wanted, !isFull, load.neededConnections < wanted else {
-            surplusSince = nil
+            surplusDue = nil
             return
         }
-        guard let since = surplusSince else {
-            surplusSince = now
+        guard let due = surplusDue else {
+            surplusDue = now + timing.quietDelay
             return
         }
-        guard now >= since + timing.quietDelay else { return }
+        guard now >= due else { return }
         wanted -= 1
-        surplusSince = nil
+        surplusDue = nil
     }
 
     /// Opens nothing any more.
     mutating func stop() { isStopped = true }
 
-    private mutating func backOff(now: UInt64, random: inout some RandomNumberGenerator) {
+    private mutating func backOff(now: MonotonicTime, random: inout some RandomNumberGenerator) {
         failures += 1
-        let ceiling = min(timing.longestBackoff, timing.firstBackoff << UInt64(min(failures - 1, 20)))
-        notBefore = max(notBefore, now + UInt64.random(in: ceiling / 20...ceiling, using: &random))
+        let ceiling = min(timing.longestBackoff, timing.firstBackoff * (1 << min(failures - 1, 20)))
+        notBefore = max(notBefore, now + .random(in: ceiling / 20...ceiling, using: &random))
     }
 }

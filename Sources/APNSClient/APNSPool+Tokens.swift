@@ -2,15 +2,15 @@ internal import EventLoop
 
 // Which provider token a connection uses, and when it gets another.
 extension APNSPool {
-    /// How soon a provider token is asked for again when a new one could not be had, in nanoseconds.
-    private static let tokenRetry: UInt64 = 60_000_000_000
+    /// How soon a provider token is asked for again when a new one could not be had.
+    private static let tokenRetry = Duration.seconds(60)
 
     /// The time of day in seconds since 1970, by which tokens are dated.
     static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
 
     /// When a connection that has a token is to change it.
-    func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> UInt64 {
-        now.nanoseconds &+ ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
+    func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> MonotonicTime {
+        now + ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
     }
 
     /// Gives a connection the newest token with its first request, and once its own is old enough.
@@ -21,7 +21,7 @@ extension APNSPool {
             connection.use(token, until: tokenDue(token, now: now))
         } catch {
             lastError = error
-            if let held { connection.use(held, until: now.nanoseconds &+ Self.tokenRetry) }
+            if let held { connection.use(held, until: now + Self.tokenRetry) }
         }
     }
 

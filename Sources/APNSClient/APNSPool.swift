@@ -6,8 +6,8 @@ package import PushModel
 /// A pool is made when its route needs connections: it opens the first in the first turn of the loop, without waiting for
 /// requests, and keeps them up without any.
 package final class APNSPool {
-    /// How long an address that kept silent or failed again and again is avoided, in nanoseconds.
-    private static let silentAddressMemory: UInt64 = 600_000_000_000
+    /// How long an address that kept silent or failed again and again is avoided.
+    private static let silentAddressMemory = Duration.seconds(600)
 
     /// Whether APNs can be reached: nil until the first connection is ready or could not be had, false once connections
     /// are gone and could not be replaced. A planned replacement does not show.
@@ -21,7 +21,7 @@ package final class APNSPool {
     var candidate: APNSCredential?
     /// The version before the one in use, while that is not proved.
     var fallback: APNSCredential?
-    /// Another version that was refused, for want of a better one.
+    /// Another version that was refused, since there is no better one.
     var spare: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
@@ -40,9 +40,9 @@ package final class APNSPool {
     private var preferred: APNSConnection?
     var requests: Set<Int> = []
     private var lastRequest = 0
-    private var silentAddresses: [SocketAddress: UInt64] = [:]
+    private var silentAddresses: [SocketAddress: MonotonicTime] = [:]
     private var timer: TimerID?
-    private var timerDue = UInt64.max
+    private var timerDue = MonotonicTime.distantFuture
     /// Whether the lane was told, or saw, that nothing can be submitted.
     private var isStarved = true
     /// The `streamLimit` that the lane knows.
@@ -80,18 +80,16 @@ package final class APNSPool {
         rotation = CredentialRotationStateMachine(version: credential.version)
         self.delegate = delegate
         settings = APNSConnection.Settings(
-            authority: endpoint.authority, requestTimeout: configuration.requestTimeout.wholeNanoseconds,
-            pingInterval: configuration.pingInterval.wholeNanoseconds,
-            pingTimeout: configuration.pingTimeout.wholeNanoseconds,
-            patience: configuration.patience.wholeNanoseconds,
+            authority: endpoint.authority, requestTimeout: configuration.requestTimeout,
+            pingInterval: configuration.pingInterval, pingTimeout: configuration.pingTimeout,
+            patience: configuration.patience,
             streamLimit: max(1, configuration.streamsPerConnection), omitsOnlyTopic: configuration.omitsOnlyTopic)
         machine = APNSPoolStateMachine(
             configuration.connections,
             timing: APNSPoolStateMachine.Timing(
-                openInterval: configuration.openInterval.wholeNanoseconds,
-                growthDelay: configuration.growthDelay.wholeNanoseconds,
-                quietDelay: configuration.quietDelay.wholeNanoseconds))
-        arm(at: MonotonicTime.now().nanoseconds)
+                openInterval: configuration.openInterval, growthDelay: configuration.growthDelay,
+                quietDelay: configuration.quietDelay))
+        arm(at: .now())
     }
 
     deinit {
@@ -126,7 +124,7 @@ package final class APNSPool {
         let bytes = job.payload.count
         usualBytes += bytes - usualBytes / 16
         while let connection = connection(for: bytes) {
-            if connection.needsToken(now: now.nanoseconds) { changeToken(of: connection, now: now) }
+            if connection.needsToken(now: now) { changeToken(of: connection, now: now) }
             if let due = connection.submit(job, index: index, tag: tag, now: now) {
                 if due < timerDue { arm(at: due) }
                 submittedBytes &+= UInt64(bytes)
@@ -175,7 +173,7 @@ package final class APNSPool {
 
     /// Lets the size of the pool follow its load.
     private func endTurn(now: MonotonicTime) {
-        machine.turned(load, now: now.nanoseconds)
+        machine.turned(load, now: now)
         while machine.surplus > 0, let surplus = leastNeeded {
             surplus.retire()
             uncount(surplus, now: now)
@@ -205,9 +203,9 @@ package final class APNSPool {
             load.limit = admitting == 0 ? limit : .loosest(load.limit, limit)
             admitting += 1
             concurrency += connection.concurrency(usualBytes: usual)
-            load.roundTrip = max(load.roundTrip, connection.roundTrip ?? 0)
+            load.roundTrip = max(load.roundTrip, connection.roundTrip ?? .zero)
             ceiling = connection.roundTrip.flatMap { trip in
-                ceiling.map { $0 + Double(connection.windowSize) / Double(trip) }
+                ceiling.map { $0 + Double(connection.windowSize) / Double(trip.clampedNanoseconds) }
             }
         }
         if wasRefused, load.limit == .nothing { load.limit = .window }
@@ -234,7 +232,7 @@ package final class APNSPool {
             let adopted = try APNSConnection(
                 connection, settings: settings, credential: identity, token: token,
                 isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
-            if let token { adopted.use(token, until: 0) }
+            if let token { adopted.use(token, until: MonotonicTime(nanoseconds: 0)) }
             requests.remove(request.id)
             if isProof {
                 adopted.isCounted = false
@@ -265,7 +263,7 @@ package final class APNSPool {
         if isProof {
             proofLost(now: now)
         } else {
-            machine.connectFailed(now: now.nanoseconds, random: &random)
+            machine.connectFailed(now: now, random: &random)
         }
         if error.code == .credentialRefused {
             refusedConnection(of: request.credential ?? credential, error, now: now)
@@ -334,7 +332,7 @@ package final class APNSPool {
             }
             status.addresses.append(connection.address)
             if let skew = connection.clockSkew { status.clockSkew = skew }
-            status.roundTrip = max(status.roundTrip, connection.roundTrip ?? 0)
+            status.roundTrip = max(status.roundTrip, connection.roundTrip ?? .zero)
         }
         status.limit = limit
         return status
@@ -349,7 +347,7 @@ package final class APNSPool {
     func advance(now: MonotonicTime) {
         tryProof(now: now)
         for connection in connections { review(connection, now: now) }
-        while machine.wantsConnect(now: now.nanoseconds) { askForConnection(now: now) }
+        while machine.wantsConnect(now: now) { askForConnection(now: now) }
         updateConnectivity()
         let streamLimit = streamLimit
         if streamLimit != toldStreamLimit || (isStarved && capacity > 0) {
@@ -357,7 +355,8 @@ package final class APNSPool {
             if capacity > 0 { isStarved = false }
             delegate?.poolCapacityChanged(self)
         }
-        var due = min(machine.nextDue ?? .max, machine.surplusDue ?? .max, advanceProof(now: now) ?? .max)
+        var due = min(machine.nextDue ?? .distantFuture, machine.surplusDue ?? .distantFuture)
+        if let proofDue = advanceProof(now: now) { due = min(due, proofDue) }
         for connection in connections { due = min(due, connection.nextDue) }
         if due < timerDue { arm(at: due) }
     }
@@ -381,13 +380,13 @@ package final class APNSPool {
         avoidIfSuspect(connection, now: now)
         if let reason = connection.reasonOfEnd { lastError = reason }
         machine.lost(
-            wasUseful: connection.machine.hasAnswered, age: now.nanoseconds(since: connection.openedAt),
-            now: now.nanoseconds, random: &random)
+            wasUseful: connection.machine.hasAnswered, age: now - connection.openedAt, now: now,
+            random: &random)
     }
 
     private func avoidIfSuspect(_ connection: APNSConnection, now: MonotonicTime) {
         guard connection.isSuspect else { return }
-        silentAddresses[connection.address] = now.nanoseconds &+ Self.silentAddressMemory
+        silentAddresses[connection.address] = now + Self.silentAddressMemory
     }
 
     private func askForConnection(now: MonotonicTime) { _ = ask(with: credential, now: now) }
@@ -396,7 +395,7 @@ package final class APNSPool {
     ///
     /// - Returns: the request's number.
     func ask(with credential: APNSCredential, now: MonotonicTime) -> Int {
-        silentAddresses = silentAddresses.filter { $0.value > now.nanoseconds }
+        silentAddresses = silentAddresses.filter { $0.value > now }
         lastRequest += 1
         requests.insert(lastRequest)
         let avoided = Set(connections.map(\.address)).union(silentAddresses.keys)
@@ -409,7 +408,7 @@ package final class APNSPool {
 
     private func updateConnectivity() {
         let before = isConnected
-        // A server that allows no stream at all is none that can be reached.
+        // A server that allows no stream counts as one that cannot be reached.
         if connections.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
             isConnected = true
         } else if machine.failures > 0 || machine.isStopped || connections.contains(where: \.isUsable) {
@@ -418,17 +417,17 @@ package final class APNSPool {
         if isConnected != before { delegate?.poolCapacityChanged(self) }
     }
 
-    private func arm(at due: UInt64) {
+    private func arm(at due: MonotonicTime) {
         if let timer { loop.cancel(timer) }
         timerDue = due
-        timer = loop.schedule(at: MonotonicTime(nanoseconds: due)) { [weak self] now in self?.timerFired(now: now) }
+        timer = loop.schedule(at: due) { [weak self] now in self?.timerFired(now: now) }
     }
 
     private func timerFired(now: MonotonicTime) {
         timer = nil
-        timerDue = .max
+        timerDue = .distantFuture
         for connection in connections { connection.tick(now: now) }
-        if let due = machine.surplusDue, due <= now.nanoseconds { endTurn(now: now) }
+        if let due = machine.surplusDue, due <= now { endTurn(now: now) }
         advance(now: now)
     }
 }

@@ -75,8 +75,8 @@ package struct APNSPoolStatus: Sendable {
     package var lastError: APNSClientError?
     /// What keeps the pool from taking more requests.
     package var limit = APNSPoolLimit.nothing
-    /// The shortest measured round trip of the slowest connection, in nanoseconds; 0 while none is measured.
-    package var roundTrip: UInt64 = 0
+    /// The shortest measured round trip of the slowest connection; zero while none is measured.
+    package var roundTrip = Duration.zero
     /// How far our clock is ahead of the server's, in seconds, where a `date` header told.
     package var clockSkew: Int64?
 }

@@ -24,8 +24,8 @@ struct APNSPoolLoad: Sendable, Equatable {
     var submittedBytes: UInt64 = 0
     /// Bytes per nanosecond that windows and round trips allow on all connections; nil while one is not measured.
     var ceiling: Double?
-    /// The longest of the connections' round trips, in nanoseconds; 0 while none is measured.
-    var roundTrip: UInt64 = 0
+    /// The longest of the connections' round trips; zero while none is measured.
+    var roundTrip = Duration.zero
 
     /// How many connections carry this load without being full: each is to be three quarters full at most.
     var neededConnections: Int {

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// How much a connect is needed. Of those that wait for the pace, the most urgent goes first.
 package enum ConnectUrgency: Int, Comparable, Sendable {
     /// Nothing waits for it: it replaces a lost connection, or proves a credential.
@@ -12,35 +14,35 @@ package enum ConnectUrgency: Int, Comparable, Sendable {
 
 /// Spaces events out: a steady rate with a burst. Pure; the generic cell rate algorithm, which needs one number.
 struct ConnectPace: Sendable {
-    /// Nanoseconds between events.
-    let interval: UInt64
+    /// The time between events.
+    let interval: Duration
     /// How many events may come at once.
-    let burst: UInt64
+    let burst: Int
     /// When the next event is due if all keep the pace.
-    private var due: UInt64 = 0
+    private var due = MonotonicTime(nanoseconds: 0)
 
     /// A pace that has seen no events.
-    init(interval: UInt64, burst: UInt64) {
+    init(interval: Duration, burst: Int) {
         self.interval = interval
         self.burst = max(1, burst)
     }
 
-    /// How long the next event has to wait, in nanoseconds.
+    /// How long the next event has to wait.
     ///
     /// - Parameters:
-    ///   - now: nanoseconds of a monotonic clock.
+    ///   - now: the time.
     ///   - ahead: how many other events go before it; those that could have happened by now do not count.
-    func wait(now: UInt64, ahead: Int = 0) -> UInt64 {
-        let start = due + UInt64(ahead) * interval
-        let tolerance = (burst - 1) * interval
-        return start > now + tolerance ? start - tolerance - now : 0
+    func wait(now: MonotonicTime, ahead: Int = 0) -> Duration {
+        let start = due + interval * ahead
+        let tolerance = interval * (burst - 1)
+        return start - (now + tolerance)
     }
 
     /// An event happens now.
-    mutating func take(now: UInt64) { due = max(due, now) + interval }
+    mutating func take(now: MonotonicTime) { due = max(due, now) + interval }
 
     /// Whether the pace has no memory of events any more.
-    func isIdle(now: UInt64) -> Bool { due <= now }
+    func isIdle(now: MonotonicTime) -> Bool { due <= now }
 }
 
 /// The paces of a process, and the connects that wait for them: to each host the most urgent goes first, of equal ones the
@@ -103,20 +105,20 @@ struct ConnectLine: Sendable {
     ///
     /// - Parameters:
     ///   - number: what names it.
-    ///   - now: nanoseconds of a monotonic clock.
-    /// - Returns: after how many nanoseconds it is to ask again; 0 where it begins, and has left the line.
-    mutating func ask(_ number: Int, now: UInt64) -> UInt64 {
-        guard let index = entries.firstIndex(where: { $0.number == number }) else { return 0 }
+    ///   - now: the time.
+    /// - Returns: after how long it is to ask again; zero where it begins, and has left the line.
+    mutating func ask(_ number: Int, now: MonotonicTime) -> Duration {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return .zero }
         let entry = entries[index]
         if hosts.count >= Self.hostLimit { hosts = hosts.filter { !$0.value.isIdle(now: now) } }
         var pace = hosts[entry.host] ?? fresh
         let wait = max(pace.wait(now: now, ahead: ahead(of: index)), process.wait(now: now))
-        guard wait == 0 else { return wait }
+        guard wait == .zero else { return wait }
         pace.take(now: now)
         process.take(now: now)
         hosts[entry.host] = pace
         entries.remove(at: index)
-        return 0
+        return .zero
     }
 
     /// How many connects to the same host go before one.

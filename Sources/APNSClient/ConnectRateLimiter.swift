@@ -40,17 +40,16 @@ package final class ConnectRateLimiter: Sendable {
     }
 
     private let line: Mutex<ConnectLine>
-    /// By how much those who wait are spread, so that they do not start together.
-    private let spread: UInt64
+    /// By how much those who wait are spread at most, so that they do not start together.
+    private let spread: Duration
 
     /// A limiter that has seen no connects; one per process.
     package init(_ limits: Limits = Limits()) {
-        spread = limits.hostInterval.wholeNanoseconds / 4
+        spread = limits.hostInterval / 4
         line = Mutex(
             ConnectLine(
-                host: ConnectPace(interval: limits.hostInterval.wholeNanoseconds, burst: UInt64(limits.hostBurst)),
-                process: ConnectPace(
-                    interval: limits.processInterval.wholeNanoseconds, burst: UInt64(limits.processBurst))))
+                host: ConnectPace(interval: limits.hostInterval, burst: limits.hostBurst),
+                process: ConnectPace(interval: limits.processInterval, burst: limits.processBurst)))
     }
 
     /// Lets a connect wait for the pace.
@@ -69,9 +68,9 @@ package final class ConnectRateLimiter: Sendable {
         line.withLock { $0.raise(number, to: urgency) }
     }
 
-    fileprivate func ask(_ number: Int, now: MonotonicTime) -> UInt64 {
-        let wait = line.withLock { $0.ask(number, now: now.nanoseconds) }
-        return wait == 0 ? 0 : wait + UInt64.random(in: 0...spread)
+    fileprivate func ask(_ number: Int, now: MonotonicTime) -> Duration {
+        let wait = line.withLock { $0.ask(number, now: now) }
+        return wait == .zero ? .zero : wait + spread * Double.random(in: 0...1)
     }
 }
 
@@ -91,23 +90,11 @@ package final class ConnectPlace: Sendable {
     ///
     /// - Parameter now: the time.
     /// - Returns: after how long to ask again; zero where it begins now, and its place is used up.
-    package func ask(now: MonotonicTime) -> Duration {
-        .nanoseconds(Int64(clamping: limiter.ask(number, now: now)))
-    }
+    package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
 
     /// The connect has become more urgent.
     ///
     /// - Parameter urgency: how much it is needed.
     /// - Returns: whether it was less urgent before, so that it is worth asking again.
     package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
-}
-
-extension Duration {
-    /// Whole nanoseconds; 0 for a negative duration, the largest number where it would overflow.
-    var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : scaled &+ UInt64(attoseconds) / 1_000_000_000
-    }
 }

@@ -37,7 +37,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
 
     /// Where the pool stands.
     private(set) var state: State
-    /// Whether the connection that proves the new version must be asked for, once there is none.
+    /// Whether the connection that proves the new version must be asked for, once it is missing.
     private(set) var lacksProof = false
     /// Another version that APNs refused, to be asked for again once the one in use is refused as well: a refusal may
     /// have come too early, before all of APNs knew a key, or from a clock that was wrong. Nil for none.

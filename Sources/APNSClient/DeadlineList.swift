@@ -1,10 +1,12 @@
+import EventLoop
+
 /// The open streams of a connection in the order of their deadlines.
 ///
 /// All requests have the same timeout, so that the order of submission is the order of deadlines. A list linked through
 /// arrays by slot keeps that order and lets any stream leave at no cost, however long the oldest stays silent.
 struct DeadlineList: Sendable {
     private struct Link: Sendable {
-        var due: UInt64 = 0
+        var due = MonotonicTime.distantFuture
         var before: Int32 = -1
         var after: Int32 = -1
     }
@@ -13,11 +15,11 @@ struct DeadlineList: Sendable {
     private var head: Int32 = -1
     private var tail: Int32 = -1
 
-    /// When the oldest is due, in nanoseconds; nil when there is none.
-    var nextDue: UInt64? { head < 0 ? nil : links[Int(head)].due }
+    /// When the oldest is due; nil without one.
+    var nextDue: MonotonicTime? { head < 0 ? nil : links[Int(head)].due }
 
     /// Adds a slot that is not in the list; its deadline is no earlier than those of the others.
-    mutating func append(_ slot: Int, due: UInt64) {
+    mutating func append(_ slot: Int, due: MonotonicTime) {
         while links.count <= slot { links.append(Link()) }
         links[slot] = Link(due: due, before: tail, after: -1)
         if tail >= 0 { links[Int(tail)].after = Int32(slot) } else { head = Int32(slot) }
@@ -32,7 +34,7 @@ struct DeadlineList: Sendable {
     }
 
     /// Takes out the oldest slot if its deadline has passed.
-    mutating func popDue(now: UInt64) -> Int? {
+    mutating func popDue(now: MonotonicTime) -> Int? {
         guard head >= 0, links[Int(head)].due <= now else { return nil }
         let slot = Int(head)
         remove(slot)

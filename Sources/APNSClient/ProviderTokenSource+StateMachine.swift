@@ -21,7 +21,7 @@ struct ProviderTokenSchedule: Sendable {
         case expired(generation: Int)
     }
 
-    /// The number of the present token, from 1; 0 while there is none.
+    /// The number of the present token, from 1; 0 without one.
     private(set) var generation = 0
     /// When the present token was made, in seconds since 1970.
     private(set) var issuedAt: Int64 = 0
@@ -59,12 +59,12 @@ enum ProviderTokenChange {
     ///   - token: the token.
     ///   - wallSeconds: seconds since 1970.
     ///   - random: spreads the changes of many connections over five minutes.
-    /// - Returns: nanoseconds.
+    /// - Returns: at least a second.
     static func delay(
         of token: ProviderToken, wallSeconds: Int64, random: inout some RandomNumberGenerator
-    ) -> UInt64 {
+    ) -> Duration {
         let age = max(0, wallSeconds - token.issuedAt)
         let target = Int64.random(in: youngest...oldest, using: &random)
-        return UInt64(max(1, target - age)) * 1_000_000_000
+        return .seconds(max(1, target - age))
     }
 }

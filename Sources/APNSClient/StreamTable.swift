@@ -27,7 +27,7 @@ final class StreamTable: HTTP2ClientDelegate {
         var status: Int32 = 0
         /// Seconds, -1 where none was received.
         var retryAfter: Int32 = -1
-        var submittedAt: UInt64 = 0
+        var submittedAt = MonotonicTime(nanoseconds: 0)
         var isTimedOut = false
         var hasUniqueID = false
         var hasBody = false
@@ -37,8 +37,8 @@ final class StreamTable: HTTP2ClientDelegate {
 
     /// Bytes of an `apns-unique-id` that are kept; it is a UUID.
     static let uniqueIDLimit = 128
-    /// How often the `date` header is looked at, in nanoseconds.
-    private static let dateInterval: UInt64 = 60_000_000_000
+    /// How often the `date` header is looked at.
+    private static let dateInterval = Duration.seconds(60)
 
     /// Whom to tell; outlives the table.
     unowned var owner: (any StreamTableOwner)?
@@ -54,13 +54,13 @@ final class StreamTable: HTTP2ClientDelegate {
     /// The channels that answers named, by slot; requests about channels are rare.
     private var channelIDs: [Int: [UInt8]] = [:]
     private var deadlines = DeadlineList()
-    private var nextDate: UInt64 = 0
+    private var nextDate = MonotonicTime(nanoseconds: 0)
 
-    /// When the oldest request runs out of time, in nanoseconds.
-    var nextDue: UInt64? { deadlines.nextDue }
+    /// When the oldest request runs out of time.
+    var nextDue: MonotonicTime? { deadlines.nextDue }
 
     /// Takes a slot for a request that is about to be submitted.
-    func take(tag: Int, operation: ChannelOperation = .push, due: UInt64) -> Int {
+    func take(tag: Int, operation: ChannelOperation = .push, due: MonotonicTime) -> Int {
         let slot: Int
         if let last = free.popLast() {
             slot = last
@@ -70,7 +70,7 @@ final class StreamTable: HTTP2ClientDelegate {
             bodies.append([])
             uniqueIDs.append([])
         }
-        streams[slot] = Stream(tag: tag, submittedAt: now.nanoseconds, operation: operation)
+        streams[slot] = Stream(tag: tag, submittedAt: now, operation: operation)
         deadlines.append(slot, due: due)
         return slot
     }
@@ -87,7 +87,7 @@ final class StreamTable: HTTP2ClientDelegate {
     /// Takes the next request whose time has run out; it ends once its stream was reset.
     ///
     /// - Returns: the stream to be reset.
-    func popTimedOut(now: UInt64) -> Int32? {
+    func popTimedOut(now: MonotonicTime) -> Int32? {
         guard let slot = deadlines.popDue(now: now) else { return nil }
         streams[slot].isTimedOut = true
         return streams[slot].streamID
@@ -173,7 +173,7 @@ final class StreamTable: HTTP2ClientDelegate {
     private func response(_ slot: Int, _ stream: Stream, _ body: AnswerBody) -> APNSResponse {
         var response = APNSResponse(
             status: Int(stream.status),
-            microseconds: Int64(clamping: (now.nanoseconds &- stream.submittedAt) / 1_000))
+            microseconds: Int64(clamping: now.nanoseconds(since: stream.submittedAt) / 1_000))
         if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
         switch body {
         case .nothing: break
@@ -196,8 +196,8 @@ final class StreamTable: HTTP2ClientDelegate {
     }
 
     private func readDate(_ value: Span<UInt8>) {
-        guard now.nanoseconds >= nextDate, let date = HTTPDate.seconds(value) else { return }
-        nextDate = now.nanoseconds &+ Self.dateInterval
+        guard now >= nextDate, let date = HTTPDate.seconds(value) else { return }
+        nextDate = now + Self.dateInterval
         clockSkew = WallClock.milliseconds() / 1_000 - date
     }
 }

@@ -61,7 +61,7 @@ package final class RunningSimulator: Sendable {
     /// The port of the gateway.
     package let port: Int
 
-    /// The port of the admin API, nil where there is none.
+    /// The port of the admin API, nil without one.
     package let adminPort: Int?
 
     /// The path of the certificate that clients must trust.
@@ -109,10 +109,10 @@ package final class RunningSimulator: Sendable {
         providerAuthorityPEM = store.providerAuthority.certificatePEM
     }
 
-    /// The port devices connect to, nil where there is none.
+    /// The port devices connect to, nil without one.
     package var devicePort: Int? { side?.port }
 
-    /// The port of channel management, nil where there is none.
+    /// The port of channel management, nil without one.
     package var managementPort: Int? { side?.managementPort }
 
     /// The port for publishing to channels and nothing else, nil where the gateway takes such messages.

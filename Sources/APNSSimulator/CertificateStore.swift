@@ -55,7 +55,7 @@ struct CertificateStore {
         authorityPEM = authority.certificatePEM
     }
 
-    /// The authority of the certificates that providers show; made and kept where there is none yet.
+    /// The authority of the certificates that providers show; made and kept the first time.
     ///
     /// - Parameter directory: The state directory; made where it is missing.
     /// - Returns: The authority.

@@ -75,7 +75,7 @@ struct Gateway: Sendable {
     /// Closes all connections and waits for the threads to end.
     func stop() async {
         for mailbox in mailboxes { mailbox.post(.stop) }
-        // A thread ends within one turn of its loop, but even that wait is no business of the cooperative pool.
+        // A thread ends within one turn of its loop, but even that wait does not belong on the cooperative pool.
         await withCheckedContinuation { continuation in
             let waiter = try? LoopThread.start(name: "apns-stop") {
                 for thread in threads { thread.join() }

@@ -14,8 +14,7 @@ extension BrokerConnection {
         let start = MonotonicTime.now()
         try flush(delegate, now: start)
         let due = [deadline, nextDue(now: start)].compactMap(\.self).min()
-        // Rounded up, so that what is due is due when the wait is over.
-        let limit = due.map { Int32(clamping: ($0.nanoseconds(since: start) + 999_999) / 1_000_000) } ?? -1
+        let limit = due.map { ($0 - start).pollMilliseconds } ?? -1
         var descriptor = pollfd(fd: fileDescriptor, events: 0, revents: 0)
         if interest.contains(.readable) { descriptor.events |= Int16(POLLIN) }
         if interest.contains(.writable) { descriptor.events |= Int16(POLLOUT) }

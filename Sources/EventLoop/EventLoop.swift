@@ -181,8 +181,7 @@ package final class EventLoop {
     private func waitMilliseconds(_ limit: Duration) -> Int32 {
         let longest = limit.pollMilliseconds
         guard longest > 0, let deadline = timers.nextDeadline else { return longest }
-        let left = deadline.nanoseconds(since: .now())
-        return min(longest, Duration.nanoseconds(Int64(clamping: left)).pollMilliseconds)
+        return min(longest, (deadline - .now()).pollMilliseconds)
     }
 
     private func dispatch(_ event: epoll_event, now: MonotonicTime) {

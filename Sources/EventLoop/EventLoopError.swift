@@ -27,7 +27,7 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
     package var code: Code
     /// What was tried and why it failed, for a person; holds no secret.
     package var message: String
-    /// The system's error number (errno(3)), 0 where there is none.
+    /// The system's error number (errno(3)), 0 without one.
     package var errno: Int32
     /// Whether the same call may succeed later without anything being changed.
     package var isRetriable: Bool

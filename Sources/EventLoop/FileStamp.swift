@@ -15,7 +15,7 @@ package struct FileStamp: Equatable, Sendable {
     private let modified: [Int]
     private let changed: [Int]
 
-    /// The stamp of a file; nil while there is none, or none that may be looked at.
+    /// The stamp of a file; nil while the file is missing or may not be looked at.
     ///
     /// - Parameter path: the file.
     package init?(path: String) {

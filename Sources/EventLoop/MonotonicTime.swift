@@ -1,13 +1,17 @@
 import Glibc
 
 /// A point on the machine's monotonic clock (CLOCK_MONOTONIC), in nanoseconds; it never goes back.
+///
+/// Points are compared and moved many times for each job. Other modules inline these operations.
+@usableFromInline
 package struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Nanoseconds since an arbitrary start, usually the machine's boot.
-    package var nanoseconds: UInt64
+    @usableFromInline package var nanoseconds: UInt64
 
     /// Makes a point in time from its distance to the clock's start.
     ///
     /// - Parameter nanoseconds: nanoseconds since the clock's start.
+    @inlinable
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
@@ -25,6 +29,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     ///
     /// - Parameter nanoseconds: the distance in nanoseconds.
     /// - Returns: the later point.
+    @inlinable
     package func adding(nanoseconds: UInt64) -> MonotonicTime {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return MonotonicTime(nanoseconds: overflow ? .max : sum)
@@ -34,6 +39,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     ///
     /// - Parameter duration: the distance.
     /// - Returns: the later point.
+    @inlinable
     package func adding(_ duration: Duration) -> MonotonicTime {
         adding(nanoseconds: duration.clampedNanoseconds)
     }
@@ -42,21 +48,25 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     ///
     /// - Parameter earlier: the other point.
     /// - Returns: the distance in nanoseconds, 0 when `earlier` is the later one.
+    @inlinable
     package func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
     }
 
     /// The far end of the clock, which stands for never.
-    package static let distantFuture = MonotonicTime(nanoseconds: .max)
+    @inlinable package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     /// The point this much later; a negative duration counts as none.
+    @inlinable
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime { time.adding(duration) }
 
     /// How much later one point is than another; zero when it is the earlier one.
+    @inlinable
     package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         .nanoseconds(Int64(clamping: later.nanoseconds(since: earlier)))
     }
 
+    @inlinable
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
@@ -64,17 +74,23 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
 extension Duration {
     /// Whole nanoseconds; 0 for a negative duration, the largest number where it would overflow.
-    var clampedNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return .max }
-        let (sum, sumOverflow) = scaled.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)
-        return sumOverflow ? .max : sum
+    @inlinable package var clampedNanoseconds: UInt64 { UInt64(clamping: attoseconds / 1_000_000_000) }
+
+    /// Draws a duration that is a whole number of nanoseconds longer than the shortest one.
+    ///
+    /// - Parameters:
+    ///   - range: what the duration lies in.
+    ///   - random: where the randomness comes from.
+    /// - Returns: the duration.
+    package static func random(
+        in range: ClosedRange<Duration>, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        let width = (range.upperBound - range.lowerBound).clampedNanoseconds
+        return range.lowerBound + .nanoseconds(Int64(clamping: UInt64.random(in: 0...width, using: &random)))
     }
 
     /// Whole milliseconds, rounded up so that a wait never ends early; at most what poll(2) takes.
-    var pollMilliseconds: Int32 {
+    package var pollMilliseconds: Int32 {
         let nanoseconds = clampedNanoseconds
         let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)
         return Int32(clamping: milliseconds)

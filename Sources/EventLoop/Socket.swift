@@ -147,8 +147,7 @@ package struct Socket: ~Copyable, Sendable {
         if readiness.contains(.readable) { request.events |= Int16(POLLIN) }
         if readiness.contains(.writable) { request.events |= Int16(POLLOUT) }
         while true {
-            let left = Duration.nanoseconds(Int64(clamping: deadline.nanoseconds(since: .now())))
-            let count = poll(&request, 1, left.pollMilliseconds)
+            let count = poll(&request, 1, (deadline - .now()).pollMilliseconds)
             if count > 0 { return true }
             if count == 0 { return false }
             guard errno == EINTR else { throw EventLoopError(.systemCall, "poll", errno: errno) }
@@ -210,7 +209,7 @@ package struct Listener: ~Copyable, Sendable {
     /// Takes one waiting connection, without waiting.
     ///
     /// - Returns: the connection, with TCP_NODELAY; nil when none waits or the one that waited is gone already.
-    /// - Throws: `EventLoopError` when no connection can be accepted now, for example for want of descriptors.
+    /// - Throws: `EventLoopError` when no connection can be accepted now, for example without descriptors left.
     package func accept() throws(EventLoopError) -> Socket? {
         let descriptor = retryingInterrupted { clinux_accept(socket.fileDescriptor) }
         if descriptor >= 0 {

@@ -180,7 +180,7 @@ package enum Resolver {
     ///   - host: a name or a numeric address, with or without brackets.
     ///   - port: the port the addresses get.
     /// - Returns: the addresses in the system's order of preference, each once, never empty.
-    /// - Throws: `EventLoopError` when there is none; getaddrinfo(3) has no time limit of its own.
+    /// - Throws: `EventLoopError` when the name has no address; getaddrinfo(3) has no time limit of its own.
     package static func addresses(host: String, port: Int) throws(EventLoopError) -> [SocketAddress] {
         guard (0...65535).contains(port) else {
             throw EventLoopError(.resolutionFailed, message: "port \(port) is out of range", isRetriable: false)

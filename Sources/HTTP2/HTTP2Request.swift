@@ -63,7 +63,7 @@ package struct HTTP2Request: Sendable {
 
     /// Finds the first field of a name.
     /// - Parameter name: The name, in lower case.
-    /// - Returns: Where its value stands in `headerBytes`, or `nil` when there is none.
+    /// - Returns: Where its value stands in `headerBytes`, or `nil` without one.
     package func value(of name: StaticString) -> Range<Int>? {
         name.withUTF8Buffer { wanted in
             fields.first { headerBytes[$0.name].elementsEqual(wanted) }?.value

@@ -21,7 +21,7 @@ package struct AnswerMeaning: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
-    ///   - reason: The reason in the body; nil where there is none, or none that could be read.
+    ///   - reason: The reason in the body; nil where it is missing or could not be read.
     package init(status: Int, reason: Reason?) {
         // 201 and 204 are how APNs accepts the making and the end of a channel.
         if status == 200 || status == 201 || status == 204 {
@@ -128,7 +128,7 @@ package enum CredentialVerdict: Sendable, Equatable {
     case accepted
     /// Nothing is said against it; a server in trouble may not have looked at it at all.
     case unexamined
-    /// The request was turned away for it, and it may be good all the same.
+    /// The request was turned away for it, though it may be good.
     case doubted
     /// The provider token is too old: a new one is to be made.
     case tokenExpired

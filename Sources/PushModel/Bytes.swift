@@ -64,7 +64,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// The length of the well-formed multi-byte UTF-8 sequence that starts here, 0 where there is none.
+    /// The length of the well-formed multi-byte UTF-8 sequence that starts here, 0 without one.
     /// - Parameter index: where a byte of 0x80 or more stands.
     func utf8SequenceLength(at index: Int) -> Int {
         let lead = self[index]

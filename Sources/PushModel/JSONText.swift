@@ -72,7 +72,7 @@ package enum JSONText {
     }
 
     /// The first position, from one on, whose byte is no plain text: a quotation mark, a backslash, a control
-    /// character or part of a multi-byte character; `end` where there is none.
+    /// character or part of a multi-byte character; `end` without one.
     @inline(__always)
     static func endOfPlainText(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var cursor = start

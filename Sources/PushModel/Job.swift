@@ -32,35 +32,35 @@ package struct Job: Sendable {
     /// The buffer all ranges point into.
     package internal(set) var bytes: [UInt8]
     /// The body as delivered.
-    package internal(set) var body: Range<Int>
+    @Packed package internal(set) var body: Range<Int>
     /// The routing key it came with.
-    package internal(set) var routingKey: Range<Int>
+    @Packed package internal(set) var routingKey: Range<Int>
     /// The payload's bytes, sent as they are.
-    package internal(set) var payload: Range<Int> = 0..<0
+    @Packed package internal(set) var payload: Range<Int> = 0..<0
 
     /// The job's id.
-    package internal(set) var jobID: Range<Int> = 0..<0
+    @Packed package internal(set) var jobID: Range<Int> = 0..<0
     /// Whether the id was made here, because the job brought none.
     package internal(set) var generatedID = false
     /// Whether its body was left unread, so that the body may hold an id, and device tokens, that are not known here.
     package internal(set) var isUnread = false
     /// The property `correlation_id`.
-    package internal(set) var correlationID: Range<Int>?
+    @PackedIfAny package internal(set) var correlationID: Range<Int>?
     /// The property `reply_to`, which is not yet checked against what the worker allows.
-    package internal(set) var replyTo: Range<Int>?
+    @PackedIfAny package internal(set) var replyTo: Range<Int>?
     /// The producer's own words, valid UTF-8.
-    package internal(set) var reference: Range<Int>?
+    @PackedIfAny package internal(set) var reference: Range<Int>?
     /// A well-formed W3C trace context.
-    package internal(set) var traceparent: Range<Int>?
+    @PackedIfAny package internal(set) var traceparent: Range<Int>?
     /// The name of the replay that brought the job back.
-    package internal(set) var replay: Range<Int>?
+    @PackedIfAny package internal(set) var replay: Range<Int>?
 
     /// The environment; nil only inside a `JobDefect`.
     package internal(set) var environment: APNSEnvironment?
     /// The class of its routing key, `normal` where that does not say.
     package internal(set) var jobClass = JobClass.normal
     /// The topic with its suffix; empty only inside a `JobDefect`.
-    package internal(set) var topic: Range<Int> = 0..<0
+    @Packed package internal(set) var topic: Range<Int> = 0..<0
     /// The push type, given or by default.
     package internal(set) var pushType = PushType.alert
     /// 1, 5 or 10.
@@ -68,7 +68,7 @@ package struct Job: Sendable {
     /// `apns-expiration` in seconds since 1970, 0 = try once; nil when not given.
     package internal(set) var expiration: Int64?
     /// The collapse identifier.
-    package internal(set) var collapseID: Range<Int>?
+    @PackedIfAny package internal(set) var collapseID: Range<Int>?
     /// Milliseconds since 1970 after which the job is not sent.
     package internal(set) var deadline: Int64?
     /// What to do when there is no answer.
@@ -91,7 +91,7 @@ package struct Job: Sendable {
     /// Which notifications this message is about.
     package internal(set) var indexes = IndexRanges.all
     /// The one token of a job that is no multicast.
-    var singleToken: Range<Int>?
+    @PackedIfAny var singleToken: Range<Int>?
     /// What is wrong with the one token.
     var singleFlaw = TokenFlaw.none
     /// The tokens of a multicast job.
@@ -102,7 +102,7 @@ package struct Job: Sendable {
     /// What it asks for.
     package internal(set) var operation = ChannelOperation.push
     /// The channel it is about, as APNs named it; nil for pushes to devices, and for a channel still to be made.
-    package internal(set) var channelID: Range<Int>?
+    @PackedIfAny package internal(set) var channelID: Range<Int>?
     /// The storage policy of the channel to be made: 0 or 1.
     package internal(set) var storagePolicy: UInt8?
 

@@ -12,7 +12,7 @@ extension JobReader {
 
     /// Reads a job that says something about an operation or a channel.
     ///
-    /// - Returns: whether it is a push to devices all the same, and to be read on as such.
+    /// - Returns: whether it is a push to devices after all, and to be read on as such.
     mutating func readChannelJob() -> Bool {
         let channel =
             form == .raw
@@ -37,7 +37,7 @@ extension JobReader {
         return false
     }
 
-    /// The operation named; nil where none is, or none that exists.
+    /// The operation named; nil where the job names none, or one that does not exist.
     private mutating func readOperation() -> ChannelOperation? {
         let written =
             headers.operation.flatMap { headerText($0, HeaderName.operation, .badOperation) }

@@ -108,7 +108,7 @@ extension JobReader {
         do throws(JSONError) {
             try scanTokens(list.range)
         } catch {
-            // The array was validated with the body, so this is unreachable; it must not be silent all the same.
+            // The array was validated with the body, so this is unreachable; should it happen, it must not be silent.
             fail(.badJSON, "device_tokens: " + error.detail)
         }
         if job.tokens.isEmpty, defect?.reason != .tooManyTokens { fail(.missingDeviceToken, "device_tokens is empty") }
@@ -231,7 +231,7 @@ extension JobReader {
         return true
     }
 
-    /// A number in a header; nil when absent, a defect when it is none.
+    /// A number in a header; nil when absent, a defect when it is not a number.
     mutating func headerNumber(_ value: HeaderValue?, _ reason: Reason, _ name: StaticString) -> Int64? {
         guard let value else { return nil }
         let number = number(value)
@@ -258,7 +258,7 @@ extension JobReader {
         }
     }
 
-    /// The priority as it is written; nil where there is none.
+    /// The priority as it is written; nil without one.
     mutating func writtenPriority() -> Int64? {
         form == .raw
             ? headerNumber(headers.priority, .badPriority, HeaderName.priority)

@@ -1,6 +1,6 @@
 /// What finally happened to a notification.
 package enum Outcome: String, Hashable, Sendable, CaseIterable {
-    /// APNs answered 200: accepted, which is no proof of delivery.
+    /// APNs answered 200: accepted, which does not prove delivery.
     case accepted
     /// The device token is dead.
     case deadToken = "dead_token"

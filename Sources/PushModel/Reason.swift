@@ -234,7 +234,7 @@ extension Reason {
     package static let badJSON = Reason(.badJSON)
     /// `on_unknown` is neither `retry` nor `report`.
     package static let badOnUnknown = Reason(.badOnUnknown)
-    /// The operation is none of `ChannelOperation`, or fields of the job make no sense with it.
+    /// The operation is unknown to `ChannelOperation`, or fields of the job make no sense with it.
     package static let badOperation = Reason(.badOperation)
     /// The reference is too long or not text.
     package static let badReference = Reason(.badReference)

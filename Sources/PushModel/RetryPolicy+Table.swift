@@ -137,7 +137,7 @@ extension RetryPolicy {
     /// The computed delay after an attempt, in milliseconds.
     private static func rung(of attempt: Int) -> Int64 { ladder[min(max(attempt, 1), ladder.count) - 1] }
 
-    /// The tier nearest a delay in milliseconds, the longer of two equally near; nil where there is none.
+    /// The tier nearest a delay in milliseconds, the longer of two equally near; nil without one.
     private func tier(nearest wanted: Int64) -> Int? {
         var nearest: Int?
         for (index, delay) in tiers.enumerated() {
@@ -168,7 +168,7 @@ extension RetryPolicy {
     ///   - remaining: how long the token rests yet, in milliseconds.
     ///   - facts: what the decision depends on.
     ///   - now: milliseconds since 1970.
-    /// - Returns: the position of the tier; nil for one that is to be sent all the same, because it is now or never.
+    /// - Returns: the position of the tier; nil for one that is to be sent now, because later would be too late.
     package func restingTier(remaining: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
         guard !facts.allowsNoTier, let tier = tier(nearest: remaining) else { return nil }
         let back = now + tiers[tier]

@@ -10,7 +10,7 @@ extension Worker: AdminSource {
             let last = lane.handle.status?.takenAt ?? startedAt
             return LaneProgress(
                 lane: lane.settings.index,
-                sinceLastTurn: .nanoseconds(Int64(clamping: now.nanoseconds(since: last))),
+                sinceLastTurn: now - last,
                 isStuck: lane.handle.pulse.isStuck, step: lane.handle.pulse.step.text)
         }
     }

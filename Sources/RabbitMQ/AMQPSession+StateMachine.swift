@@ -263,7 +263,7 @@ struct AMQPSessionStateMachine {
     /// - Parameter now: the time.
     mutating func sent(now: MonotonicTime) { lastSent = max(lastSent, now) }
 
-    private var interval: UInt64 { UInt64(max(0, limits.heartbeat)) * 1_000_000_000 }
+    private var interval: Duration { .seconds(max(0, limits.heartbeat)) }
     private var keepsHeartbeats: Bool { limits.heartbeat > 0 && (phase == .open || phase == .closing) }
 
     /// Whether nothing was heard for one and a half heartbeats; nothing is to be published or acknowledged then.
@@ -271,21 +271,21 @@ struct AMQPSessionStateMachine {
     /// - Parameter now: the time.
     /// - Returns: whether the broker is suspect.
     func isSuspect(now: MonotonicTime) -> Bool {
-        keepsHeartbeats && now.nanoseconds(since: lastHeard) > interval + interval / 2
+        keepsHeartbeats && now - lastHeard > interval + interval / 2
     }
 
     /// Whether nothing was heard for two heartbeats; the connection is to be given up then (AMQP 0-9-1, 4.2.7).
     ///
     /// - Parameter now: the time.
     /// - Returns: whether the broker is lost.
-    func isLost(now: MonotonicTime) -> Bool { keepsHeartbeats && now.nanoseconds(since: lastHeard) > 2 * interval }
+    func isLost(now: MonotonicTime) -> Bool { keepsHeartbeats && now - lastHeard > interval * 2 }
 
     /// Whether a heartbeat is to be sent, because nothing else was for half an interval.
     ///
     /// - Parameter now: the time.
     /// - Returns: whether it is due.
     func owesHeartbeat(now: MonotonicTime) -> Bool {
-        keepsHeartbeats && now.nanoseconds(since: lastSent) >= interval / 2
+        keepsHeartbeats && now - lastSent >= interval / 2
     }
 
     /// When one of the answers above changes next.
@@ -294,8 +294,8 @@ struct AMQPSessionStateMachine {
     /// - Returns: nil without heartbeats.
     func nextHeartbeatEvent(now: MonotonicTime) -> MonotonicTime? {
         guard keepsHeartbeats else { return nil }
-        let silence = isSuspect(now: now) ? 2 * interval : interval + interval / 2
-        return min(lastSent.adding(nanoseconds: interval / 2), lastHeard.adding(nanoseconds: silence + 1))
+        let silence = isSuspect(now: now) ? interval * 2 : interval + interval / 2
+        return min(lastSent + interval / 2, lastHeard + silence + .nanoseconds(1))
     }
 }
 

@@ -8,7 +8,7 @@ package enum AMQPAnswer: Sendable, Equatable {
     case count(Int)
     /// A fetched message follows as a delivery.
     case message
-    /// There was none to fetch.
+    /// The queue had no message to fetch.
     case noMessage
 }
 

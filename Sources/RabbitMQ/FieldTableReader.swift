@@ -39,6 +39,12 @@ package struct Field: Sendable, Equatable {
 ///
 /// Whatever the bytes are, it returns or throws, and it never recurses deeper than `maximumDepth`.
 package struct FieldTableReader: Sendable {
+    /// The most bytes that a producer's headers may have.
+    package static let maximumSize = 32_768
+    /// The most bytes of headers to which workers and brokers have added: the attempt, where the message died, how often it
+    /// came back.
+    package static let maximumSizeOfCopies = maximumSize + 4_096
+
     private let table: Range<Int>
     private let maximumDepth: Int
     private let maximumSize: Int
@@ -51,7 +57,7 @@ package struct FieldTableReader: Sendable {
     ///   - table: where the content stands, without the four bytes of length.
     ///   - maximumDepth: how many tables and arrays may be nested, this one included.
     ///   - maximumSize: how many bytes the content may have.
-    package init(_ table: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = 32768) {
+    package init(_ table: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
         self.init(table, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: false)
     }
 
@@ -61,7 +67,7 @@ package struct FieldTableReader: Sendable {
     ///   - elements: where the content stands, without the four bytes of length.
     ///   - maximumDepth: how many tables and arrays may be nested, this one included.
     ///   - maximumSize: how many bytes the content may have.
-    package init(elements: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = 32768) {
+    package init(elements: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
         self.init(elements, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: true)
     }
 
@@ -80,7 +86,7 @@ package struct FieldTableReader: Sendable {
     /// - Throws: `malformedTable` if the table is damaged, too deep or too large; do not go on reading then.
     package mutating func next(in bytes: borrowing [UInt8]) throws(AMQPError) -> Field? {
         guard table.count <= maximumSize else {
-            throw AMQPError(.malformedTable, "the header table has \(table.count) bytes, over \(maximumSize)")
+            throw Self.tooLarge(table.count, over: maximumSize)
         }
         guard maximumDepth > 0 else { throw Self.tooDeep }
         var cursor = try WireCursor(offset..<table.upperBound, in: bytes)
@@ -90,6 +96,15 @@ package struct FieldTableReader: Sendable {
         let value = try Self.value(of: kind, &cursor, bytes, depthLeft: maximumDepth - 1)
         offset = cursor.offset
         return Field(name: name, kind: kind, value: value)
+    }
+
+    /// The error for a table that is too large.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes its content has.
+    ///   - limit: how many it may have.
+    package static func tooLarge(_ count: Int, over limit: Int) -> AMQPError {
+        AMQPError(.malformedTable, "the header table has \(count) bytes, over \(limit)")
     }
 
     private static var tooDeep: AMQPError { AMQPError(.malformedTable, "the header table is nested too deeply") }

@@ -95,7 +95,8 @@ package struct FieldTable: Sendable, Equatable {
     ///   - maximumSize: how many bytes the content may have.
     /// - Throws: `malformedTable` if it is damaged, too deep or too large.
     package init(
-        reading range: Range<Int>, in bytes: borrowing [UInt8], maximumDepth: Int = 8, maximumSize: Int = 32768
+        reading range: Range<Int>, in bytes: borrowing [UInt8], maximumDepth: Int = 8,
+        maximumSize: Int = FieldTableReader.maximumSize
     ) throws(AMQPError) {
         entries = []
         var reader = FieldTableReader(range, maximumDepth: maximumDepth, maximumSize: maximumSize)

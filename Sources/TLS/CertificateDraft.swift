@@ -74,7 +74,7 @@ struct CertificateDraft: ~Copyable {
     /// Adds an extension that OpenSSL need not know, not critical.
     ///
     /// - Parameter part: its identifier and content.
-    /// - Throws: `TLSError` when the identifier is none.
+    /// - Throws: `TLSError` when the identifier is malformed.
     func add(_ part: CertificateExtension) throws(TLSError) {
         ERR_clear_error()
         guard let object = OBJ_txt2obj(part.identifier, 1) else {

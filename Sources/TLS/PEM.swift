@@ -80,7 +80,7 @@ struct MemoryBIO: ~Copyable {
     /// The C object.
     let pointer: OpaquePointer
 
-    /// Makes an empty buffer; nil for want of memory.
+    /// Makes an empty buffer; nil without memory left.
     init?() {
         guard let pointer = BIO_new(BIO_s_mem()) else { return nil }
         self.pointer = pointer
@@ -109,7 +109,7 @@ enum PEM {
     ///   - bytes: the text.
     ///   - source: what to call it in an error.
     /// - Returns: the certificates in their order, at least one.
-    /// - Throws: `TLSError` when there is none or one is damaged.
+    /// - Throws: `TLSError` when none is found or one is damaged.
     static func certificates(in bytes: [UInt8], from source: String) throws(TLSError) -> [Certificate] {
         guard !bytes.isEmpty else { throw TLSError(.invalidCertificate, "\(source) is empty") }
         ERR_clear_error()
@@ -137,7 +137,7 @@ enum PEM {
     ///   - bytes: the text.
     ///   - source: what to call it in an error.
     /// - Returns: the key.
-    /// - Throws: `TLSError` when there is none, or it is damaged or encrypted.
+    /// - Throws: `TLSError` when it is missing, damaged or encrypted.
     static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
         ERR_clear_error()
         // The callback refuses: OpenSSL's own would ask for a password at the terminal.
@@ -153,7 +153,7 @@ enum PEM {
     ///
     /// - Parameter bytes: the text.
     /// - Returns: the key.
-    /// - Throws: `TLSError` when there is none or it is damaged.
+    /// - Throws: `TLSError` when it is missing or damaged.
     static func publicKey(in bytes: [UInt8]) throws(TLSError) -> Key {
         ERR_clear_error()
         let key = reading(bytes) { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
@@ -207,7 +207,7 @@ enum PEM {
         }
     }
 
-    /// Lends a text to C code; nil for want of memory.
+    /// Lends a text to C code; nil without memory left.
     private static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
         bytes.withUnsafeBytes { buffer in
             guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }

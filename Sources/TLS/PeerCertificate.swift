@@ -39,7 +39,7 @@ package struct PeerCertificate: Sendable {
     /// Reads the first certificate of a text; nothing is verified.
     ///
     /// - Parameter pem: one PEM certificate or more.
-    /// - Throws: `TLSError` when there is none or one is damaged.
+    /// - Throws: `TLSError` when none is found or one is damaged.
     package init(pem: [UInt8]) throws(TLSError) {
         self.init(try PEM.certificates(in: pem, from: "the certificate text")[0], distrust: nil)
     }
@@ -81,7 +81,7 @@ extension TLSSession {
 extension TLSContext {
     /// Makes the context of connections we accept and whose clients we answer even when their certificate is bad.
     ///
-    /// The certificate is verified all the same: `PeerCertificate.distrust` says what was found, and the server must
+    /// The certificate is verified nevertheless: `PeerCertificate.distrust` says what was found, and the server must
     /// serve nobody whom it distrusts.
     ///
     /// - Parameters:

@@ -33,7 +33,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         package static let protocolViolation = Code(description: "protocolViolation")
         /// The connection was closed before what was asked of it.
         package static let closed = Code(description: "closed")
-        /// OpenSSL failed for reasons of its own, for example for want of memory.
+        /// OpenSSL failed for reasons of its own, for example without memory left.
         package static let library = Code(description: "library")
     }
 

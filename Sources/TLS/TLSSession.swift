@@ -41,7 +41,7 @@ package final class TLSSession {
     /// Opens a session towards a client.
     ///
     /// - Parameter context: a server's context.
-    /// - Throws: `TLSError` for want of memory.
+    /// - Throws: `TLSError` without memory left.
     package convenience init(server context: TLSContext) throws(TLSError) {
         precondition(!context.isClient, "server session from a client's context")
         try self.init(context)

@@ -90,7 +90,7 @@ private final class SendingDriver: APNSPoolDelegate {
     /// Answers per second in the second half, when all connections are open.
     var steadyRate: Double {
         guard let middle, let end, end > middle else { return 0 }
-        return Double(count - count / 2) / (Double(end.nanoseconds(since: middle)) / 1e9)
+        return Double(count - count / 2) / ((end - middle) / .seconds(1))
     }
 
     init(connector: APNSConnector, job: Job, count: Int) {

@@ -183,14 +183,13 @@ final class BrokerLink {
 
     /// Waits for a while, and hears meanwhile what became of earlier jobs.
     /// - Parameters:
-    ///   - nanoseconds: How long.
+    ///   - duration: How long.
     ///   - note: Is told what became of them.
-    func pause(nanoseconds: UInt64, _ note: (PublishFate) -> Void) throws(CommandFailure) {
+    func pause(_ duration: Duration, _ note: (PublishFate) -> Void) throws(CommandFailure) {
+        let second = Duration.seconds(1)
         try takeOutcomes(note)
-        usleep(UInt32(clamping: min(nanoseconds / 1000, 1_000_000)))
-        if nanoseconds > 1_000_000_000, !Interrupt.isRequested {
-            try pause(nanoseconds: nanoseconds - 1_000_000_000, note)
-        }
+        usleep(UInt32(min(duration, second) / .microseconds(1)))
+        if duration > second, !Interrupt.isRequested { try pause(duration - second, note) }
     }
 
     /// Waits until the broker has answered for every job.
@@ -198,9 +197,6 @@ final class BrokerLink {
     func finishPublishing(_ note: (PublishFate) -> Void) throws(CommandFailure) {
         tell(try run { client throws(AMQPError) in try client.flush() }, note)
     }
-
-    /// The present on a steady clock, in nanoseconds.
-    static func nanoseconds() -> UInt64 { MonotonicTime.now().nanoseconds }
 
     private func takeOutcomes(_ note: (PublishFate) -> Void) throws(CommandFailure) {
         tell(try run { client throws(AMQPError) in try client.takeOutcomes() }, note)

@@ -60,7 +60,7 @@ struct DemoCommand: AsyncParsableCommand {
             var count = 0
             for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
                 count += 1
-                // The second time nobody waits; what was started ends with this process all the same.
+                // The second time nobody waits; what was started ends with this process anyway.
                 if count > 1 { Glibc._exit(CommandStatus.gaveUp.rawValue) }
                 Console.talk("\nStopping everything that was started.")
                 demo.cancel()

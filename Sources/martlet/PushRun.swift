@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
@@ -81,9 +82,9 @@ struct PushRun {
 
     private mutating func send(_ job: OutgoingJob) throws(CommandFailure) {
         if var pacer {
-            let nanoseconds = pacer.wait(now: BrokerLink.nanoseconds())
+            let wait = pacer.wait(now: .now())
             self.pacer = pacer
-            if nanoseconds > 0 { try link.pause(nanoseconds: nanoseconds) { fate in note(fate) } }
+            if wait > .zero { try link.pause(wait) { fate in note(fate) } }
         }
         if replyQueue != nil { ledger.expect(job: job.messageID, notifications: job.notifications) }
         try link.publish(job, replyTo: replyQueue) { fate in note(fate) }

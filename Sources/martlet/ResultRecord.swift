@@ -67,7 +67,7 @@ struct ResultRecord: Decodable, Equatable {
         case apnsMilliseconds = "apns_ms"
     }
 
-    /// Reads the body of a result message; `nil` when it is none.
+    /// Reads the body of a result message; `nil` for any other body.
     /// - Parameter body: The body as it was delivered.
     static func parse(_ body: [UInt8]) -> ResultRecord? {
         try? JSONDecoder().decode(ResultRecord.self, from: Data(body))

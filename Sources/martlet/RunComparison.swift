@@ -27,7 +27,7 @@ struct RunComparison: Sendable {
     /// - Parameters:
     ///   - mostExtra: How many pushes may have been made more than once.
     ///   - mostRepeated: How many results and dead letters may have been written twice; nil for as many.
-    ///   - deaths: How often workers died: a job may be pushed once more for each, and have one result all the same.
+    ///   - deaths: How often workers died: a job may be pushed once more for each, and still have one result.
     ///   - allowed: The outcomes that jobs may have.
     ///   - letters: How many dead letters the broker has to have written.
     ///   - queues: The queues that may hold something.

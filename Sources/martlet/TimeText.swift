@@ -12,7 +12,7 @@ struct TimeSpan: ExpressibleByArgument, Equatable {
         self.duration = duration
     }
 
-    /// Reads a span; `nil` when it is none.
+    /// Reads a span; `nil` for other text.
     init?(argument: String) {
         guard let duration = DurationText.parse(argument) else { return nil }
         self.duration = duration
@@ -35,7 +35,7 @@ struct Moment: ExpressibleByArgument, Equatable {
     /// How the moment was given.
     var kind: Kind
 
-    /// Reads a moment; `nil` when it is none.
+    /// Reads a moment; `nil` for other text.
     init?(argument: String) {
         if argument.hasPrefix("+"), let span = DurationText.parse(String(argument.dropFirst())) {
             kind = .relative(span)

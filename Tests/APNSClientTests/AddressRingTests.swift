@@ -84,7 +84,7 @@ struct AddressRingTests {
             $0.requestTimeout = .milliseconds(150)
             $0.pingTimeout = .milliseconds(150)
         }
-        try two.driver.turn { two.driver.pool.status.roundTrip > 0 }
+        try two.driver.turn { two.driver.pool.status.roundTrip > .zero }
         let (used, free) = try two.sides()
         switch trouble {
         case "500": two.servers[used].script = { _ in [.respond(500, #"{"reason":"InternalServerError"}"#)] }

@@ -1,38 +1,41 @@
 import EventLoop
+import TestSupport
 import Testing
 
 @testable import APNSClient
 
 @Suite("The pace of connects", .timeLimit(.minutes(1)))
 struct ConnectLineTests {
-    /// A line with an interval of 10 to each host and of 1 for all.
-    private func line(burst: UInt64 = 1, process: ConnectPace = ConnectPace(interval: 1, burst: 100)) -> ConnectLine {
-        ConnectLine(host: ConnectPace(interval: 10, burst: burst), process: process)
+    /// A line with an interval of 10 ns to each host and of 1 ns for all.
+    private func line(
+        burst: Int = 1, process: ConnectPace = ConnectPace(interval: .nanoseconds(1), burst: 100)
+    ) -> ConnectLine {
+        ConnectLine(host: ConnectPace(interval: .nanoseconds(10), burst: burst), process: process)
     }
 
     /// Lets everybody ask at the time they were told, until all are gone.
     ///
     /// - Returns: who went when.
-    private func drain(_ line: inout ConnectLine, _ numbers: [Int], from start: UInt64) -> [Int: UInt64] {
+    private func drain(_ line: inout ConnectLine, _ numbers: [Int], from start: MonotonicTime) -> [Int: MonotonicTime] {
         var due = Dictionary(uniqueKeysWithValues: numbers.map { ($0, start) })
-        var gone: [Int: UInt64] = [:]
+        var gone: [Int: MonotonicTime] = [:]
         while let (number, now) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             let wait = line.ask(number, now: now)
-            due[number] = wait == 0 ? nil : now + wait
-            if wait == 0 { gone[number] = now }
+            due[number] = wait == .zero ? nil : now + wait
+            if wait == .zero { gone[number] = now }
         }
         return gone
     }
 
     @Test("A burst passes at once, then one per interval; a pause refills the burst")
     func pace() {
-        var pace = ConnectPace(interval: 10, burst: 3)
-        let rows: [(now: UInt64, ahead: Int, wait: UInt64)] = [
+        var pace = ConnectPace(interval: .nanoseconds(10), burst: 3)
+        let rows: [(now: MonotonicTime, ahead: Int, wait: Int)] = [
             (100, 0, 0), (100, 0, 0), (100, 1, 10), (100, 0, 0), (100, 0, 10), (100, 2, 30), (109, 0, 1), (110, 0, 0),
             (150, 0, 0), (1_000, 0, 0), (1_000, 0, 0), (1_000, 0, 0), (1_000, 0, 10),
         ]
         for row in rows {
-            #expect(pace.wait(now: row.now, ahead: row.ahead) == row.wait, "\(row)")
+            #expect(pace.wait(now: row.now, ahead: row.ahead) == .nanoseconds(row.wait), "\(row)")
             if row.wait == 0 { pace.take(now: row.now) }
         }
         #expect(!pace.isIdle(now: 1_000))
@@ -48,20 +51,22 @@ struct ConnectLineTests {
         let gone = drain(&line, numbers, from: 100)
         let order = numbers.indices.sorted { gone[numbers[$0]] ?? 0 < gone[numbers[$1]] ?? 0 }
         #expect(order == [3, 5, 2, 6, 0, 1, 4])
-        #expect(gone.values.sorted() == (0..<7).map { 100 + 10 * $0 })
+        #expect(gone.values.sorted() == (0..<7).map { MonotonicTime(nanoseconds: 100 + 10 * $0) })
     }
 
     @Test("A connect that comes late and is more urgent goes before those that were told when they may")
     func overtakes() {
         var line = line()
         let first = line.enter(host: "a", .idle)
-        #expect(line.ask(first, now: 100) == 0)
+        #expect(line.ask(first, now: 100) == .zero)
         let idle = (0..<3).map { _ in line.enter(host: "a", .idle) }
-        for (number, wait) in zip(idle, [10, 20, 30] as [UInt64]) { #expect(line.ask(number, now: 100) == wait) }
+        for (number, wait) in zip(idle, [10, 20, 30]) {
+            #expect(line.ask(number, now: 100) == .nanoseconds(wait))
+        }
         let stranded = line.enter(host: "a", .stranded)
-        #expect(line.ask(stranded, now: 105) == 5)
-        #expect(line.ask(idle[0], now: 110) == 10, "its place is another's now")
-        #expect(line.ask(stranded, now: 110) == 0)
+        #expect(line.ask(stranded, now: 105) == .nanoseconds(5))
+        #expect(line.ask(idle[0], now: 110) == .nanoseconds(10), "its place is another's now")
+        #expect(line.ask(stranded, now: 110) == .zero)
         #expect(drain(&line, idle, from: 120) == [idle[0]: 120, idle[1]: 130, idle[2]: 140])
     }
 
@@ -70,12 +75,12 @@ struct ConnectLineTests {
         var line = line()
         _ = line.ask(line.enter(host: "a", .idle), now: 100)
         let (one, other) = (line.enter(host: "a", .idle), line.enter(host: "a", .idle))
-        #expect(line.ask(other, now: 100) == 20)
+        #expect(line.ask(other, now: 100) == .nanoseconds(20))
         let raises = [ConnectUrgency.idle, .growing, .stranded, .stranded, .idle].map { line.raise(other, to: $0) }
         #expect(raises == [false, true, true, false, false])
-        #expect(line.ask(other, now: 100) == 10)
-        #expect(line.ask(one, now: 110) == 10)
-        #expect(line.ask(other, now: 110) == 0)
+        #expect(line.ask(other, now: 100) == .nanoseconds(10))
+        #expect(line.ask(one, now: 110) == .nanoseconds(10))
+        #expect(line.ask(other, now: 110) == .zero)
         let isRaised = line.raise(other, to: .stranded)
         #expect(!isRaised, "it has gone")
     }
@@ -87,26 +92,28 @@ struct ConnectLineTests {
         let (gone, silent, last) = (
             line.enter(host: "a", .stranded), line.enter(host: "a", .stranded), line.enter(host: "a", .idle)
         )
-        #expect(line.ask(last, now: 100) == 30)
+        #expect(line.ask(last, now: 100) == .nanoseconds(30))
         line.leave(gone)
-        #expect(line.ask(last, now: 100) == 20)
-        #expect(line.ask(last, now: 119) == 1)
-        #expect(line.ask(last, now: 120) == 0, "the silent one could have gone at 110")
-        #expect(line.ask(silent, now: 120) == 10)
+        #expect(line.ask(last, now: 100) == .nanoseconds(20))
+        #expect(line.ask(last, now: 119) == .nanoseconds(1))
+        #expect(line.ask(last, now: 120) == .zero, "the silent one could have gone at 110")
+        #expect(line.ask(silent, now: 120) == .nanoseconds(10))
         var burst = self.line(burst: 2)
         let (first, second) = (burst.enter(host: "a", .stranded), burst.enter(host: "a", .idle))
-        #expect(burst.ask(second, now: 100) == 0)
-        #expect(burst.ask(first, now: 100) == 0)
+        #expect(burst.ask(second, now: 100) == .zero)
+        #expect(burst.ask(first, now: 100) == .zero)
     }
 
     @Test("A long line before one host delays no other, but all share the process's pace")
     func hosts() {
-        var line = line(process: ConnectPace(interval: 10, burst: 3))
+        var line = line(process: ConnectPace(interval: .nanoseconds(10), burst: 3))
         let long = (0..<50).map { _ in line.enter(host: "a", .stranded) }
-        #expect(line.ask(long[0], now: 100) == 0)
+        #expect(line.ask(long[0], now: 100) == .zero)
         let others = ["b", "c", "d"].map { line.enter(host: $0, .idle) }
-        for (number, wait) in zip(others, [0, 0, 10] as [UInt64]) { #expect(line.ask(number, now: 100) == wait) }
-        #expect(line.ask(others[2], now: 110) == 0)
+        for (number, wait) in zip(others, [0, 0, 10]) {
+            #expect(line.ask(number, now: 100) == .nanoseconds(wait))
+        }
+        #expect(line.ask(others[2], now: 110) == .zero)
     }
 
     @Test("A place is given up with its last reference, and those who wait are spread a little")

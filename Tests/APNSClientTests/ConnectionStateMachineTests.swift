@@ -1,5 +1,7 @@
+import EventLoop
 import HTTP2
 import PushModel
+import TestSupport
 import Testing
 
 @testable import APNSClient
@@ -119,9 +121,9 @@ struct ConnectionStateMachineTests {
     @Test("Strikes are forgotten after ten minutes")
     func oldStrikes() {
         var machine = Self.open()
-        for minute in [0, 1, 12, 23, 34] as [UInt64] {
+        for minute in [0, 1, 12, 23, 34] {
             Self.submit(&machine)
-            machine.streamEnded(.unanswered, now: minute * 60_000_000_000)
+            machine.streamEnded(.unanswered, now: 0 + .seconds(minute * 60))
         }
         #expect(machine.isAdmitting)
     }
@@ -221,7 +223,7 @@ struct ConnectionStateMachineTests {
                     .unprocessed, .unanswered,
                 ]
                 let end = ends[Int.random(in: 0..<ends.count, using: &random)]
-                machine.streamEnded(end, now: UInt64(step) * 200_000_000_000)
+                machine.streamEnded(end, now: 0 + .seconds(step * 200))
                 if case .answered(let meaning) = end, !meaning.credential.turnsAway, hasSettings { isProved = true }
             default:
                 if Int.random(in: 0..<20, using: &random) == 0 { machine.goAwayReceived() }
@@ -243,7 +245,7 @@ struct DeadlineListTests {
     @Test("Slots come out in the order they went in, without those that left")
     func order() {
         var list = DeadlineList()
-        for slot in [3, 0, 5, 1] { list.append(slot, due: UInt64(10 + slot == 13 ? 10 : 20)) }
+        for slot in [3, 0, 5, 1] { list.append(slot, due: 10 + slot == 13 ? 10 : 20) }
         #expect(list.nextDue == 10)
         list.remove(0)
         #expect(list.popDue(now: 9) == nil)
@@ -261,15 +263,16 @@ struct DeadlineListTests {
     func model(seed: Int) {
         var random = Generator(seed: UInt64(seed))
         var list = DeadlineList()
-        var model: [(slot: Int, due: UInt64)] = []
-        for now in 0..<500 as Range<UInt64> {
+        var model: [(slot: Int, due: MonotonicTime)] = []
+        for tick in 0..<500 as Range<UInt64> {
+            let now = MonotonicTime(nanoseconds: tick)
             let slot = Int.random(in: 0..<40, using: &random)
             if let place = model.firstIndex(where: { $0.slot == slot }) {
                 list.remove(slot)
                 model.remove(at: place)
             } else {
-                list.append(slot, due: now + 30)
-                model.append((slot, now + 30))
+                list.append(slot, due: now + .nanoseconds(30))
+                model.append((slot, now + .nanoseconds(30)))
             }
             while let popped = list.popDue(now: now) {
                 #expect(model.first?.slot == popped)

@@ -410,13 +410,13 @@ struct PoolCredentialTests {
         for now in Int64(0)..<86_400 {
             for index in held.indices where held[index].changesAt <= now {
                 let token = take(now)
-                let delay = ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random) / 1_000_000_000
-                held[index] = (token, now + Int64(delay))
+                let delay = ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random)
+                held[index] = (token, now + delay.components.seconds)
             }
             if Int.random(in: 0..<300, using: &random) == 0 {
                 let token = take(now)
-                let delay = ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random) / 1_000_000_000
-                held.append((token, now + Int64(delay)))
+                let delay = ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random)
+                held.append((token, now + delay.components.seconds))
             }
             if held.count > 20 { held.removeFirst(Int.random(in: 1...19, using: &random)) }
             most = max(most, Set(held.map(\.token.generation)).count)

@@ -4,6 +4,7 @@ import PushModel
 import TLS
 import TestSupport
 import Testing
+
 @testable import APNSClient
 
 // The rest of the suite: what a pool does when connections end.
@@ -134,7 +135,7 @@ extension PoolRingTests {
         try ring.send(try Jobs.make(), count: 1)
         let connection = try #require(ring.pool.connections.first)
         let old = ProviderToken(header: Array("bearer old".utf8), generation: 0, issuedAt: 0)
-        connection.use(old, until: .max)
+        connection.use(old, until: .distantFuture)
         try ring.send(try Jobs.make(), count: 1)
         connection.use(old, until: 1)
         try ring.send(try Jobs.make(), count: 1)

@@ -220,7 +220,7 @@ struct PoolRingTests {
             $0.pingTimeout = .milliseconds(80)
         }
         // Once the first PING is answered, only the silence can end the connection.
-        try ring.turn { ring.pool.status.roundTrip > 0 }
+        try ring.turn { ring.pool.status.roundTrip > .zero }
         ring.server.isFrozen = true
         try ring.submit(Jobs.make(), tags: 0...0)
         try ring.turn { ring.pool.status.lost == 1 }

@@ -1,19 +1,22 @@
 import EventLoop
+import TestSupport
 import Testing
 
 @testable import APNSClient
 
 @Suite("How many connections a pool asks for", .timeLimit(.minutes(1)))
 struct PoolStateMachineTests {
-    static let second: UInt64 = 1_000_000_000
+    /// A point in time, by its distance to the clock's start.
+    static func at(_ distance: Duration) -> MonotonicTime { 0 + distance }
+
     var random = Generator(seed: 1)
 
     @Test("A fixed number is opened one after the other, and no more")
     func fixed() {
         var pool = APNSPoolStateMachine(.fixed(3))
-        var opened: [UInt64] = []
-        for tick in 0..<100 as Range<UInt64> {
-            let now = tick * 100_000_000
+        var opened: [MonotonicTime] = []
+        for tick in 0..<100 {
+            let now = Self.at(.milliseconds(tick * 100))
             while pool.wantsConnect(now: now) {
                 opened.append(now)
                 pool.connected()
@@ -28,10 +31,10 @@ struct PoolStateMachineTests {
         var pool = APNSPoolStateMachine(.automatic(maximum: 3))
         #expect(pool.wantsConnect(now: 0) == true)
         pool.connected()
-        #expect(pool.wantsConnect(now: 10 * Self.second) == false)
-        var opened: [UInt64] = []
-        for tick in 0..<100 as Range<UInt64> {
-            let now = 10 * Self.second + tick * 50_000_000
+        #expect(pool.wantsConnect(now: Self.at(.seconds(10))) == false)
+        var opened: [Int] = []
+        for tick in 0..<100 {
+            let now = Self.at(.milliseconds(10_000 + tick * 50))
             pool.turned(Self.full(.streams), now: now)
             if pool.wantsConnect(now: now) {
                 opened.append(tick * 50)
@@ -47,8 +50,8 @@ struct PoolStateMachineTests {
         var pool = APNSPoolStateMachine(.automatic(maximum: 8))
         #expect(pool.wantsConnect(now: 0) == true)
         pool.connected()
-        for tick in 0..<1_000 as Range<UInt64> {
-            let now = Self.second + tick * 50_000_000
+        for tick in 0..<1_000 {
+            let now = Self.at(.milliseconds(1_000 + tick * 50))
             pool.turned(Self.full(tick % 4 != 3 ? .streams : .nothing), now: now)
             #expect(pool.wantsConnect(now: now) == false)
         }
@@ -66,23 +69,23 @@ struct PoolStateMachineTests {
             (.window, true, 150, 0, 600), (.window, true, 40, 0.25, 200), (.window, true, 40, 0.2, nil),
             (.streams, false, 0, 0, nil), (.window, false, 40, 1, nil), (.nothing, true, 0, 0, nil),
             (.server, true, 0, 0, nil),
-        ] as [(APNSPoolLimit, Bool, UInt64, Double, UInt64?)])
+        ] as [(APNSPoolLimit, Bool, Int, Double, Int?)])
     func growth(
-        limit: APNSPoolLimit, hasBacklog: Bool, roundTrip: UInt64, filled: Double, expected: UInt64?
+        limit: APNSPoolLimit, hasBacklog: Bool, roundTrip: Int, filled: Double, expected: Int?
     ) {
         var pool = APNSPoolStateMachine(.automatic(maximum: 8))
         _ = pool.wantsConnect(now: 0)
         pool.connected()
         // One window per round trip is what one connection can carry.
         let ceiling = filled > 0 ? 65_535 / Double(roundTrip * 1_000_000) : nil
-        var grown: UInt64?
-        for tick in 0...100 as ClosedRange<UInt64> where grown == nil {
-            let now = Self.second + tick * 10_000_000
+        var grown: Int?
+        for tick in 0...100 where grown == nil {
+            let now = Self.at(.milliseconds(1_000 + tick * 10))
             let bytes = ceiling.map { UInt64($0 * filled * 1.001 * Double(tick * 10_000_000)) } ?? 0
             pool.turned(
                 APNSPoolLoad(
                     limit: limit, hasBacklog: hasBacklog, inFlight: 43, perConnection: 43, submittedBytes: bytes,
-                    ceiling: ceiling, roundTrip: roundTrip * 1_000_000), now: now)
+                    ceiling: ceiling, roundTrip: .milliseconds(roundTrip)), now: now)
             if pool.wanted == 2 { grown = tick * 10 }
         }
         #expect(grown == expected)
@@ -95,19 +98,20 @@ struct PoolStateMachineTests {
         _ = pool.wantsConnect(now: 0)
         pool.connected()
         var load = APNSPoolLoad(
-            limit: .window, hasBacklog: true, inFlight: 43, perConnection: 43, ceiling: 0.065, roundTrip: 1_000_000)
+            limit: .window, hasBacklog: true, inFlight: 43, perConnection: 43, ceiling: 0.065,
+            roundTrip: .milliseconds(1))
         pool.turned(load, now: 0)
         #expect(pool.limit == .window)
-        pool.turned(load, now: Self.second)
+        pool.turned(load, now: Self.at(.seconds(1)))
         #expect(pool.limit == .server)
         load.submittedBytes = 1_000
-        pool.turned(load, now: Self.second + 1)
+        pool.turned(load, now: Self.at(.seconds(1) + .nanoseconds(1)))
         #expect(pool.limit == .server)
         load.limit = .nothing
-        pool.turned(load, now: Self.second + 2)
+        pool.turned(load, now: Self.at(.seconds(1) + .nanoseconds(2)))
         #expect(pool.limit == .nothing)
         load.limit = .window
-        pool.turned(load, now: Self.second + 3)
+        pool.turned(load, now: Self.at(.seconds(1) + .nanoseconds(3)))
         #expect(pool.limit == .window)
         #expect(pool.wanted == 1)
     }
@@ -117,24 +121,25 @@ struct PoolStateMachineTests {
         arguments: [(0, 1), (32, 1), (33, 2), (64, 2), (65, 3), (97, 4)])
     func shrinking(inFlight: Int, expected: Int) {
         var pool = APNSPoolStateMachine(.automatic(maximum: 4))
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         while pool.live < 4 {
-            now += Self.second
+            now = now + .seconds(1)
             pool.turned(Self.full(.streams), now: now)
             if pool.wantsConnect(now: now) { pool.connected() }
         }
         let quiet = APNSPoolLoad(inFlight: inFlight, perConnection: 43)
-        var given: [UInt64] = []
+        var given: [Int] = []
         let start = now
-        for tick in 0...4_000 as ClosedRange<UInt64> {
-            pool.turned(quiet, now: start + tick * Self.second)
+        for tick in 0...4_000 {
+            now = start + .seconds(tick)
+            pool.turned(quiet, now: now)
             if pool.surplus > 0 {
                 given.append(tick)
                 var random = Generator(seed: 1)
-                pool.lost(wasUseful: true, age: 0, now: start + tick * Self.second, random: &random)
+                pool.lost(wasUseful: true, age: .zero, now: now, random: &random)
             }
             #expect(pool.surplus == 0)
-            #expect(pool.wantsConnect(now: start + tick * Self.second) == false)
+            #expect(pool.wantsConnect(now: now) == false)
         }
         #expect(pool.live == expected)
         #expect(given == [600, 1_201, 1_802].prefix(4 - expected).map { $0 })
@@ -146,14 +151,14 @@ struct PoolStateMachineTests {
         for count in [APNSConnectionCount.automatic(maximum: 2), .fixed(2)] {
             var pool = APNSPoolStateMachine(count)
             while pool.live < 2 {
-                pool.turned(Self.full(.streams), now: UInt64(pool.live) * Self.second)
-                pool.turned(Self.full(.streams), now: UInt64(pool.live) * Self.second + Self.second / 2)
-                if pool.wantsConnect(now: UInt64(pool.live + 1) * Self.second) { pool.connected() }
+                pool.turned(Self.full(.streams), now: Self.at(.seconds(pool.live)))
+                pool.turned(Self.full(.streams), now: Self.at(.seconds(pool.live) + .milliseconds(500)))
+                if pool.wantsConnect(now: Self.at(.seconds(pool.live + 1))) { pool.connected() }
             }
-            for tick in 0..<5_000 as Range<UInt64> {
+            for tick in 0..<5_000 {
                 let isBusy = count != .fixed(2) && tick % 590 == 0
                 pool.turned(
-                    APNSPoolLoad(inFlight: isBusy ? 50 : 0, perConnection: 43), now: (10 + tick) * Self.second)
+                    APNSPoolLoad(inFlight: isBusy ? 50 : 0, perConnection: 43), now: Self.at(.seconds(10 + tick)))
                 #expect(pool.wanted == 2)
             }
         }
@@ -162,19 +167,19 @@ struct PoolStateMachineTests {
     @Test("Failures are followed by waits drawn below a ceiling that doubles up to 30 seconds")
     mutating func backoff() {
         var pool = APNSPoolStateMachine(.fixed(1))
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         for failure in 1...20 {
             #expect(pool.wantsConnect(now: now) == true)
-            #expect(pool.wantsConnect(now: now + 100 * Self.second) == false)
+            #expect(pool.wantsConnect(now: now + .seconds(100)) == false)
             // The connect took a second, so that only the backoff holds the next one back.
-            now += Self.second
+            now = now + .seconds(1)
             pool.connectFailed(now: now, random: &random)
             #expect(pool.failures == failure)
             let wait = (pool.nextDue ?? 0) - now
-            let ceiling = min(30 * Self.second, 200_000_000 << UInt64(failure - 1))
+            let ceiling = min(.seconds(30), Duration.milliseconds(200) * (1 << (failure - 1)))
             #expect(wait >= ceiling / 20)
             #expect(wait <= ceiling)
-            now += wait
+            now = now + wait
         }
         #expect(pool.wantsConnect(now: now) == true)
         pool.connected()
@@ -185,11 +190,11 @@ struct PoolStateMachineTests {
 
     @Test("Waits are spread: two pools that fail together do not come back together")
     mutating func jitter() {
-        var waits: Set<UInt64> = []
+        var waits: Set<MonotonicTime> = []
         for _ in 0..<100 {
             var pool = APNSPoolStateMachine(.fixed(1))
             _ = pool.wantsConnect(now: 0)
-            pool.connectFailed(now: Self.second, random: &random)
+            pool.connectFailed(now: Self.at(.seconds(1)), random: &random)
             waits.insert(pool.nextDue ?? 0)
         }
         #expect(waits.count > 90)
@@ -197,13 +202,13 @@ struct PoolStateMachineTests {
 
     @Test(
         "A lost connection is replaced at once if it was of use or old, else after a wait",
-        arguments: [(true, 0, 0), (false, 61, 0), (false, 59, 1), (true, 100, 0)] as [(Bool, UInt64, Int)])
-    mutating func lost(wasUseful: Bool, age: UInt64, failures: Int) {
+        arguments: [(true, 0, 0), (false, 61, 0), (false, 59, 1), (true, 100, 0)] as [(Bool, Int, Int)])
+    mutating func lost(wasUseful: Bool, age: Int, failures: Int) {
         var pool = APNSPoolStateMachine(.fixed(1))
         _ = pool.wantsConnect(now: 0)
         pool.connected()
-        let now = 100 * Self.second
-        pool.lost(wasUseful: wasUseful, age: age * Self.second, now: now, random: &random)
+        let now = Self.at(.seconds(100))
+        pool.lost(wasUseful: wasUseful, age: .seconds(age), now: now, random: &random)
         #expect(pool.failures == failures)
         #expect(pool.wantsConnect(now: now) == (failures == 0))
     }
@@ -212,7 +217,7 @@ struct PoolStateMachineTests {
     func stopped() {
         var pool = APNSPoolStateMachine(.fixed(2))
         pool.stop()
-        #expect(pool.wantsConnect(now: Self.second) == false)
+        #expect(pool.wantsConnect(now: Self.at(.seconds(1))) == false)
         #expect(pool.nextDue == nil)
     }
 
@@ -220,15 +225,15 @@ struct PoolStateMachineTests {
     func property(seed: Int) {
         var random = Generator(seed: UInt64(seed))
         var pool = APNSPoolStateMachine(seed % 2 == 0 ? .fixed(4) : .automatic(maximum: 4))
-        var now: UInt64 = 0
+        var now: MonotonicTime = 0
         for _ in 0..<1_000 {
-            now += UInt64.random(in: 0...300_000_000, using: &random)
+            now = now + .random(in: .zero ... .milliseconds(300), using: &random)
             switch Int.random(in: 0..<6, using: &random) {
             case 0 where pool.connecting > 0: pool.connected()
             case 1 where pool.connecting > 0: pool.connectFailed(now: now, random: &random)
             case 2 where pool.live > 0:
                 pool.lost(
-                    wasUseful: Bool.random(using: &random), age: now, now: now, random: &random)
+                    wasUseful: Bool.random(using: &random), age: now - 0, now: now, random: &random)
             case 3: pool.proved()
             case 4: pool.turned(Self.full(.streams), now: now)
             default: _ = pool.wantsConnect(now: now)
@@ -237,7 +242,7 @@ struct PoolStateMachineTests {
             #expect(pool.wanted <= 4)
             #expect(pool.connecting <= 1)
             if pool.live + pool.connecting < pool.wanted, pool.connecting == 0 {
-                #expect((pool.nextDue ?? .max) <= now + 31 * Self.second)
+                #expect((pool.nextDue ?? .distantFuture) <= now + .seconds(31))
             } else {
                 #expect(pool.nextDue == nil)
             }

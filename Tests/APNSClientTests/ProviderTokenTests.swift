@@ -65,8 +65,7 @@ struct ProviderTokenTests {
             var now = opening
             var token = take(now)
             for _ in 0..<5 {
-                let delay = Int64(
-                    ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random) / 1_000_000_000)
+                let delay = ProviderTokenChange.delay(of: token, wallSeconds: now, random: &random).components.seconds
                 #expect(delay >= 1_200)
                 now += delay
                 #expect(now - token.issuedAt <= 3_300)

@@ -82,6 +82,26 @@ struct TimeTests {
     }
 
     @Test(
+        "durations become whole nanoseconds, rounded down, and stay within what can be counted",
+        arguments: [
+            (Duration.zero, 0), (.nanoseconds(1), 1), (Duration.nanoseconds(3) / 2, 1), (.seconds(30), 30_000_000_000),
+            (.nanoseconds(-1), 0), (Duration.nanoseconds(-1) / 2, 0), (.seconds(Int64.min), 0),
+            (.nanoseconds(UInt64.max), .max), (.nanoseconds(UInt64.max) + .nanoseconds(1), .max),
+            (.seconds(Int64.max), .max),
+        ] as [(Duration, UInt64)])
+    func wholeNanoseconds(duration: Duration, expected: UInt64) {
+        #expect(duration.clampedNanoseconds == expected)
+    }
+
+    @Test("a drawn duration lies within its bounds and may be each of them")
+    func draw() {
+        var random = SystemRandomNumberGenerator()
+        let drawn = Set((0..<200).map { _ in Duration.random(in: .nanoseconds(2)...(.nanoseconds(4)), using: &random) })
+        #expect(drawn == [.nanoseconds(2), .nanoseconds(3), .nanoseconds(4)])
+        #expect(Duration.random(in: .seconds(2)...(.seconds(2)), using: &random) == .seconds(2))
+    }
+
+    @Test(
         "waits are rounded up to whole milliseconds",
         arguments: [
             (Duration.zero, Int32(0)), (.nanoseconds(1), 1), (.milliseconds(1), 1), (.microseconds(1001), 2),

@@ -52,7 +52,7 @@ extension FaultCatalogue {
         ) { ring in
             try await ring.until("the worker is ready") { try ring.worker.isReady }
             let alone = try await calmLatency(ring)
-            var flood = RunJob.several(8_000, taking: 2_000...4_000)
+            var flood = RunJob.several(FaultSetup.lanes * 8_000, taking: 2_000...4_000)
             for index in flood.indices { flood[index].topic = "com.example.shop" }
             try await ring.publish(flood)
             let among = try await calmLatency(ring)

@@ -114,7 +114,8 @@ extension FaultCatalogue {
                     conditions.bytesPerSecond = 8_000
                 }
             }
-            try await ring.publish(400)
+            // Each lane has connections of its own, which are slow one by one.
+            try await ring.publish(FaultSetup.lanes * 400)
             // Four heartbeats.
             try await ring.endure(.seconds(20))
             let left = try await ring.local.jobCounts().total

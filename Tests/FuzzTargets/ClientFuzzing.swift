@@ -1,3 +1,4 @@
+import EventLoop
 import HTTP2
 import PushModel
 
@@ -35,7 +36,8 @@ enum ClientFuzzing {
         var submitted = 0
         for tag in 0..<requests {
             // One of them asks about channels, whose answers have more to them.
-            let slot = table.take(tag: tag, operation: tag == 2 ? .createChannel : .push, due: 1)
+            let slot = table.take(
+                tag: tag, operation: tag == 2 ? .createChannel : .push, due: MonotonicTime(nanoseconds: 1))
             guard let id = try? session.submit(head, body: [123, 125], range: 0..<2, tag: slot) else {
                 table.cancel(slot)
                 continue

@@ -32,11 +32,9 @@ private final class DayClient: APNSConnectionOwner {
     private(set) var tokensTaken = 0
 
     /// Every this long a silent connection is asked whether it lives.
-    static let pingInterval =
-        UInt64(APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1).pingInterval.components.seconds)
-        * 1_000_000_000
+    static let pingInterval = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1).pingInterval
     /// Ten seconds and a bit: nothing else falls due at such a time.
-    static let pingTimeout: UInt64 = 10_000_000_001
+    static let pingTimeout = Duration.nanoseconds(10_000_000_001)
 
     init(_ simulator: RunningSimulator, clock: ManualClock, tokens: ProviderTokenSource) throws {
         self.clock = clock
@@ -55,8 +53,8 @@ private final class DayClient: APNSConnectionOwner {
         connection = try APNSConnection(
             established,
             settings: APNSConnection.Settings(
-                authority: endpoint.authority, requestTimeout: 20_000_000_000, pingInterval: Self.pingInterval,
-                pingTimeout: Self.pingTimeout, patience: .max / 2, streamLimit: 1_000),
+                authority: endpoint.authority, requestTimeout: .seconds(20), pingInterval: Self.pingInterval,
+                pingTimeout: Self.pingTimeout, patience: .nanoseconds(Int64.max), streamLimit: 1_000),
             credential: APNSCredential(name: "day", context: context, tokens: tokens), token: nil, isProof: false,
             loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
         connection.use(try tokens.current(wallSeconds: clock.wallSeconds), until: 0)
@@ -69,7 +67,7 @@ private final class DayClient: APNSConnectionOwner {
     func tick() async throws {
         connection.tick(now: clock.now)
         // From the PING on the next thing due is its answer.
-        let due = clock.now.nanoseconds + Self.pingTimeout
+        let due = clock.now + Self.pingTimeout
         guard connection.nextDue == due else { return }
         try await serve { connection.nextDue != due }
         pings += 1
@@ -79,7 +77,7 @@ private final class DayClient: APNSConnectionOwner {
     func push(_ job: Job) async throws -> Int {
         try await serve { connection.isUsable && connection.admits(bytes: job.payload.count) }
         let before = answers.count
-        if connection.needsToken(now: clock.now.nanoseconds) { try changeToken() }
+        if connection.needsToken(now: clock.now) { try changeToken() }
         guard connection.submit(job, index: 0, tag: before, now: clock.now) != nil else { throw stuck }
         connection.flush(now: clock.now)
         try await serve { answers.count > before }
@@ -106,7 +104,7 @@ private final class DayClient: APNSConnectionOwner {
     private func changeToken() throws {
         let token = try tokens.current(wallSeconds: clock.wallSeconds)
         let delay = ProviderTokenChange.delay(of: token, wallSeconds: clock.wallSeconds, random: &random)
-        connection.use(token, until: clock.now.nanoseconds + delay)
+        connection.use(token, until: clock.now + delay)
         tokensTaken += 1
     }
 

@@ -38,7 +38,7 @@ func sampleSnapshots() -> [LaneSnapshot] {
     lane.count(.result)
     lane.count(.acknowledged, 2)
     lane.isConsumerUp = true
-    lane.busyNanoseconds = 1_500_000_000
+    lane.busy = .milliseconds(1_500)
     var shop = RouteCounters(tiers: 2)
     shop.outcomes.count(.accepted, nil, 40)
     shop.outcomes.count(.deadToken, .unregistered)

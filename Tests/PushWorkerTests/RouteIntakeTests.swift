@@ -121,6 +121,25 @@ struct RouteIntakeTests {
         #expect(header("x-apns-indexes", in: message) == "1" && header("x-apns-v", in: message) == nil)
     }
 
+    @Test(
+        "Headers that grew beyond a producer's limit on their way refuse no job, and go on with its copy",
+        arguments: [(0, nil, false), (0, "x-apns-v", true), (0, "x-death", true), (1, nil, true)]
+            as [(
+                returns: Int, addition: String?, isTaken: Bool
+            )])
+    func grownHeaders(returns: Int, addition: String?, isTaken: Bool) throws {
+        let route = try route()
+        let own = String(repeating: "x", count: FieldTableReader.maximumSize - 20)
+        take(delivery(returns: returns, headers: (addition.map { [($0, "1")] } ?? []) + [("own", own)]), route)
+        #expect(route.devices.hasWaiting == isTaken)
+        guard isTaken else { return #expect(route.refused.count == 1) }
+        let job = try #require(route.devices.waiting.first)
+        var message = OutgoingMessage()
+        let copy = Publication.Content.retry(tier: 0, attempt: 2, indexes: nil)
+        renderer.render(Publication(job: job, route: route, content: copy), into: &message)
+        #expect(header("own", in: message) == own)
+    }
+
     @Test("What is published about a job fits the smallest frame that is worked with, its producer's headers apart")
     func largestProperties() throws {
         let route = try route()

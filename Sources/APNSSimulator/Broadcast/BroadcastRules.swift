@@ -47,7 +47,7 @@ struct BroadcastRules {
     /// Reads the channel a request is about.
     ///
     /// - Parameter call: The request.
-    /// - Returns: The identifier, or why there is none.
+    /// - Returns: The identifier, or why it is missing.
     func channel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
         guard let text = call["apns-channel-id"], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
         guard text.utf8.count <= ChannelRegistry.identifierLimit, Data(base64Encoded: text) != nil else {

@@ -89,7 +89,7 @@ struct ChannelRegistry: Sendable {
     /// Deletes a channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The channel as it was; nil where there was none.
+    /// - Returns: The channel as it was; nil without one.
     @discardableResult
     mutating func delete(_ address: ChannelAddress) -> Channel? {
         guard let channel = channels[address.app]?.removeValue(forKey: address.channel) else { return nil }

@@ -116,7 +116,7 @@ struct OverviewView: Encodable {
         var activated: Int
         /// How many are connected.
         var online: Int
-        /// The port they connect to; 0 where there is none.
+        /// The port they connect to; 0 without one.
         var port: Int
     }
 

@@ -31,7 +31,7 @@ struct StateDirectory: Sendable {
     /// - Parameters:
     ///   - name: Its name.
     ///   - limit: More bytes than this are not read.
-    /// - Returns: Its content; nil where there is none.
+    /// - Returns: Its content; nil without one.
     /// - Throws: ``SimulatorError`` where the file is larger than the limit or there but cannot be read.
     func read(_ name: String, limit: Int) throws(SimulatorError) -> [UInt8]? {
         let path = file(name)

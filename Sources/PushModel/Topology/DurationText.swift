@@ -4,7 +4,7 @@ package enum DurationText {
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a duration; nil when it is none or too long to count in milliseconds.
+    /// Reads a duration; nil for other text, and for one too long to count in milliseconds.
     package static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), let unit = units.first(where: { $0.suffix == text.dropFirst(digits.count) })

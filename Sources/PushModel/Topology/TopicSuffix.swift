@@ -1,6 +1,6 @@
 /// What APNs lets follow a bundle identifier in a topic; a route claims each of its topics with every one of these.
 package enum TopicSuffix {
-    /// The suffixes as text; the first is none at all.
+    /// The suffixes as text; the first is empty.
     package static let all: [String] = [""] + Topic.suffixes.map { "\($0)" }
 
     /// The length of the longest suffix, in bytes.

@@ -17,7 +17,7 @@ struct AdminGate: Sendable {
         case unauthorized
         /// It needs a token, and none is configured.
         case forbidden
-        /// It is for a name that is none of this machine's.
+        /// It is for a name that this machine does not have.
         case misdirected
     }
 
@@ -34,7 +34,7 @@ struct AdminGate: Sendable {
     /// - Parameters:
     ///   - isReading: Whether its method, GET or HEAD, promises to change nothing.
     ///   - path: Its path.
-    ///   - host: Its `Host` header; nil where there is none, as with HTTP/1.0, which no browser speaks.
+    ///   - host: Its `Host` header; nil without one, as with HTTP/1.0, which no browser speaks.
     ///   - authorization: Its `Authorization` header.
     func verdict(isReading: Bool, path: String, host: String?, authorization: String?) -> Verdict {
         if isLoopback, let host, !Self.isOfThisMachine(host) { return .misdirected }

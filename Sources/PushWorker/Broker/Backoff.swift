@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// Exponential backoff with jitter: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
 ///
 /// A success counts only once it has lasted for a while (`ended(after:)`), so that what comes and dies at once is not
@@ -55,8 +57,7 @@ package struct Backoff: Sendable {
         let wasAtCap = failures > 0 && self.bound(after: failures - 1) == cap
         failures += 1
         let least = isSteady && wasAtCap ? bound / 4 * 3 : bound / 20
-        let wait = UInt64.random(in: least.wholeNanoseconds...bound.wholeNanoseconds, using: &random)
-        return .nanoseconds(Int64(clamping: wait))
+        return .random(in: least...bound, using: &random)
     }
 
     private func bound(after failures: Int) -> Duration { min(cap, base * (1 << min(failures, 20))) }
@@ -85,13 +86,5 @@ package struct Backoff: Sendable {
         self.isLate = isLate
         ended(after: lifetime)
         if isCrowd { crowded() }
-    }
-}
-
-extension Duration {
-    /// The duration in whole nanoseconds; negative durations count as zero.
-    package var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        return seconds < 0 ? 0 : UInt64(seconds) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
     }
 }

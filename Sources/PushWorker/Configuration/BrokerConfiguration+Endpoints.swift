@@ -31,7 +31,7 @@ extension BrokerConfiguration {
         return endpoints
     }
 
-    /// Whether a URI has the parameter; a user or password of that name is none.
+    /// Whether a URI has the parameter; a user or password of that name does not count.
     private static func namesHeartbeat(_ uri: String) -> Bool {
         uri.drop { $0 != "?" }.dropFirst().split(separator: "&").contains { $0.hasPrefix("heartbeat=") }
     }

@@ -63,7 +63,7 @@ extension BrokerConfiguration {
     ///
     /// - Parameter path: The file, as `MARTLET_BROKER_URI_FILE` names it.
     /// - Returns: Addresses that were not looked at yet.
-    /// - Throws: `invalidURI` where there are none.
+    /// - Throws: `invalidURI` without a URI.
     static func addresses(in path: String) throws(AMQPError) -> [SecretText] {
         let problems = ConfigurationProblems()
         var root = ConfigurationNode(content: .null, origin: .defaults)

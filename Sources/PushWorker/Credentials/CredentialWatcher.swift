@@ -64,8 +64,7 @@ final class CredentialWatcher: Sendable {
                 warn(&expiries)
                 nextLook = MonotonicTime.now().adding(interval)
             }
-            let left = nextLook.nanoseconds(since: .now())
-            try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: left)))
+            try loop.turn(waitingAtMost: nextLook - .now())
             for message in mailbox.take() {
                 switch message {
                 case .stop: return

@@ -35,7 +35,7 @@ struct RouteCredential {
         if trusted == nil || refusal != nil { trusted = version }
     }
 
-    /// Time passed: one whose time is over, or has not come, is trusted only for want of another.
+    /// Time passed: one whose time is over, or has not come, is trusted only where there is no other.
     ///
     /// - Parameter seconds: Seconds since 1970.
     mutating func timePassed(_ seconds: Int64) {
@@ -117,7 +117,7 @@ extension Route {
         for host in channels { _ = host.offer(newest, now: moment.monotonic) }
     }
 
-    /// APNs refused a version on another route: connections made with it are replaced, so that none of them outlives it.
+    /// APNs refused a version on another route: connections made with it are replaced, and not one of them outlives it.
     func refusedElsewhere(version: Int, at moment: Moment) {
         guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
         for destination in [devices] + channels where destination.pool?.credential.version == version {
@@ -153,7 +153,7 @@ extension Route {
                 credential?.refusal = reason
                 tellOthers(.credential(.refused(version: version, reason: reason)))
             }
-            // A refusal below HTTP comes without an answer to any request; the breaker acts on it all the same.
+            // A refusal below HTTP comes without an answer to any request; the breaker acts on it like on any other.
             destination.credentialRefused(nil, at: moment)
         case .switched, .candidateRefused, .retried: break
         }

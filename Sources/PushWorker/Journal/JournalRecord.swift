@@ -24,7 +24,7 @@ struct JournalRecord: Equatable {
         }
     }
 
-    /// Reads a record; nil where the bytes are none, for instance because the machine died while they were written.
+    /// Reads a record; nil where the bytes are not one, for instance because the machine died while they were written.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         func word(_ index: Int) -> UInt64 {

@@ -14,7 +14,7 @@ extension Lane {
         // A broker that says it lacks memory or disk is slow and will go on: with an alarm it owes nothing.
         if publishLink.session?.isBlocked == true { requestPatience.excused(now: now) }
         guard requestPatience.runsOut(oldest: request.since, now: now) else { return }
-        let seconds = now.nanoseconds(since: request.since) / 1_000_000_000
+        let seconds = (now - request.since).components.seconds
         let error = AMQPError(
             .timeout,
             "the broker did not answer for \(seconds) s when asked to \(request.action.text(of: route)) for route "

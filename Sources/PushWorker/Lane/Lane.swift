@@ -11,9 +11,9 @@ internal import RabbitMQ
 /// through its mailbox only, and read the snapshot it leaves.
 final class Lane {
     /// The longest a turn waits when nothing is due, so that the snapshot and the progress stamp stay fresh.
-    static let longestWait: UInt64 = 500_000_000
+    static let longestWait = Duration.milliseconds(500)
     /// How often a snapshot is left.
-    static let snapshotInterval: UInt64 = 250_000_000
+    static let snapshotInterval = Duration.milliseconds(250)
 
     let settings: LaneSettings
     let handle: LaneHandle
@@ -21,7 +21,7 @@ final class Lane {
     let mailbox: Mailbox<LaneMessage>
     /// What the lane counted so far, its routes apart.
     var counters = LaneCounters()
-    /// The longest turns of late, in nanoseconds.
+    /// The longest turns of late.
     var longestTurn = RecentMaximum()
     let logger: Logger
     /// Where accepted notifications are noted; nil without a journal.
@@ -88,7 +88,7 @@ final class Lane {
         while !mayEnd() {
             handle.pulse.turn()
             do throws(EventLoopError) {
-                try loop.turn(waitingAtMost: .nanoseconds(Int64(clamping: wait()))) { readClocks(now: $0) }
+                try loop.turn(waitingAtMost: wait()) { readClocks(now: $0) }
             } catch {
                 logger.critical("lane stopped: its loop failed", metadata: ["error": "\(error.message)"])
                 return
@@ -96,10 +96,10 @@ final class Lane {
             handle.pulse.enter(.messages)
             for message in mailbox.take() { receive(message) }
             endTurn()
-            let busy = MonotonicTime.now().nanoseconds(since: now)
+            let busy = MonotonicTime.now() - now
             counters.turns += 1
-            counters.busyNanoseconds += busy
-            longestTurn.note(busy, now: now.nanoseconds)
+            counters.busy += busy
+            longestTurn.note(busy, now: now)
         }
         close()
     }
@@ -161,7 +161,7 @@ final class Lane {
         // 7. The report, which says how it all stands now.
         report.note(working)
         guard now >= nextSnapshot else { return }
-        nextSnapshot = now.adding(nanoseconds: Self.snapshotInterval)
+        nextSnapshot = now + Self.snapshotInterval
         pulse.enter(.reporting)
         leaveReport()
     }
@@ -277,23 +277,23 @@ final class Lane {
         return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
     }
 
-    /// How long the next turn may wait, in nanoseconds.
-    private func wait() -> UInt64 {
-        if !marked.isEmpty || lacksOnlyTurns { return 0 }
-        var wait = Self.longestWait
-        func wake(at due: UInt64) {
-            wait = min(wait, due > now.nanoseconds ? due - now.nanoseconds : 0)
+    /// How long the next turn may wait.
+    private func wait() -> Duration {
+        if !marked.isEmpty || lacksOnlyTurns { return .zero }
+        var next = now + Self.longestWait
+        func wake(at due: MonotonicTime?) {
+            if let due { next = min(next, due) }
         }
-        if let due = consumeLink.nextDue(now: now) { wake(at: due.nanoseconds) }
-        if let due = publishLink.nextDue(now: now) { wake(at: due.nanoseconds) }
-        if let due = publisher.nextDue { wake(at: due.nanoseconds) }
-        if let due = journal?.nextDue { wake(at: due.nanoseconds) }
-        if let due = dueTimes.earliest { wake(at: due.nanoseconds) }
+        wake(at: consumeLink.nextDue(now: now))
+        wake(at: publishLink.nextDue(now: now))
+        wake(at: publisher.nextDue)
+        wake(at: journal?.nextDue)
+        wake(at: dueTimes.earliest)
         if let drain {
-            if now < drain.handBackAt { wake(at: drain.handBackAt.nanoseconds) }
-            wake(at: drain.deadline.nanoseconds)
+            if now < drain.handBackAt { wake(at: drain.handBackAt) }
+            wake(at: drain.deadline)
         }
-        return wait
+        return next - now
     }
 }
 
@@ -317,8 +317,7 @@ extension Lane {
         case .allDrained: break
         case .drain(let deadline):
             guard drain == nil else { return }
-            let half = deadline.nanoseconds(since: now) / 2
-            drain = Drain(deadline: deadline, handBackAt: now.adding(nanoseconds: half))
+            drain = Drain(deadline: deadline, handBackAt: now + (deadline - now) / 2)
         }
     }
 

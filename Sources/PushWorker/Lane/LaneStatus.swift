@@ -82,7 +82,7 @@ extension Lane {
 
     /// Everything counted so far.
     private func snapshot() -> LaneSnapshot {
-        counters.longestTurnNanoseconds = longestTurn.value(now: now.nanoseconds)
+        counters.longestTurn = longestTurn.value(now: now)
         counters.isConsumerUp = consumeLink.session != nil
         counters.isPublisherUp = publishLink.session != nil
         counters.isBlocked = publishLink.session?.isBlocked == true

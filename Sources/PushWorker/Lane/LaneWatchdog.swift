@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import EventLoop
 internal import Logging
 
 /// Decides from repeated looks at a lane's turns whether it is stuck.
@@ -71,7 +72,7 @@ final class LaneWatchdog: Sendable {
     /// Looks at the lanes until it is stopped; on a thread of its own.
     func run() {
         var watches = lanes.map { _ in LaneWatch() }
-        while end.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
+        while end.wait(timeout: .now() + .nanoseconds(Int(interval.clampedNanoseconds))) == .timedOut {
             for (position, lane) in lanes.enumerated() where !lane.pulse.isOver {
                 act(on: watches[position].look(turns: lane.pulse.turns), lane.index, lane.pulse)
             }
@@ -87,7 +88,7 @@ final class LaneWatchdog: Sendable {
             logger.error(
                 "a lane does not turn",
                 metadata: .with([
-                    .lane: "\(index)", .duration: "\(stillness.wholeNanoseconds / 1_000_000)",
+                    .lane: "\(index)", .duration: "\(stillness.clampedNanoseconds / 1_000_000)",
                     .detail: "it stands at: \(pulse.step.text)",
                 ]))
         case .recovered:

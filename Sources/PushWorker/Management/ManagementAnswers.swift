@@ -52,7 +52,7 @@ enum ManagementAnswers {
         }
     }
 
-    /// A queue's arguments; RabbitMQ writes an empty list where there are none.
+    /// A queue's arguments; RabbitMQ writes an empty list for no arguments.
     struct Arguments: Decodable {
         let values: [String: Value]
 

@@ -19,7 +19,7 @@ package struct ManagementClient: Sendable {
     /// - Parameters:
     ///   - address: `http(s)://user:password@host:port` with percent-encoded user and password.
     ///   - timeout: How long one request may take.
-    /// - Throws: When the address is none.
+    /// - Throws: When the address is malformed.
     package init(address: SecretText, timeout: Duration = .seconds(10)) throws(ManagementError) {
         let seconds = Double(timeout.wholeMilliseconds) / 1000
         connection = try ManagementConnection(address: address.revealed, timeout: seconds)
@@ -31,7 +31,7 @@ package struct ManagementClient: Sendable {
     /// The usual management address of a broker: its host and login with port 15672, or 15671 with TLS.
     ///
     /// - Parameter uri: The broker's AMQP URI.
-    /// - Returns: The address, or nil when the URI is none.
+    /// - Returns: The address, or nil when the URI is malformed.
     package static func usualAddress(of uri: SecretText) -> SecretText? {
         guard let parts = try? AddressText(uri.revealed) else { return nil }
         let isEncrypted = parts.scheme == "amqps"

@@ -169,11 +169,11 @@ struct LaneMetricsWriter {
             ("martlet_loop_turns_total", .counter, "Turns of the lane's loop.", { Double($0.turns) }),
             (
                 "martlet_loop_busy_seconds_total", .counter, "Time the lane's loop was not waiting.",
-                { Double($0.busyNanoseconds) / 1e9 }
+                { $0.busy / .seconds(1) }
             ),
             (
                 "martlet_loop_longest_turn_seconds", .gauge, "The longest turn of the loop of late.",
-                { Double($0.longestTurnNanoseconds) / 1e9 }
+                { $0.longestTurn / .seconds(1) }
             ),
             (
                 "martlet_standstills_total", .counter, "Times the lane did not turn for longer than two heartbeats.",

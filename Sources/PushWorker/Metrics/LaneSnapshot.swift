@@ -121,8 +121,8 @@ package struct LaneCounters: Sendable {
     package var standstills = 0
     /// How often the calendar was set.
     package var clockSteps = 0
-    /// Nanoseconds the loop was busy, waiting excluded.
-    package var busyNanoseconds: UInt64 = 0
+    /// How long the loop was busy, waiting excluded.
+    package var busy = Duration.zero
 
     /// Whether the consuming connection is up now.
     package var isConsumerUp = false
@@ -134,8 +134,8 @@ package struct LaneCounters: Sendable {
     package var isBlocked = false
     /// Publications now without a confirm.
     package var unconfirmed = 0
-    /// The longest turn since the previous snapshot, in nanoseconds.
-    package var longestTurnNanoseconds: UInt64 = 0
+    /// The longest turn of late.
+    package var longestTurn = Duration.zero
 
     /// Makes counters at zero.
     package init() {}

@@ -5,14 +5,14 @@ internal import Synchronization
 ///
 /// Pure: time comes in. A tenth of a second's worth may go out at once, never less than one.
 package struct RateLimit {
-    private let perNanosecond: Double
+    private let perSecond: Double
     private let burst: Double
     private var tokens: Double
     private var refilledAt: MonotonicTime?
 
     /// Creates a full bucket for a rate in requests per second.
     package init(perSecond: Double) {
-        perNanosecond = perSecond / 1e9
+        self.perSecond = perSecond
         burst = max(1, perSecond / 10)
         tokens = burst
     }
@@ -20,7 +20,7 @@ package struct RateLimit {
     /// How many requests may go out now.
     package mutating func available(now: MonotonicTime) -> Int {
         if let since = refilledAt {
-            tokens = min(burst, tokens + Double(now.nanoseconds(since: since)) * perNanosecond)
+            tokens = min(burst, tokens + (now - since) / .seconds(1) * perSecond)
         }
         refilledAt = now
         return Int(tokens)
@@ -31,7 +31,7 @@ package struct RateLimit {
 
     /// When the next request may go out, after `available(now:)` gave none.
     package func nextDue(now: MonotonicTime) -> MonotonicTime {
-        now.adding(nanoseconds: UInt64(max(0, 1 - tokens) / perNanosecond))
+        now + .seconds(max(0, 1 - tokens) / perSecond)
     }
 }
 
@@ -62,6 +62,6 @@ final class SharedRate: Sendable {
     /// Gives back what was taken and not used; a negative number takes more than the rate allows now.
     func giveBack(_ count: Int) { limit.withLock { $0.take(-count) } }
 
-    /// When the next request may go out, after there was none.
+    /// When the next request may go out, when none may go out now.
     func nextDue(now: MonotonicTime) -> MonotonicTime { limit.withLock { $0.nextDue(now: now) } }
 }

@@ -3,7 +3,7 @@ internal import EventLoop
 
 /// Where a delivery stands among all there were of one message.
 struct DeliveryOrigin: Equatable {
-    /// How often the broker had taken the message back, by the count of a quorum queue; 0 where there is none.
+    /// How often the broker had taken the message back, by the count of a quorum queue; 0 without one.
     var returns: Int64 = 0
     /// How often the route had given back deliveries that it held unread, or had lost them with their channel.
     var unreadReturns: UInt32 = 0

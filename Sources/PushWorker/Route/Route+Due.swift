@@ -58,7 +58,7 @@ extension Route {
 
     /// The first multiple of an interval after a time, so that what is not urgent falls due together.
     private static func later(_ time: MonotonicTime?, by interval: Duration) -> MonotonicTime? {
-        let interval = interval.wholeNanoseconds
+        let interval = interval.clampedNanoseconds
         return time.map { MonotonicTime(nanoseconds: ($0.nanoseconds / interval + 1) * interval) }
     }
 }

@@ -32,11 +32,11 @@ extension Route {
         take(delivery, returns: returns, at: moment)
     }
 
-    /// How often a delivery came back, by the count of a quorum queue; 0 where there is none, or it cannot be read. In
+    /// How often a delivery came back, by the count of a quorum queue; 0 without one that can be read. In
     /// other queues a producer may have written any number.
     private static func returns(of delivery: borrowing Delivery) -> Int64 {
         guard let table = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return 0 }
-        var reader = FieldTableReader(table)
+        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
         while let field = try? reader.next(in: delivery.bytes) {
             guard case .integer(let count) = field.value else { continue }
             guard delivery.bytes.span.extracting(field.name).isText("x-delivery-count") else { continue }
@@ -261,8 +261,12 @@ extension Route {
         message.replyTo = properties.replyTo
         message.timestamp = properties.timestamp
         if let table = properties.headers {
-            var reader = FieldTableReader(table)
+            // What workers and brokers add to a job must not make it one that breaks the producer's limit.
+            let limit = FieldTableReader.maximumSize
+            var mayBeLarger = table.count <= limit || message.redelivered
+            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
             while let field = try reader.next(in: message.bytes) {
+                if !mayBeLarger { mayBeLarger = isAddition(message.bytes.span.extracting(field.name)) }
                 let value: HeaderValue
                 switch field.value {
                 case .text(let range): value = .text(range)
@@ -273,7 +277,13 @@ extension Route {
                 }
                 message.headers.take(name: field.name, value: value, in: message.bytes)
             }
+            if !mayBeLarger { throw FieldTableReader.tooLarge(table.count, over: limit) }
         }
+    }
+
+    /// Whether a header shows that a worker published the message, or that the broker moved it.
+    private static func isAddition(_ name: Span<UInt8>) -> Bool {
+        name.isText(HeaderName.version) || name.isText("x-death")
     }
 }
 

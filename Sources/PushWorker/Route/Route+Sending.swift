@@ -118,7 +118,7 @@ extension Route {
         return failure
     }
 
-    /// A destination's connections take more than before, or there are none any more.
+    /// A destination's connections take more than before, or the last of them is gone.
     func capacityChanged(of destination: Destination, at moment: Moment) {
         // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
         guard destination.kind == .devices, let isConnected = destination.pool?.isConnected else { return }

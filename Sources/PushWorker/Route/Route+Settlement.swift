@@ -96,7 +96,7 @@ extension Route {
         let isRefused =
             switch settlement {
             case .park: true
-            // A refusal that is final for this job, for want of time, is one of the credential like any other.
+            // A refusal that is final for this job, because its time is over, is one of the credential like any other.
             case .report(let final): final.action == .fixCredential
             case .retry: false
             // What is sent again at once will hear more.

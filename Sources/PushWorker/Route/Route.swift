@@ -152,7 +152,7 @@ final class Route {
         rateDue = nil
         let maySend = !surroundings.publisher.isCongested
         if maySend { takeSuspect(at: moment) }
-        // 6. Jobs about channels are few: they go first, lest pushes leave them nothing of a rate.
+        // 6. Jobs about channels are few: they go first, or pushes would leave them nothing of a rate.
         if hasChannelWork { advanceChannels(at: moment) }
         // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
         //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens

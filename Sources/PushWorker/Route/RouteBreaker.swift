@@ -60,7 +60,7 @@ package struct RouteBreaker {
     /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
     /// and sends them away would otherwise be given a window each time, and all of it would be handed back each time.
     private var isUnproven = false
-    /// When it has lasted long enough to be worth more all the same; nil without one. Not every route pushes to devices.
+    /// When it has lasted long enough to be worth more nevertheless; nil without one. Not every route pushes to devices.
     private var provenDue: MonotonicTime?
     /// For how long that is: as long as a request may stay without an answer, by default.
     package static let provingTime = Duration.seconds(30)

@@ -82,7 +82,7 @@ package struct RouteConsumer {
     package var consumers: Int { consuming.count { $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
-    /// The prefetch that consumers now have; 0 while there is none.
+    /// The prefetch that consumers now have; 0 without one.
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
@@ -192,7 +192,7 @@ package struct RouteConsumer {
             isServing = false
             trouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
             hold(now: now, random: &random)
-            // A cancel of ours that crossed the broker's is answered all the same, so it stays pending.
+            // A cancel of ours that crossed the broker's is still answered, so it stays pending.
             if pending == .startConsuming(queue: queue) { pending = nil }
         } else if pending == .cancelConsuming(queue: queue) {
             pending = nil

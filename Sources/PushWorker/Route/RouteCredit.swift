@@ -4,7 +4,7 @@ internal import PushModel
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
 /// notifications rather than messages, and asks for no more messages than fit the ceiling of bytes, by the sizes of
-/// those that came before. What is on its way already when sizes jump is taken all the same: at worst one window of
+/// those that came before. What is on its way already when sizes jump is still taken: at worst one window of
 /// the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.

@@ -19,7 +19,7 @@ final class SuspectTurns: Sendable {
     /// Starts without suspects.
     init() {}
 
-    /// The lane whose turn it is: the first of those with suspects; nil while there is none.
+    /// The lane whose turn it is: the first of those with suspects; nil without one.
     var lane: Int? {
         let lane = turn.load(ordering: .acquiring)
         return lane == Self.none ? nil : lane

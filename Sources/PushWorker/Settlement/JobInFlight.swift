@@ -41,7 +41,7 @@ final class JobInFlight {
     /// What it asks for, as far as it could be read.
     let job: Job
     /// Why it is refused as a whole; nil for a job that can be worked on.
-    let refusal: FinalReport?
+    @Boxed private(set) var refusal: FinalReport?
     /// The delivery's tag on its channel.
     private(set) var deliveryTag: UInt64
     /// The channel opening that delivered it; it is acknowledged on this one only.
@@ -49,11 +49,11 @@ final class JobInFlight {
     /// Where the delivery stands among all there were of its message.
     private(set) var origin: DeliveryOrigin
     /// The delivery that another lane lent it, after its own channel was gone; nil for nearly every job.
-    private(set) var lent: DeliveryOnLane?
+    @Boxed private(set) var lent: DeliveryOnLane?
     /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
     private(set) var isRedelivered: Bool
     /// Its properties in wire form, as a range of `job.bytes`.
-    let properties: Range<Int>
+    @Packed private(set) var properties: Range<Int>
     /// Milliseconds since 1970 when it arrived here.
     let receivedAt: Int64
 

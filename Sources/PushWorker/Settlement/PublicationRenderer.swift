@@ -167,9 +167,12 @@ extension PublicationRenderer {
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }
         if let priority = properties.priority { message.setPriority(priority) }
         // A table over the limits is what the job is refused for; its dead letter goes without it.
-        guard withHeaders, let table = properties.headers, (try? FieldTable(reading: table, in: job.bytes)) != nil
+        let isOverLimit = inFlight.refusal?.reason == .badHeaders
+        let limit = isOverLimit ? FieldTableReader.maximumSize : FieldTableReader.maximumSizeOfCopies
+        guard withHeaders, let table = properties.headers,
+            (try? FieldTable(reading: table, in: job.bytes, maximumSize: limit)) != nil
         else { return }
-        var reader = FieldTableReader(table)
+        var reader = FieldTableReader(table, maximumSize: limit)
         while let field = try? reader.next(in: job.bytes) {
             let name = bytes.extracting(field.name)
             // Only reading the body tells what its indexes mean; without them the copy would mean all device tokens.

@@ -1,24 +1,10 @@
 internal import TLS
 
-/// What a device token of the simulator's own making says; nobody but the simulator can read or make one.
-struct DeviceTokenContent: Equatable, Sendable {
-    /// The device.
-    var device: DeviceID
-    /// The service it is for: a token of the other one is a bad token.
-    var environment: ServiceEnvironment
-    /// Which token of the device for the topic, counted from 1: a newer one ends the older.
-    var generation: UInt32
-    /// Seconds since 1970 at which it was issued.
-    var issuedAt: Int64
-    /// The topic it takes pushes for: the bundle identifier, with the suffix of its kind.
-    var topic: String
-}
-
 /// Turns the content of a device token into the opaque digits a provider sees, and back.
 ///
 /// A token is salt (8 bytes), mark (4), sealed content and its proof (16). The length follows the topic and the salt,
 /// so that nobody relies on one. The mark, a keyed hash of the salt, tells without cryptography that a token
-/// made up by a test is none of ours: asking that costs a comparison of lengths for tokens of the classic size.
+/// made up by a test is not ours: asking that costs a comparison of lengths for tokens of the classic size.
 ///
 /// See Apple, "Registering your app with APNs": tokens are opaque, of variable length and for one app on one device
 /// (<https://developer.apple.com/documentation/usernotifications/registering-your-app-with-apns>).

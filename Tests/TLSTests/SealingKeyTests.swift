@@ -3,7 +3,7 @@ import Testing
 @testable import TLS
 
 @Suite("Sealing", .timeLimit(.minutes(1)))
-struct TokenSealingTests {
+struct SealingKeyTests {
     let nonce = [UInt8](repeating: 7, count: SealingKey.nonceLength)
 
     @Test("What a key seals it opens, and nobody else", arguments: [0, 1, 15, 16, 17, 200])

@@ -1,0 +1,104 @@
+internal import EventLoop
+internal import Logging
+internal import RabbitMQ
+
+/// Events of the consume connection: each channel belongs to one route.
+final class ConsumeEvents: BrokerLinkDelegate {
+    private unowned let lane: Lane
+
+    init(lane: Lane) { self.lane = lane }
+
+    private func route(_ channel: UInt16) -> Route? {
+        let position = Int(channel) - 1
+        return lane.routes.indices.contains(position) ? lane.routes[position] : nil
+    }
+
+    /// Tells a channel's route what happened to it, and lets the turn look at the route.
+    private func with(_ channel: UInt16, _ tell: (Route) -> Void) {
+        guard let route = route(channel) else { return }
+        tell(route)
+        lane.mark(route)
+    }
+
+    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
+        lane.heartbeatNegotiated()
+        // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
+        if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
+            lane.consumeLink.distrust(
+                "the broker allows \(allowed) channels, and \(lane.routes.count) routes need one each")
+            return
+        }
+        for route in lane.routes {
+            route.connected()
+            lane.mark(route)
+        }
+    }
+
+    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+
+    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+        lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
+        for route in lane.routes {
+            route.connectionLost(at: lane.moment)
+            lane.mark(route)
+        }
+    }
+
+    func channelOpened(_ channel: UInt16) { with(channel) { $0.channelOpened(at: lane.moment) } }
+    func qosSet(_ channel: UInt16) { with(channel) { $0.prefetchSet() } }
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
+        with(channel) { $0.consumeStarted(at: lane.moment) }
+    }
+
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
+        with(channel) { route in
+            let queue = route.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
+            guard byBroker, let queue else { return }
+            lane.logger.warning("the broker cancelled a consumer", metadata: ["queue": "\(queue)"])
+        }
+    }
+
+    func confirmsSelected(_ channel: UInt16) {}
+
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
+        with(channel) { route in
+            route.channelClosed(code: code, text: text, at: lane.moment)
+            lane.logger.warning(
+                "the broker closed a route's channel",
+                metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
+        }
+    }
+
+    func connectionClosed(code: UInt16, text: String) {
+        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+    }
+
+    func connectionBlocked(reason: String) {}
+    func connectionUnblocked() {}
+
+    func delivered(_ delivery: consuming Delivery) {
+        // What a connection says that is about to be ended for it counts for nothing.
+        guard let route = route(delivery.channel), !lane.consumeLink.isDistrusted else { return }
+        lane.mark(route)
+        if !route.delivered(delivery, at: lane.moment) {
+            lane.consumeLink.distrust("the broker delivered a tag out of sequence")
+        } else if let overrun = route.overrun {
+            lane.consumeLink.distrust(overrun)
+        }
+    }
+
+    func returned(
+        channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
+    ) {}
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {}
+}
+
+extension Lane {
+    /// Says that an address leads to no broker; where none does, that is said of the connection.
+    func addressFailed(_ role: BrokerRole, error: AMQPError) {
+        logger.warning(
+            "an address of the broker does not work; the next is tried",
+            metadata: ["role": "\(role.rawValue)", "error": "\(error.message)"])
+    }
+}

@@ -1,0 +1,101 @@
+internal import APNSClient
+internal import EventLoop
+internal import Logging
+
+/// Events of a destination's connections.
+final class DestinationEvents: APNSPoolDelegate {
+    private unowned let lane: Lane
+    private unowned let route: Route
+    private unowned let destination: Destination
+    private let connector: APNSConnector
+    /// Connects that wait for the pace, by the numbers of their requests: the next one of the pool, and one that proves a
+    /// credential.
+    private var waiting: [Int: WaitingConnect] = [:]
+
+    /// A connect that waits for the pace.
+    private struct WaitingConnect {
+        let request: ConnectRequest
+        let place: ConnectPlace
+        let timer: TimerID
+    }
+
+    init(lane: Lane, route: Route, destination: Destination, connector: APNSConnector) {
+        self.lane = lane
+        self.route = route
+        self.destination = destination
+        self.connector = connector
+    }
+
+    func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
+        route.answered(tag, answer, on: destination, at: Moment(monotonic: now, wall: lane.moment.wall))
+        lane.mark(route)
+    }
+
+    func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {
+        ask(request, connector.enterLine(urgency(of: pool)))
+    }
+
+    func poolWaits(_ pool: APNSPool) {
+        guard !waiting.isEmpty else { return }
+        let urgency = urgency(of: pool)
+        for connect in waiting.values where connect.place.raise(to: urgency) {
+            lane.loop.cancel(connect.timer)
+            ask(connect.request, connect.place)
+        }
+    }
+
+    /// Connects as soon as the pace allows. It is waited for on the loop: a thread is started, and a name looked up, only
+    /// when the connect is due.
+    private func ask(_ request: ConnectRequest, _ place: ConnectPlace) {
+        waiting[request.id] = nil
+        let wait = place.ask(now: lane.now)
+        guard wait > .zero else { return connect(request) }
+        let timer = lane.loop.schedule(at: lane.now.adding(wait)) { [weak self] _ in self?.askAgain(request.id) }
+        waiting[request.id] = WaitingConnect(request: request, place: place, timer: timer)
+    }
+
+    private func askAgain(_ id: Int) {
+        guard let connect = waiting.removeValue(forKey: id), destination.pool?.awaits(connect.request) == true else {
+            return
+        }
+        ask(connect.request, connect.place)
+    }
+
+    /// How much a connection is needed: most where jobs wait and none is open.
+    private func urgency(of pool: APNSPool) -> ConnectUrgency {
+        guard destination.hasWaiting else { return .idle }
+        return pool.streamLimit > 0 ? .growing : .stranded
+    }
+
+    private func connect(_ request: ConnectRequest) {
+        let position = route.position
+        let kind = destination.kind
+        HelperThread.run("martlet-apns") { [connector, handle = lane.handle] in
+            let result = connector.result(of: request)
+            handle.post(.apnsConnected(route: position, kind, request, Transfer(result)))
+        } orElse: { [handle = lane.handle] error in
+            let failure = APNSClientError(.unreachable, error.message)
+            handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
+        }
+        // A name service that hangs has no time limit of its own; what it says later counts for nothing.
+        let end = lane.now.adding(connector.patience(request))
+        _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
+    }
+
+    private func giveUp(_ request: ConnectRequest) {
+        guard destination.pool?.awaits(request) == true else { return }
+        let patience = connector.patience(request)
+        let failure = APNSClientError(
+            .timedOut, "looking up \(connector.endpoint) and connecting took longer than \(patience)")
+        lane.handle.post(.apnsConnected(route: route.position, destination.kind, request, Transfer(.failure(failure))))
+    }
+
+    func pool(_ pool: APNSPool, credential event: CredentialEvent) {
+        lane.credentialEvent(event, of: route, on: destination)
+    }
+
+    func poolCapacityChanged(_ pool: APNSPool) {
+        route.capacityChanged(of: destination, at: lane.moment)
+        lane.mark(route)
+    }
+}

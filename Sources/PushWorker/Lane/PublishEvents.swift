@@ -1,0 +1,64 @@
+internal import EventLoop
+internal import Logging
+internal import RabbitMQ
+
+/// Events of the publish connection.
+final class PublishEvents: BrokerLinkDelegate {
+    private unowned let lane: Lane
+
+    init(lane: Lane) { self.lane = lane }
+
+    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
+        lane.heartbeatNegotiated()
+        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
+            lane.publishLink.distrust("the broker allows \(allowed) channel, and publishing needs two")
+            return
+        }
+        lane.publisher.connectionOpened()
+        lane.consumeLink.connectAtOnce(now: now)
+    }
+
+    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+
+    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+        lane.logger.warning("no connection to the broker", metadata: ["role": "publish", "error": "\(error.message)"])
+        lane.publisher.connectionLost()
+    }
+
+    func channelOpened(_ channel: UInt16) { lane.publisher.channelOpened(channel, now: lane.now) }
+    func confirmsSelected(_ channel: UInt16) {
+        lane.publisher.confirmsSelected(channel)
+        for route in lane.routes { lane.mark(route) }
+    }
+
+    func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
+        lane.logger.warning("the broker closed a publish channel", metadata: ["code": "\(code)", "text": "\(text)"])
+        lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)
+    }
+
+    func connectionClosed(code: UInt16, text: String) {
+        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+    }
+
+    func connectionBlocked(reason: String) {
+        lane.logger.warning("the broker takes no publications now", metadata: ["reason": "\(reason)"])
+    }
+    func connectionUnblocked() { lane.logger.info("the broker takes publications again") }
+
+    func returned(
+        channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
+    ) {
+        lane.publisher.returned(
+            channel: channel, messageID: messageID, exchange: exchange, routingKey: routingKey)
+    }
+
+    func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {
+        lane.publisher.confirmed(channel: channel, tag: tag, multiple: multiple, positive: positive, now: lane.now)
+    }
+
+    func qosSet(_ channel: UInt16) {}
+    func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {}
+    func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {}
+    func delivered(_ delivery: consuming Delivery) {}
+}
