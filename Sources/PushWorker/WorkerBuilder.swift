@@ -32,7 +32,10 @@ struct WorkerBuilder {
             settings.index = index
             return settings
         }
-        lanes[0].routes = [LaneSettings.RouteSettings(name: Self.unrouted, queues: ["apns.q.jobs.unrouted"])]
+        lanes[0].routes = [
+            LaneSettings.RouteSettings(
+                name: Self.unrouted, queues: [TopologyNames.unroutedReturnQueue, TopologyNames.unroutedJobsQueue])
+        ]
         let assignment = LaneAssignment(lanes: count, routes: configuration.routes.count)
         for (route, settings) in zip(configuration.routes, try routes()) {
             let shares = assignment.shares(of: route.name, lanes: route.lanes, connections: route.connections)
@@ -90,10 +93,13 @@ struct WorkerBuilder {
         for (index, route) in configuration.routes.enumerated() {
             let (endpoint, proxy) = try place(
                 configuration.apns.address(of: route.environment), "apns", route.environment)
-            let queue = "apns.q.jobs.\(route.name)"
+            let high = route.highLane ? [TopologyNames.highJobQueue(route: route.name)] : []
             routes.append(
                 LaneSettings.RouteSettings(
-                    name: route.name, queues: route.highLane ? [queue, "\(queue).high"] : [queue],
+                    name: route.name,
+                    queues: [
+                        TopologyNames.returnQueue(route: route.name), TopologyNames.jobQueue(route: route.name),
+                    ] + high,
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
                     credential: route.credential, omitsTopic: route.omitTopic))

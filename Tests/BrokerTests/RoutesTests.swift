@@ -78,13 +78,13 @@ struct RoutesTests {
         let refusals = stack.simulator.ledger.counts.filter { $0.status == 403 }.reduce(0) { $0 + $1.count }
         #expect(refusals < 10, "one job probes at a time")
         try await worker.stop()
-        try purge(["apns.q.jobs.refused", "apns.q.retry.2s", "apns.q.retry.4s"])
+        try purge(["apns.q.jobs.refused", "apns.q.jobs.refused.return", "apns.q.retry.2s", "apns.q.retry.4s"])
     }
 
     /// How many jobs of the refused route the broker keeps.
     private func waiting() throws -> Int {
         try stack.broker.queueCounts(virtualHost: stack.virtualHost)
-            .filter { $0.key == "apns.q.jobs.refused" || $0.key.hasPrefix("apns.q.retry.") }
+            .filter { $0.key.hasPrefix("apns.q.jobs.refused") || $0.key.hasPrefix("apns.q.retry.") }
             .reduce(0) { $0 + $1.value.total }
     }
 

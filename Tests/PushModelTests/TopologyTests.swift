@@ -14,7 +14,8 @@ struct TopologyTests {
     func exchanges() {
         #expect(
             Self.topology.exchanges.map { "\($0.name) \($0.kind.rawValue)" } == [
-                "apns.jobs topic", "apns.jobs.unrouted fanout", "apns.retry.2s fanout", "apns.retry.1m fanout",
+                "apns.jobs topic", "apns.jobs.unrouted fanout", "apns.return topic", "apns.return.unrouted fanout",
+                "apns.retry.2s fanout", "apns.retry.1m fanout",
                 "apns.results topic", "apns.results.unclaimed fanout", "apns.dead topic", "apns.replies direct",
             ])
     }
@@ -24,6 +25,7 @@ struct TopologyTests {
         #expect(
             Self.topology.queues.map(\.name) == [
                 "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
+                "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
                 "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
                 "apns.q.dead.tokens",
             ])
@@ -42,6 +44,13 @@ struct TopologyTests {
                 ]
             ),
             (
+                "apns.q.jobs.shop.return",
+                [
+                    "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
+                    "delivery-limit=50",
+                ]
+            ),
+            (
                 "apns.q.jobs.unrouted",
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
@@ -51,7 +60,7 @@ struct TopologyTests {
             (
                 "apns.q.retry.1m",
                 [
-                    "message-ttl=60000", "dead-letter-exchange=apns.jobs", "dead-letter-strategy=at-least-once",
+                    "message-ttl=60000", "dead-letter-exchange=apns.return", "dead-letter-strategy=at-least-once",
                     "overflow=reject-publish",
                 ]
             ),
@@ -89,7 +98,7 @@ struct TopologyTests {
     func onePolicyEach() {
         let names = Self.topology.policies.map(\.name)
         #expect(Set(names).count == names.count)
-        #expect(Set(names) == Set(Self.topology.queues.map(\.name) + ["apns.jobs", "apns.results"]))
+        #expect(Set(names) == Set(Self.topology.queues.map(\.name) + ["apns.jobs", "apns.return", "apns.results"]))
         #expect(
             Self.topology.policies.map(\.pattern).contains("^apns\\.q\\.jobs\\.beta$"))
     }
@@ -108,12 +117,26 @@ struct TopologyTests {
         #expect(queue("development.high.com.example.shop.voip") == ["apns.q.jobs.beta.high"])
     }
 
+    @Test("what comes back from tiers finds its route's queue, whatever its class, and that queue refuses nothing")
+    func returns() {
+        let bindings = Self.topology.bindings.filter { $0.source == "apns.return" }
+        #expect(bindings.count == 3 * 9 && Set(bindings.map(\.routingKey)).count == bindings.count)
+        func queue(_ key: String) -> [String] { bindings.filter { $0.routingKey == key }.map(\.queue) }
+        #expect(queue("production.*.com.example.shop") == ["apns.q.jobs.shop.return"])
+        #expect(queue("development.*.com.example.shop.voip") == ["apns.q.jobs.beta.return"])
+        for queue in Set(Self.topology.queues.map(\.name)) where queue.hasSuffix(TopologyNames.returnSuffix) {
+            let policy = Self.topology.policies.first { $0.name == queue }
+            #expect(policy?.settings.contains { $0.key.hasPrefix("max-length") } == false)
+        }
+    }
+
     @Test("results and dead letters are bound by pattern")
     func otherBindings() {
-        let bindings = Self.topology.bindings.filter { $0.source != "apns.jobs" }
+        let bindings = Self.topology.bindings.filter { !["apns.jobs", "apns.return"].contains($0.source) }
         #expect(
             bindings.map { "\($0.source) \($0.queue) \($0.routingKey)" } == [
-                "apns.jobs.unrouted apns.q.jobs.unrouted ", "apns.retry.2s apns.q.retry.2s ",
+                "apns.jobs.unrouted apns.q.jobs.unrouted ",
+                "apns.return.unrouted apns.q.jobs.unrouted.return ", "apns.retry.2s apns.q.retry.2s ",
                 "apns.retry.1m apns.q.retry.1m ", "apns.results apns.q.results #",
                 "apns.results.unclaimed apns.q.results.unclaimed ", "apns.dead apns.q.dead rejected.#",
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",

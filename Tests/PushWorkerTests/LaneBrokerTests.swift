@@ -181,7 +181,8 @@ struct LaneBrokerTests {
             case .published(_, let exchange, let id): ids.insert("\(exchange) \(id)")
             case .cancelled:
                 cancels += 1
-                #expect(acknowledgements == 0)
+                // A later one is for a wider window again.
+                #expect(acknowledgements == 0 || cancels > 2)
                 if cancels == 2 { isFull.withLock { $0 = false } }
             case .acknowledged: acknowledgements += 1
             case .consumer: isBack = cancels >= 2

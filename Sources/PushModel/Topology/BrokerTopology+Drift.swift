@@ -18,7 +18,9 @@ extension BrokerTopology {
         let owned = Set(queues.map(\.name))
         return live.bindings.filter { binding in
             guard binding.isToQueue, sources.contains(binding.source) else { return false }
-            let isJobBinding = binding.source == TopologyNames.jobs && binding.destination.hasPrefix("apns.q.jobs.")
+            let isJobBinding =
+                [TopologyNames.jobs, TopologyNames.returns].contains(binding.source)
+                && binding.destination.hasPrefix("apns.q.jobs.")
             guard isJobBinding || owned.contains(binding.destination) else { return false }
             return !wanted.contains(
                 TopologyBinding(

@@ -134,6 +134,7 @@ package struct BrokerTopology: Sendable, Equatable {
     package init(routes: [TopologyRoute], tiers: [RetryTier], virtualHost: String = "/") {
         var objects = TopologyBuilder()
         objects.addJobs(routes)
+        objects.addReturns(routes)
         for tier in tiers { objects.addRetry(tier) }
         objects.addResults()
         objects.addDeadLetters()
@@ -171,6 +172,17 @@ package enum TopologyNames {
     /// Where replies to a job's `reply_to` are published.
     package static let replies = "apns.replies"
 
+    /// Where retry tiers send what waited there.
+    package static let returns = "apns.return"
+    /// Where that goes whose key is bound to no queue any more.
+    package static let unroutedReturns = "apns.return.unrouted"
+    /// The queue of ``unroutedReturns``.
+    package static let unroutedReturnQueue = "apns.q.jobs.unrouted.return"
+    /// What the names of queues for what comes back from tiers end with.
+    package static let returnSuffix = ".return"
+
+    /// The queue for a route's jobs that come back from tiers.
+    package static func returnQueue(route: String) -> String { "apns.q.jobs.\(route)\(returnSuffix)" }
     /// The queue of a route's jobs.
     package static func jobQueue(route: String) -> String { "apns.q.jobs.\(route)" }
     /// The queue of a route's `high` jobs, where it has one.

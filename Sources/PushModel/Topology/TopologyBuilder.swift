@@ -36,12 +36,35 @@ struct TopologyBuilder {
         }
     }
 
-    /// One retry tier: what waited there goes back to the jobs exchange with its own key.
+    /// Where jobs come back from tiers: a queue per route that refuses nothing.
+    ///
+    /// RabbitMQ holds 32 messages of a tier until the queues have taken them to which they return, and tries again what
+    /// was refused only after minutes: one full queue would stop the retries of all routes. What is in tiers bounds
+    /// what comes back. [At-least-once dead lettering](https://www.rabbitmq.com/docs/quorum-queues#dead-lettering)
+    mutating func addReturns(_ routes: [TopologyRoute]) {
+        exchange(TopologyNames.returns, .topic, [Self.setting("alternate-exchange", TopologyNames.unroutedReturns)])
+        exchange(TopologyNames.unroutedReturns, .fanout)
+        queue(
+            TopologyNames.unroutedReturnQueue,
+            Self.returnSettings + [Self.setting("dead-letter-routing-key", "invalid.-.-")])
+        bind(TopologyNames.unroutedReturns, TopologyNames.unroutedReturnQueue)
+        for route in routes {
+            let queue = TopologyNames.returnQueue(route: route.name)
+            self.queue(queue, Self.returnSettings)
+            for topic in route.topics {
+                for suffix in TopicSuffix.all {
+                    bind(TopologyNames.returns, queue, "\(route.environment.rawValue).*.\(topic)\(suffix)")
+                }
+            }
+        }
+    }
+
+    /// One retry tier: what waited there comes back with its own key.
     mutating func addRetry(_ tier: RetryTier) {
         exchange(tier.exchange, .fanout)
         queue(
             tier.queue,
-            [Self.setting("message-ttl", tier.milliseconds)] + Self.safeDeadLettering(to: TopologyNames.jobs))
+            [Self.setting("message-ttl", tier.milliseconds)] + Self.safeDeadLettering(to: TopologyNames.returns))
         bind(tier.exchange, tier.queue)
     }
 
@@ -103,10 +126,10 @@ struct TopologyBuilder {
         ]
     }
 
-    private static let jobSettings: [TopologyPolicy.Setting] =
-        safeDeadLettering(to: TopologyNames.dead) + [
-            setting("delivery-limit", 50), setting("max-length-bytes", 2 * gibibyte),
-        ]
+    private static let jobSettings = returnSettings + [setting("max-length-bytes", 2 * gibibyte)]
+
+    /// `reject-publish` is what at-least-once dead lettering needs; without a length nothing is ever refused.
+    private static let returnSettings = safeDeadLettering(to: TopologyNames.dead) + [setting("delivery-limit", 50)]
 
     private static let keptMessages: [TopologyPolicy.Setting] = [
         setting("max-length-bytes", 2 * gibibyte), setting("overflow", "reject-publish"),

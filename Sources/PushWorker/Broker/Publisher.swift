@@ -5,21 +5,28 @@ internal import RabbitMQ
 
 /// Publishes results, replies, retry copies and dead letters, and learns what became of each.
 ///
-/// What has no room in the session's output buffer stays in `waiting`. A publication that the broker refused or could
-/// not route is published again with backoff, as the same message; it is never dropped. While such publications pile
-/// up the lane starts no new pushes (`isCongested`).
+/// What has no room in the session's output buffer stays in `waiting`. A publication that the broker did not take is
+/// published again, as the same message; it is never dropped. What was refused or could not be routed waits in a line of
+/// its route (`RefusedPublications`), what costs the channel is tried on one of its own (`ChannelTrials`). While such
+/// publications of a route pile up, that route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
     /// The confirm channel for everything but replies.
     static let mainChannel: UInt16 = 1
     /// The confirm channel for replies, so that a broken `apns.replies` hurts replies alone.
     static let replyChannel: UInt16 = 2
+    /// The confirm channel on which publications are tried alone that may cost it.
+    static let trialChannel: UInt16 = 3
     /// Most publications whose confirm is awaited on one channel.
     static let window = 2_000
     /// Most places kept per channel for confirms that may overtake an older one.
     static let span = 16 * window
-    /// Publications waiting for room, or refused, beyond which no new push starts.
+    /// Publications waiting for room beyond which no new push starts.
     static let congestion = 512
-    /// How long nothing may go out before jobs that were not sent are handed back.
+    /// Publications of a route that the broker did not take beyond which the route starts no new push.
+    static let routeCongestion = 64
+    /// A shared channel that lasted less waits before it is opened again.
+    static let shortest = Duration.seconds(1)
+    /// How long nothing may go out, of all routes or of one, before jobs that were not sent are handed back.
     static let heldUpLimit = Duration.seconds(30)
 
     private var waiting = Deque<Publication>()
@@ -27,16 +34,12 @@ final class Publisher {
     /// Publications whose notes the journal has not written yet, in the order of the notes. They are as many as the
     /// prefetch allows and go out a moment later, so pushes go on meanwhile.
     private var unnoted = Deque<Publication>()
-    /// Refused or returned publications, to be published again together at `againAt`.
-    private var again: [Publication] = []
-    private var againAt = MonotonicTime(nanoseconds: 0)
-    /// Where publications go that the broker closed the channel over; they wait in `again`, so that others go out.
-    private var closed: Set<Publication.Destination> = []
-    /// When the broker last refused or returned one.
-    private var refusedAt = MonotonicTime(nanoseconds: 0)
-    /// How many publications were refused or returned and are not confirmed yet, wherever they are.
-    private var refused = 0
-    private var backoff = Backoff.publication
+    /// What the broker refused or could not route.
+    private var refused = RefusedPublications<Publication>()
+    /// What costs the channel, or may.
+    private var trials = ChannelTrials<Publication>()
+    /// Since when each route is congested by its own publications without a pause.
+    private var stalledSince: [Int: MonotonicTime] = [:]
     private var patience: ConfirmPatience
     private let heldUpLimit: Duration
     /// Since when `isCongested` without a pause.
@@ -44,20 +47,22 @@ final class Publisher {
     private var random = SystemRandomNumberGenerator()
     private var main = ConfirmTracker<Publication>()
     private var replies = ConfirmTracker<Publication>()
+    private var tried = ConfirmTracker<Publication>()
     private var message = OutgoingMessage()
     private var mainChannel = ConfirmChannel()
     private var repliesChannel = ConfirmChannel()
+    private var trialsChannel = ConfirmChannel()
     private let link: () -> BrokerLink?
     private let renderer: PublicationRenderer
     private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
 
-    /// Why publications do not go through, for readiness: `results_full`, `dead_full`, `unroutable`, `blocked`.
-    private(set) var trouble: String?
+    /// Why the broker closed a publish channel last.
+    private var closing = ""
     /// Counts for metrics.
     private(set) var counts = Counts()
 
-    /// Where one of the two confirm channels stands.
+    /// Where one of the confirm channels stands.
     private struct ConfirmChannel {
         enum State {
             case closed, opening, open
@@ -68,6 +73,8 @@ final class Publisher {
         var dueAt: MonotonicTime?
         /// When it was opened last.
         var openedAt = MonotonicTime(nanoseconds: 0)
+        /// Whether the broker closed it on this connection, and it is being opened again.
+        var isReopening = false
         /// Since when the broker owes it the answer that opens it; nil where it does not.
         var awaitedSince: MonotonicTime? { state == .opening ? openedAt : nil }
         var backoff = Backoff.publication
@@ -76,18 +83,30 @@ final class Publisher {
         mutating func lost() {
             state = .closed
             dueAt = nil
+            isReopening = false
         }
 
         /// The broker closed the channel: it is opened again after a wait that grows while it does not last.
-        mutating func closed(now: MonotonicTime, random: inout some RandomNumberGenerator) {
-            backoff.ended(after: now - openedAt)
+        ///
+        /// - Parameters:
+        ///   - now: The time.
+        ///   - lasting: A channel that lasted this long is opened again at once.
+        ///   - random: Draws the wait.
+        mutating func closed(
+            now: MonotonicTime, lasting: Duration = .zero, random: inout some RandomNumberGenerator
+        ) {
+            let lifetime = now - openedAt
+            backoff.ended(after: lifetime)
+            let isShort = lasting == .zero || state != .open || lifetime < lasting
+            dueAt = isShort ? now + backoff.next(using: &random) : now
+            isReopening = !isShort
             state = .closed
-            dueAt = now + backoff.next(using: &random)
         }
     }
 
     private var mainIsOpen: Bool { mainChannel.state == .open }
     private var repliesAreOpen: Bool { repliesChannel.state == .open }
+    private var trialsAreOpen: Bool { trialsChannel.state == .open }
 
     /// What happened to publications so far.
     struct Counts {
@@ -96,11 +115,6 @@ final class Publisher {
         /// How they were answered.
         var confirms = [4 of Int](repeating: 0)
     }
-
-    /// How many publications on the main channel may be unconfirmed: all of the window, but after the broker closed the
-    /// channel one, and one more with each confirm. What one publication brings about would otherwise cost all those
-    /// around it their confirms, and they would be stored again and again.
-    private var allowance = Publisher.window
 
     /// Creates a publisher.
     ///
@@ -124,42 +138,65 @@ final class Publisher {
         self.fate = fate
     }
 
-    /// Whether a result of a job that is refused may be queued: fewer of them than of pushes, which they must not hold up.
-    func takesRefusals(withReply wantsReply: Bool) -> Bool {
+    /// Whether a result of a refused job of this route may be queued: fewer of them than of pushes, which they must not
+    /// hold up.
+    func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
         let replies = repliesAreOpen || wantsReply ? waitingReplies.count : 0
-        return mainIsOpen && refused <= Self.congestion && waiting.count + replies + again.count < Self.congestion / 2
+        return !isAway && !isStalled(route) && waiting.count + replies < Self.congestion / 2
     }
-    /// Whether so much waits, or is refused, that no new push should start.
+    /// Whether so much waits that no new push should start.
     var isCongested: Bool {
         // Replies count while they can go out: a broken exchange for them hurts replies alone.
-        !mainIsOpen || refused > Self.congestion
-            || waiting.count + (repliesAreOpen ? waitingReplies.count : 0) + again.count > Self.congestion
+        isAway || waiting.count + (repliesAreOpen ? waitingReplies.count : 0) > Self.congestion
     }
-    /// Whether that has been so for so long that another worker should have the jobs that were not sent.
+    /// Whether so much waits, or so much of this route was not taken by the broker, that it should start no new push.
+    func isCongested(for route: Int) -> Bool { isCongested || isStalled(route) }
+    /// A channel that is only opened again is back in a moment.
+    private var isAway: Bool { !mainIsOpen && !mainChannel.isReopening }
+    private func isStalled(_ route: Int) -> Bool { !isTroubleFree && stalled(route) > Self.routeCongestion }
+    private var isTroubleFree: Bool { refused.isEmpty && trials.isEmpty }
+    /// How many publications of a route the broker did not take.
+    private func stalled(_ route: Int) -> Int { refused.count(of: route) + trials.count(of: route) }
+
+    /// Whether results find no way out for so long that another worker should have the jobs that were not sent.
     func isHeldUp(now: MonotonicTime) -> Bool {
         congestedSince.map { now >= $0 + heldUpLimit } ?? false
     }
+    /// When that is so for a route whose own publications are not taken; nil while it is not congested.
+    func heldUpAt(_ route: Int) -> MonotonicTime? {
+        stalledSince.isEmpty ? nil : stalledSince[route].map { $0 + heldUpLimit }
+    }
+
+    /// Why a route's publications do not go through, for readiness, such as `results_full`; nil where they do.
+    func trouble(of route: Int) -> String? {
+        refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
+    }
+    /// Why nothing goes through; nil where something may.
+    var trouble: String? { link()?.session != nil && !mainIsOpen && !closing.isEmpty ? closing : nil }
+
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {
-        waiting.isEmpty && waitingReplies.isEmpty && again.isEmpty && unnoted.isEmpty && unconfirmed == 0
+        waiting.isEmpty && waitingReplies.isEmpty && isTroubleFree && unnoted.isEmpty && unconfirmed == 0
     }
     /// How many publications wait for the journal.
     var unnotedCount: Int { unnoted.count }
     /// How many publications wait for their confirm.
-    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed }
+    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed + tried.unconfirmed }
     /// Whether publications wait that could go out if there were room.
     var wantsRoom: Bool {
-        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main, allowance))
+        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main))
+            || (trialsAreOpen && trials.hasNext)
             || (repliesAreOpen && !waitingReplies.isEmpty && Self.hasRoom(replies))
     }
-    private static func hasRoom(
-        _ tracker: borrowing ConfirmTracker<Publication>, _ allowance: Int = Publisher.window
-    ) -> Bool {
-        tracker.unconfirmed < allowance && tracker.span < span
+    private static func hasRoom(_ tracker: borrowing ConfirmTracker<Publication>) -> Bool {
+        tracker.unconfirmed < window && tracker.span < span
     }
     /// Since when the broker owes what it has owed the longest: a confirm, or an open channel.
     private var oldestDebt: MonotonicTime? {
-        [main.oldest, replies.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince].compactMap(\.self).min()
+        [
+            main.oldest, replies.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
+            trialsChannel.awaitedSince,
+        ].compactMap(\.self).min()
     }
     /// Whether results can go out, but for the broker's flow control.
     var isOpen: Bool { mainIsOpen }
@@ -167,7 +204,7 @@ final class Publisher {
     var nextDue: MonotonicTime? {
         guard link()?.session != nil else { return nil }
         let due = [
-            again.isEmpty ? nil : againAt, mainChannel.dueAt, repliesChannel.dueAt,
+            refused.nextDue, mainChannel.dueAt, repliesChannel.dueAt, trials.isEmpty ? nil : trialsChannel.dueAt,
             patience.due(oldest: oldestDebt),
         ]
         return due.compactMap(\.self).min()
@@ -185,9 +222,7 @@ final class Publisher {
     private func line(up publication: Publication) {
         if case .reply = publication.content {
             waitingReplies.append(publication)
-        } else if let destination = publication.destination, closed.contains(destination) {
-            again.append(publication)
-        } else {
+        } else if !trials.takes(publication), !refused.takes(publication) {
             waiting.append(publication)
         }
     }
@@ -195,21 +230,22 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
+        waiting.append(contentsOf: refused.due(now: now))
         congestedSince = isCongested ? congestedSince ?? now : nil
+        noteStalled(now: now)
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
         reopenChannels(session, now: now)
-        if !again.isEmpty, now >= againAt {
-            // One that closes the channel goes alone, so that it costs no other its confirm.
-            if !closed.isEmpty { allowance = 1 }
-            waiting.prepend(contentsOf: again)
-            again.removeAll(keepingCapacity: true)
-        }
         guard wantsRoom else { return }
         guard !session.isBlocked else { return }
         do throws(AMQPError) {
-            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, allowance, session, now) }
+            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, session, now) }
             if repliesAreOpen {
-                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, Self.window, session, now)
+                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now)
+            }
+            if trialsAreOpen, let publication = trials.next() {
+                var alone: Deque = [publication]
+                try send(&alone, on: Self.trialChannel, tracking: &tried, session, now)
+                if !alone.isEmpty { trials.putBack() }
             }
         } catch {
             link()?.failed(error, now: now)
@@ -232,9 +268,9 @@ final class Publisher {
 
     private func send(
         _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
-        _ allowance: Int, _ session: AMQPSession, _ now: MonotonicTime
+        _ session: AMQPSession, _ now: MonotonicTime
     ) throws(AMQPError) {
-        while Self.hasRoom(tracker, allowance), let publication = queue.first {
+        while Self.hasRoom(tracker), let publication = queue.first {
             renderer.render(publication, into: &message)
             guard try put(publication, on: channel, session) else { return }
             queue.removeFirst()
@@ -262,24 +298,30 @@ extension Publisher {
 // MARK: The publish connection's events
 
 extension Publisher {
-    /// The publish connection is there: open both channels in confirm mode.
+    /// The publish connection is there: open the channels in confirm mode, that for tries when there is one.
     func connectionOpened() {
         mainChannel.dueAt = MonotonicTime(nanoseconds: 0)
         repliesChannel.dueAt = MonotonicTime(nanoseconds: 0)
+        trialsChannel.dueAt = MonotonicTime(nanoseconds: 0)
     }
 
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
-        waiting.prepend(contentsOf: mainChannelLost())
+        let lost = lose(&main)
+        refused.lost(lost)
+        waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
+        _ = lose(&tried)
+        trials.putBack()
         waitingReplies.prepend(contentsOf: replies.channelLost())
         mainChannel.lost()
         repliesChannel.lost()
+        trialsChannel.lost()
     }
 
-    /// What was unconfirmed on the main channel is published again, and the broker may then have it twice.
-    private func mainChannelLost() -> [Publication] {
-        let lost = main.channelLost()
+    /// What was unconfirmed on a channel that is gone. The broker may have it, and then has it twice.
+    private func lose(_ tracker: inout ConfirmTracker<Publication>) -> [Publication] {
+        let lost = tracker.channelLost()
         for publication in lost { publication.isRepublished = true }
         return lost
     }
@@ -288,6 +330,9 @@ extension Publisher {
         do throws(AMQPError) {
             if Self.isDue(&mainChannel, now: now) { try session.openChannel(Self.mainChannel) }
             if Self.isDue(&repliesChannel, now: now) { try session.openChannel(Self.replyChannel) }
+            guard !trials.isEmpty else { return }
+            if trials.isUrgent, trialsChannel.dueAt != nil { trialsChannel.dueAt = now }
+            if Self.isDue(&trialsChannel, now: now) { try session.openChannel(Self.trialChannel) }
         } catch {
             link()?.failed(error, now: now)
         }
@@ -313,38 +358,48 @@ extension Publisher {
 
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
-        if channel == Self.mainChannel {
-            mainChannel.state = .open
-            // With nothing to publish no confirm would ever say that the trouble is over.
-            if waiting.isEmpty, again.isEmpty { trouble = nil }
-        } else {
-            repliesChannel.state = .open
+        switch channel {
+        case Self.mainChannel: mainChannel.state = .open
+        case Self.replyChannel: repliesChannel.state = .open
+        default: trialsChannel.state = .open
         }
     }
 
-    /// The broker closed a channel, for instance because an exchange is missing (404): open it again after a while.
+    /// The broker closed a channel, for instance because an exchange is missing (404): it is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
-        if channel == Self.mainChannel {
-            mainChannel.closed(now: now, random: &random)
-            allowance = 1
+        switch channel {
+        case Self.mainChannel:
+            // What may have cost it is tried elsewhere from now on, so that it is back at once.
+            mainChannel.closed(now: now, lasting: Self.shortest, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
-            let lost = mainChannelLost()
-            if lost.count == 1, let destination = lost[0].destination {
-                // It was alone, so it is what the broker does not take; others for the same exchange it may take.
-                waiting.append(contentsOf: lost)
-                close(destination, now: now)
-            } else {
-                waiting.prepend(contentsOf: lost)
-            }
-            trouble = "the broker closed the publish channel: \(code) \(text)"
-        } else {
+            hold(lose(&main))
+        case Self.trialChannel:
+            trialsChannel.closed(now: now, random: &random)
+            counts.confirms[LaneCounters.Confirm.lost.rawValue] += tried.unconfirmed
+            // It was alone, so nothing was stored.
+            _ = tried.channelLost()
+            trials.failed()
+            holdWaiting()
+        default:
             repliesChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
             for lost in replies.channelLost() { fate(lost, .returned) }
             for lost in waitingReplies { fate(lost, .returned) }
             waitingReplies.removeAll()
+            return
         }
+        closing = "the broker closed the publish channel: \(code) \(text)"
+    }
+
+    /// Tries what may have cost the channel, and keeps back what would go to the same exchanges.
+    private func hold(_ lost: [Publication]) {
+        trials.channelClosed(lost)
+        holdWaiting()
+    }
+
+    private func holdWaiting() {
+        waiting.removeAll { trials.takes($0) }
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
@@ -353,7 +408,12 @@ extension Publisher {
         func isIt(_ publication: Publication) -> Bool {
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
-        let isKnown = channel == Self.mainChannel ? main.returned(where: isIt) : replies.returned(where: isIt)
+        let isKnown =
+            switch channel {
+            case Self.mainChannel: main.returned(where: isIt)
+            case Self.replyChannel: replies.returned(where: isIt)
+            default: tried.returned(where: isIt)
+            }
         // Its confirm would pass for success. With a new connection all that is unconfirmed is published again.
         if !isKnown { link()?.distrust("the broker returned a message that waits for no confirm") }
     }
@@ -362,11 +422,17 @@ extension Publisher {
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
         // It may be the confirm of a message that came back and was not recognised.
         guard link()?.isDistrusted != true else { return }
-        if channel == Self.mainChannel {
+        switch channel {
+        case Self.mainChannel:
             _ = main.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 settled(publication, fate, now: now)
             }
-        } else {
+        case Self.trialChannel:
+            _ = tried.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+                waiting.append(contentsOf: trials.succeeded())
+                settled(publication, fate, now: now)
+            }
+        default:
             _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 count(fate)
                 self.fate(publication, fate)
@@ -386,36 +452,27 @@ extension Publisher {
 
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         count(fate)
-        if allowance < Self.window { allowance += 1 }
-        guard fate != .confirmed else {
-            if publication.isRefused { refused -= 1 }
-            if !closed.isEmpty, let destination = publication.destination { closed.remove(destination) }
-            if trouble != nil, refused == 0 { trouble = nil }
+        if fate == .confirmed {
+            refused.confirmed(publication)
             self.fate(publication, fate)
-            return
+        } else {
+            // Of several queues that are bound some may have taken it.
+            if fate != .returned { publication.isRepublished = true }
+            refused.refused(publication, trouble: publication.trouble(after: fate), now: now, random: &random)
+            holdRefused(publication)
         }
-        trouble = publication.trouble(after: fate)
-        if fate == .perhapsReturned { publication.isRepublished = true }
-        setAside(publication, now: now)
     }
 
-    /// Lets everything for a destination step aside that the broker closed the channel over; others go on.
-    private func close(_ destination: Publication.Destination, now: MonotonicTime) {
-        closed.insert(destination)
-        for publication in waiting where publication.destination == destination { setAside(publication, now: now) }
-        waiting.removeAll { $0.destination == destination }
+    /// What waits behind a refused publication for the same would be refused, too.
+    private func holdRefused(_ publication: Publication) {
+        waiting.removeAll { !$0.isInLine && refused.takes($0) }
     }
 
-    /// Keeps a publication that the broker did not take, to be published again after a while.
-    private func setAside(_ publication: Publication, now: MonotonicTime) {
-        if again.isEmpty {
-            // Others may be taken meanwhile: only a time without any refusal shows that the trouble is over.
-            backoff.ended(after: now - refusedAt)
-            againAt = now + backoff.next(using: &random)
+    /// Notes since when each route has had too many publications that were not taken.
+    private func noteStalled(now: MonotonicTime) {
+        if isTroubleFree { return stalledSince.removeAll() }
+        for route in refused.routes.union(trials.routes) {
+            stalledSince[route] = isStalled(route) ? stalledSince[route] ?? now : nil
         }
-        refusedAt = now
-        if !publication.isRefused { refused += 1 }
-        publication.isRefused = true
-        again.append(publication)
     }
 }

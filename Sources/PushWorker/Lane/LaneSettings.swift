@@ -7,7 +7,7 @@ struct LaneSettings: Sendable {
     struct RouteSettings: Sendable {
         /// The configured name, or `unrouted`.
         var name: String
-        /// The queues it consumes, the high one last.
+        /// The queues it consumes: that of its retries first, the high one last.
         var queues: [String]
         /// What may arrive there; nil for the route that answers `NoRoute`.
         var claim: RouteClaim?

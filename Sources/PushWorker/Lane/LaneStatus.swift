@@ -67,12 +67,24 @@ extension Lane {
             troubles.append(trouble)
         } else if publishLink.session != nil, !publisher.isOpen {
             troubles.append("broker (publishing): the channel is not open")
+        } else if let trouble = commonTrouble {
+            troubles.append(trouble)
         }
         if publishLink.session?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
             routes: report.statuses)
+    }
+
+    /// Why no route's results go through although the channel is open: what one of them says of itself, where each that
+    /// has work says something of the kind.
+    private var commonTrouble: String? {
+        var trouble: String?
+        for route in routes {
+            if let own = publisher.trouble(of: route.position) { trouble = own } else if !route.isIdle { return nil }
+        }
+        return trouble
     }
 
     private static func word(for link: BrokerLink) -> String {

@@ -11,8 +11,8 @@ final class PublishEvents: BrokerLinkDelegate {
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
         lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
         lane.heartbeatNegotiated()
-        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.replyChannel {
-            lane.publishLink.distrust("the broker allows \(allowed) channel, and publishing needs two")
+        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.trialChannel {
+            lane.publishLink.distrust("the broker allows \(allowed) channels, and publishing needs three")
             return
         }
         lane.publisher.connectionOpened()

@@ -23,13 +23,17 @@ struct RefusedJobs {
     mutating func take(_ job: JobInFlight) { jobs.append(job) }
 
     /// Whether the next result may be queued now.
-    func mayReport(_ publisher: Publisher) -> Bool {
-        jobs.first.map { publisher.takesRefusals(withReply: $0.job.replyTo != nil) } ?? false
+    ///
+    /// - Parameters:
+    ///   - publisher: Publishes it.
+    ///   - route: The position of the route.
+    func mayReport(_ publisher: Publisher, of route: Int) -> Bool {
+        jobs.first.map { publisher.takesRefusals(of: route, withReply: $0.job.replyTo != nil) } ?? false
     }
 
     /// The next notification to report, as far as results find their way out.
-    mutating func next(_ publisher: Publisher) -> Notification? {
-        guard let job = jobs.first, mayReport(publisher) else { return nil }
+    mutating func next(_ publisher: Publisher, of route: Int) -> Notification? {
+        guard let job = jobs.first, mayReport(publisher, of: route) else { return nil }
         if job.unsettled == 1 { jobs.removeFirst() }
         return Notification(job: job, index: job.nextIndex() ?? 0)
     }

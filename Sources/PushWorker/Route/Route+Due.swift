@@ -34,7 +34,7 @@ extension Route {
         look(at: asked.nextDue)
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
-        if mayWiden, devices.breaker.intake != .none, rateDue == nil, !surroundings.publisher.isCongested {
+        if mayWiden, devices.breaker.intake != .none, rateDue == nil, !isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {
             look(at: Self.later(now, by: Self.patrolInterval))

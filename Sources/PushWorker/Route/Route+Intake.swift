@@ -105,7 +105,7 @@ extension Route {
 
     /// Reports jobs that are refused, as long as results find their way out.
     func reportRefused(at moment: Moment) {
-        while let notification = refused.next(surroundings.publisher) {
+        while let notification = refused.next(surroundings.publisher, of: position) {
             guard let refusal = notification.job.refusal else { continue }
             report(notification, refusal, at: moment)
         }
@@ -186,7 +186,7 @@ extension Route {
         // A route that cannot work gives its jobs back in the end, for another worker may be able to.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
         // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
-        guard condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        guard isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
         let canRequeue = ledger.isOpen && !consumer.mayReceive

@@ -59,6 +59,7 @@ extension Route {
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {
         var troubles: [String] = []
         if let trouble = consumer.trouble { troubles.append(trouble) }
+        if let trouble = surroundings.publisher.trouble(of: position) { troubles.append(trouble) }
         troubles += credentialTroubles
         if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
         if let pool, pool.isConnected != true {
@@ -74,7 +75,7 @@ extension Route {
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
             intake: devices.breaker.intake, isDraining: isDraining, isServing: consumer.isServing,
-            isCongested: surroundings.publisher.isCongested, hasBacklog: devices.hasWaiting,
+            isCongested: isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * queues.count,
             inFlight: devices.inFlight

@@ -21,7 +21,7 @@ extension Route {
         var sent = 0
         defer { shared.rate?.giveBack(isProbe ? -sent : room - sent) }
         // What is settled without a request needs no room there, but its results need some.
-        while sent < room, !surroundings.publisher.isCongested, let notification = destination.next() {
+        while sent < room, !isCongested, let notification = destination.next() {
             if isSettledUnsent(notification, on: destination, at: moment) { continue }
             FailPoint.reached(.beforeSend)
             guard destination.submit(notification, at: moment) else { return }
@@ -129,7 +129,7 @@ extension Route {
     func connect(_ host: Destination, at moment: Moment) {
         guard !host.isSettled else { return }
         var situation = OnDemandStateMachine.Situation(
-            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: surroundings.publisher.isCongested)
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
         // Asked only for a job, for the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
@@ -149,7 +149,7 @@ extension Route {
         for host in channels where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
-            if !surroundings.publisher.isCongested { send(to: host, at: moment) }
+            if !isCongested { send(to: host, at: moment) }
             // A probe after a refusal needs the connections that the refusal closed.
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)

@@ -42,7 +42,7 @@ final class Route {
     let name: String
     /// Its position on the lane.
     let position: Int
-    /// The queues it consumes, the high one last.
+    /// The queues it consumes: that of its retries first, the high one last.
     let queues: [String]
     /// Whether this lane speaks for all on which the route lives.
     var isFirstLane: Bool { shared.lanes.first == surroundings.lane }
@@ -92,6 +92,9 @@ final class Route {
     var intake: DeliveryIntake
     /// Jobs that are refused, whose results wait for room.
     var refused = RefusedJobs()
+    /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
+    /// sent.
+    var isHeldUp = false
     /// When the rate allows the next request, while it holds the route back.
     var rateDue: MonotonicTime?
     /// Watches the share of dead tokens among final answers.
@@ -125,7 +128,8 @@ final class Route {
         self.surroundings = surroundings
         self.devices = devices
         self.channels = channels
-        consumer = RouteConsumer(queues: queues.count)
+        consumer = RouteConsumer(
+            queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) })
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
     }
 
@@ -150,7 +154,7 @@ final class Route {
         reportRefused(at: moment)
         // 5. From here on requests are made, and each will have a result: not while these find no way out.
         rateDue = nil
-        let maySend = !surroundings.publisher.isCongested
+        let maySend = !isCongested
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about channels are few: they go first, or pushes would leave them nothing of a rate.
         if hasChannelWork { advanceChannels(at: moment) }
@@ -176,6 +180,7 @@ final class Route {
     }
 
     private func passTime(_ moment: Moment) {
+        isHeldUp = surroundings.publisher.heldUpAt(position).map { moment.monotonic >= $0 } ?? false
         devices.breaker.tick(now: moment.monotonic)
         intake.tick(at: moment)
         goOnUnanswered(at: moment)
@@ -185,7 +190,7 @@ final class Route {
 
     /// Sets the prefetch that breaker, credit and connections want, or none while the lane takes no more jobs.
     func updateIntake(_ condition: LaneCondition) {
-        guard !condition.isDraining, !condition.isHeldUp else {
+        guard !condition.isDraining, !condition.isHeldUp, !isHeldUp else {
             consumer.wantedPrefetch = 0
             return
         }
@@ -217,6 +222,9 @@ final class Route {
 
     private var areChannelsQuiet: Bool { !hasChannelWork || channels.allSatisfy(\.isQuiet) }
 
+    /// Whether it has no delivery.
+    var isIdle: Bool { ledger.unacknowledged == 0 }
+
     /// Whether nothing is in flight, and nothing more can arrive.
     var isDrained: Bool { isQuiet && !consumer.mayReceive && ledger.isSettled }
 
@@ -235,11 +243,16 @@ final class Route {
     var waitsForPublisher: Bool {
         guard refused.isEmpty else { return true }
         let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areChannelsQuiet
-        return wantsToSend && surroundings.publisher.isCongested
+        return isHeldUp || wantsToSend && isCongested
     }
 
+    /// Whether no push may start, because results of the route or of all find no way out.
+    var isCongested: Bool { surroundings.publisher.isCongested(for: position) }
+
     /// Whether a route that waited for results to go out can go on, now that pushes may.
-    var mayGoOn: Bool { refused.isEmpty || refused.mayReport(surroundings.publisher) }
+    var mayGoOn: Bool {
+        !isCongested && (refused.isEmpty || refused.mayReport(surroundings.publisher, of: position))
+    }
 
     /// Closes all connections to APNs, and lets no other lane wait.
     func close() {

@@ -31,6 +31,9 @@ package struct RouteConsumer {
     /// that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
 
+    /// The reply code for something that does not exist (AMQP 0-9-1, 1.2).
+    private static let notFound: UInt16 = 404
+
     private enum Channel {
         case closed, opening, open
     }
@@ -46,6 +49,10 @@ package struct RouteConsumer {
     private var channel = Channel.closed
     private var pending: Action?
     private var consuming: [Bool]
+    /// Which queue the route can do without; nil for none.
+    private let optional: Int?
+    /// Whether the broker does not have that queue, as far as is known on this connection.
+    private var isOptionalMissing = false
     private var serials: [UInt32]
     private var prefetch = 0
     /// The queue whose consumer cost the last channel: it is asked for first, before anything is delivered that would
@@ -62,14 +69,21 @@ package struct RouteConsumer {
     /// When anything was asked for last.
     private var requestedAt = MonotonicTime(nanoseconds: 0)
 
-    /// Creates the consumer of a route with this many queues.
-    package init(queues: Int) {
+    /// Creates the consumer of a route.
+    ///
+    /// - Parameters:
+    ///   - queues: How many queues it has.
+    ///   - optional: The position of one that a broker of an earlier topology lacks: the others are consumed without it.
+    package init(queues: Int, optional: Int? = nil) {
+        self.optional = optional
         consuming = Array(repeating: false, count: queues)
         serials = Array(repeating: 0, count: queues)
     }
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
-    package var isConsuming: Bool { consuming.allSatisfy { $0 } && prefetch == wantedPrefetch }
+    package var isConsuming: Bool { missing == nil && prefetch == wantedPrefetch }
+    /// The next queue that lacks its consumer.
+    private var missing: Int? { consuming.indices.first { !consuming[$0] && !(isOptionalMissing && $0 == optional) } }
     /// Whether the route is served: its queues are consumed, or only the prefetch is being changed.
     package private(set) var isServing = false
     /// Whether a consumer exists or may exist at the broker: deliveries can still arrive.
@@ -126,7 +140,7 @@ package struct RouteConsumer {
             } else if prefetch != wantedPrefetch {
                 action = .setPrefetch(wantedPrefetch)
             } else {
-                action = (doubtful ?? consuming.firstIndex(of: false)).map { .startConsuming(queue: $0) }
+                action = (doubtful ?? missing).map { .startConsuming(queue: $0) }
             }
         }
         if case .startConsuming(let queue) = action {
@@ -141,6 +155,7 @@ package struct RouteConsumer {
     /// The consume connection is up; channels can be opened.
     package mutating func connected() {
         isConnected = true
+        isOptionalMissing = false
         holdUntil = MonotonicTime(nanoseconds: 0)
     }
 
@@ -177,8 +192,8 @@ package struct RouteConsumer {
         consuming[queue] = true
         pending = nil
         doubtful = nil
-        if consuming.allSatisfy({ $0 }) {
-            trouble = nil
+        if missing == nil {
+            if !isOptionalMissing { trouble = nil }
             isServing = true
         }
     }
@@ -203,7 +218,16 @@ package struct RouteConsumer {
     package mutating func channelClosed(
         code: UInt16, text: String, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
-        if case .startConsuming(let queue) = pending { doubtful = queue }
+        if case .startConsuming(let queue) = pending {
+            if queue == optional, code == Self.notFound {
+                // It was asked for first, so that nothing was delivered that would have to be delivered again.
+                isOptionalMissing = true
+                channelGone()
+                trouble = "the broker lacks a queue, which `martlet topology apply` adds: \(text)"
+                return
+            }
+            doubtful = queue
+        }
         channelGone()
         trouble = "the broker closed the channel: \(code) \(text)"
         hold(now: now, random: &random)

@@ -3,7 +3,7 @@ internal import PushModel
 /// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
 ///
 /// An object, because it passes from queue to queue until then, and one queue has it at a time. Confined to its lane.
-final class Publication {
+final class Publication: StallingPublication {
     /// What the message says.
     enum Content {
         /// The result of one notification.
@@ -34,8 +34,10 @@ final class Publication {
     let content: Content
     /// The number of the note in the journal that must be written first; nil for none.
     let note: UInt64?
-    /// Whether the broker refused or returned it, and has not taken it since.
-    var isRefused = false
+    /// Whether it belongs to a line of those that the broker refused or returned.
+    var isInLine = false
+    /// How often it was unconfirmed when the broker closed the channel.
+    var closings = 0
     /// Whether it was published before and it is not known what became of that: the broker may have it twice.
     var isRepublished = false
 

@@ -1,0 +1,89 @@
+import Testing
+
+@testable import PushWorker
+
+@Suite("Publications that cost the channel", .timeLimit(.minutes(1)))
+final class ChannelTrialsTests {
+    private final class Item: StallingPublication, CustomStringConvertible {
+        let route: Int
+        let destination: Publication.Destination?
+        let description: String
+        var isInLine = false
+        var closings = 0
+
+        init(_ name: String, route: Int = 0, to destination: Publication.Destination = .results) {
+            (description, self.route, self.destination) = (name, route, destination)
+        }
+    }
+
+    private var trials = ChannelTrials<Item>()
+
+    private func takes(_ item: Item) -> Bool { trials.takes(item) }
+    private func next() -> String? { trials.next()?.description }
+    private func succeeded() -> [String] { trials.succeeded().map(\.description) }
+
+    @Test("one publication of each exchange is tried, and the others follow where it is confirmed")
+    func representatives() {
+        let copy = Item("copy", to: .retry(tier: 1))
+        trials.channelClosed([Item("a"), copy, Item("b"), Item("letter", to: .dead), Item("c")])
+        #expect(trials.isUrgent && takes(Item("d")) && !takes(Item("other", to: .retry(tier: 0))))
+        #expect(next() == "a" && next() == nil && trials.isTrying)
+        #expect(succeeded() == ["b", "c", "d"])
+        #expect(next() == "copy")
+        trials.failed()
+        #expect(next() == "letter" && succeeded() == [] && !trials.isUrgent)
+        #expect(takes(Item("copy 2", to: .retry(tier: 1))) && !takes(Item("e")))
+    }
+
+    @Test(
+        "an exchange that is missing is asked with each that waits for it in turn, and is open with the first confirm")
+    func missing() {
+        trials.channelClosed([Item("a", to: .dead)])
+        #expect(!trials.isUrgent, "it was alone")
+        for name in ["b", "c"] { #expect(takes(Item(name, to: .dead))) }
+        for name in ["b", "c", "a", "b"] {
+            #expect(next() == name)
+            trials.failed()
+        }
+        #expect(takes(Item("d", to: .dead)) && trials.count(of: 0) == 4)
+        #expect(next() == "d" && succeeded() == [])
+        #expect(!takes(Item("e", to: .dead)))
+        for name in ["c", "a", "b"] { #expect(next() == name && succeeded() == []) }
+        #expect(trials.isEmpty && trials.routes.isEmpty)
+    }
+
+    @Test("a message that costs the channel each time is found out, and no other waits for it in the end")
+    func message() {
+        let (a, bad, b) = (Item("a"), Item("bad"), Item("b"))
+        trials.channelClosed([a, bad, b])
+        #expect(next() == "a" && succeeded() == ["bad", "b"])
+        trials.channelClosed([bad, b, Item("c")])
+        // Twice is suspicious.
+        #expect(next() == "bad")
+        trials.failed()
+        #expect(!trials.isUrgent && next() == "c")
+        #expect(succeeded() == ["b"])
+        #expect(next() == "bad")
+        trials.failed()
+        #expect(!takes(Item("d")) && trials.count(of: 0) == 1, "its exchange stays open")
+        #expect(next() == "bad" && succeeded() == [] && trials.isEmpty)
+    }
+
+    @Test("exchanges that are missing are asked in turn")
+    func turns() {
+        trials.channelClosed([Item("a", to: .dead), Item("b", route: 1, to: .retry(tier: 0))])
+        for name in ["a", "b", "a", "b", "a"] {
+            #expect(next() == name)
+            trials.failed()
+        }
+        #expect(trials.routes == [0, 1] && trials.count(of: 1) == 1)
+    }
+
+    @Test("what was out when the connection went is tried again")
+    func putBack() {
+        trials.channelClosed([Item("a"), Item("b")])
+        #expect(next() == "a")
+        trials.putBack()
+        #expect(next() == "a" && succeeded() == ["b"] && trials.isEmpty)
+    }
+}
