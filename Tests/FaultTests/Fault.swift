@@ -141,7 +141,8 @@ extension RunJob {
 /// All faults.
 enum FaultCatalogue {
     /// Those that can be brought about on one machine.
-    static let all = broker + network + results + topology + trust + apns + process + resources + time + load
+    static let all =
+        broker + network + results + topology + trust + apns + process + resources + time + load + neighbours
 
     /// Those that cannot, and why.
     static let notInjectable: [Int: String] = [

@@ -119,6 +119,22 @@ struct ConfirmTrackerTests {
         #expect(!tracker.confirmed(1, multiple: false, positive: true) { _, _ in Issue.record("nothing to settle") })
     }
 
+    @Test("what is awaited no more is given back once, and what is said about it later is passed over")
+    func abandoned() {
+        var tracker = ConfirmTracker<String>()
+        for (name, time) in [("a", 0), ("b", 1), ("c", 2)] as [(String, MonotonicTime)] {
+            tracker.published(name, now: time)
+        }
+        var given: [String] = []
+        tracker.abandon(after: .nanoseconds(10), now: 11) { given.append($0) }
+        tracker.abandon(after: .nanoseconds(10), now: 11) { given.append($0) }
+        #expect(given == ["a", "b"] && tracker.unconfirmed == 1 && tracker.oldest == 2)
+        #expect(!tracker.confirmed(1, multiple: false, positive: true) { _, _ in Issue.record("nothing to settle") })
+        var settled: [String] = []
+        _ = tracker.confirmed(3, multiple: true, positive: true) { name, _ in settled.append(name) }
+        #expect(settled == ["c"])
+    }
+
     @Test("a lost channel gives back what is unconfirmed, in order, and starts over")
     func lost() {
         var tracker = tracker("a", "b", "c")

@@ -60,6 +60,10 @@ final class FakeBroker: Sendable {
         var opensChannels: @Sendable (Int) -> Bool = { _ in true }
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
+        /// The exchange whose publications it never answers; nil for none.
+        var silentExchange: String?
+        /// Where these jobs want their replies; nil for nowhere.
+        var replyTo: String?
         /// The first publication of a channel that is answered, and all before it with it.
         var firstAnswered: UInt64 = 1
         /// Whether a channel's publication of this number, to this exchange, comes back before it is answered.
@@ -278,7 +282,9 @@ private struct Client {
         let number = sequence[channel] ?? 0
         let back = broker.plan.returns(exchange, number) ? returned(channel) : []
         let answer = broker.plan.answer(publisher)
-        guard answer != .keepsSilent, number >= broker.plan.firstAnswered else { return back }
+        guard answer != .keepsSilent, exchange != broker.plan.silentExchange, number >= broker.plan.firstAnswered else {
+            return back
+        }
         let isMultiple = number == broker.plan.firstAnswered
         return back
             + Wire.method(channel, 60, answer == .confirms ? 80 : 120) {
@@ -372,8 +378,9 @@ private struct Client {
         feed.unsettled.formUnion(first..<(first + UInt64(count)))
         feeds[channel] = feed
         let properties = Wire {
-            $0.u16(1 << 15 | (broker.plan.jobID == nil ? 0 : 1 << 7))
+            $0.u16(1 << 15 | (broker.plan.replyTo == nil ? 0 : 1 << 9) | (broker.plan.jobID == nil ? 0 : 1 << 7))
             $0.short("application/json")
+            if let address = broker.plan.replyTo { $0.short(address) }
             if let id = broker.plan.jobID { $0.short(id) }
         }.bytes
         var bytes: [UInt8] = []

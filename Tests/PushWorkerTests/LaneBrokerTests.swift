@@ -197,6 +197,34 @@ struct LaneBrokerTests {
         #expect(handle.isDrained, "every delivery is acknowledged")
     }
 
+    @Test("replies that are never confirmed are given up after one patience, and cost nobody the connection")
+    func silentReplies() async throws {
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 3, silentExchange: "apns.replies", replyTo: "amq.rabbitmq.reply-to.someone"))
+        defer { broker.stop() }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        var (replies, results): (Set<String>, Set<String>) = ([], [])
+        var publishers = 0
+        for await event in broker.events {
+            switch event {
+            case .publisher: publishers += 1
+            case .published(_, "apns.replies", let id): replies.insert(id)
+            case .published(_, "apns.results", let id):
+                #expect(replies.contains(id), "the result follows its reply's fate")
+                results.insert(id)
+            default: break
+            }
+            if case .acknowledged(_, 3) = event { break }
+        }
+        #expect(replies.count == 3 && results.count == 3 && publishers == 1)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+        let counters = try #require(handle.metrics.latest.routes.last ?? nil)
+        #expect(counters.repliesLost == 3)
+    }
+
     @Test("where one of two results that look the same comes back, both are published again, for it could be either")
     func twins() async throws {
         // Two results and two dead letters are confirmed together, once the second result has come back.

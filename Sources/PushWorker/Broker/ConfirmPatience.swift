@@ -13,7 +13,8 @@ package struct ConfirmPatience: Sendable {
     /// After how much time without trouble the patience is the usual one again.
     static let memory = Duration.seconds(600)
 
-    private let usual: Duration
+    /// What it is without trouble.
+    package let usual: Duration
     private var doublings = 0
     /// When it ran out last.
     private var ranOutAt: MonotonicTime?

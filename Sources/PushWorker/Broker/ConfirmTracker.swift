@@ -17,6 +17,8 @@ package struct ConfirmTracker<Publication> {
         case perhapsReturned
         /// The broker refused it, for instance because the queue is full (`reject-publish`).
         case refused
+        /// The broker said nothing about it for so long that it is awaited no more; it may have it.
+        case abandoned
     }
 
     private struct Entry {
@@ -94,11 +96,29 @@ package struct ConfirmTracker<Publication> {
             unconfirmed -= 1
             settle(publication, fate)
         }
+        forgetSettled()
+        return true
+    }
+
+    /// Awaits no more what is unconfirmed for so long; what is said about it later is passed over.
+    package mutating func abandon(after patience: Duration, now: MonotonicTime, settle: (Publication) -> Void) {
+        var position = 0
+        while position < entries.count, entries[position].at + patience <= now {
+            if let publication = entries[position].publication {
+                entries[position].publication = nil
+                unconfirmed -= 1
+                settle(publication)
+            }
+            position += 1
+        }
+        forgetSettled()
+    }
+
+    private mutating func forgetSettled() {
         while let entry = entries.first, entry.publication == nil {
             entries.removeFirst()
             first += 1
         }
-        return true
     }
 
     /// Ends the channel: gives back everything unconfirmed, in publishing order, to be published again.

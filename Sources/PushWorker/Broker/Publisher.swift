@@ -31,6 +31,12 @@ final class Publisher {
 
     private var waiting = Deque<Publication>()
     private var waitingReplies = Deque<Publication>()
+    /// How many replies of each route have no fate yet.
+    private var openReplies: [Int: Int] = [:]
+    /// Whether a reply was awaited no more: what comes back of such is no surprise.
+    private var hasAbandoned = false
+    /// When the broker last said that it does not read.
+    private var blockedAt = MonotonicTime(nanoseconds: 0)
     /// Publications whose notes the journal has not written yet, in the order of the notes. They are as many as the
     /// prefetch allows and go out a moment later, so pushes go on meanwhile.
     private var unnoted = Deque<Publication>()
@@ -141,16 +147,17 @@ final class Publisher {
     /// Whether a result of a refused job of this route may be queued: fewer of them than of pushes, which they must not
     /// hold up.
     func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
-        let replies = repliesAreOpen || wantsReply ? waitingReplies.count : 0
+        let replies = wantsReply ? waitingReplies.count : 0
         return !isAway && !isStalled(route) && waiting.count + replies < Self.congestion / 2
     }
     /// Whether so much waits that no new push should start.
-    var isCongested: Bool {
-        // Replies count while they can go out: a broken exchange for them hurts replies alone.
-        isAway || waiting.count + (repliesAreOpen ? waitingReplies.count : 0) > Self.congestion
-    }
+    var isCongested: Bool { isAway || waiting.count > Self.congestion }
     /// Whether so much waits, or so much of this route was not taken by the broker, that it should start no new push.
-    func isCongested(for route: Int) -> Bool { isCongested || isStalled(route) }
+    func isCongested(for route: Int) -> Bool {
+        // Replies hold up those who want them, and while they can go out.
+        isCongested || isStalled(route)
+            || waitingReplies.count > Self.congestion && repliesAreOpen && openReplies[route] != nil
+    }
     /// A channel that is only opened again is back in a moment.
     private var isAway: Bool { !mainIsOpen && !mainChannel.isReopening }
     private func isStalled(_ route: Int) -> Bool { !isTroubleFree && stalled(route) > Self.routeCongestion }
@@ -194,7 +201,7 @@ final class Publisher {
     /// Since when the broker owes what it has owed the longest: a confirm, or an open channel.
     private var oldestDebt: MonotonicTime? {
         [
-            main.oldest, replies.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
+            main.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
             trialsChannel.awaitedSince,
         ].compactMap(\.self).min()
     }
@@ -205,6 +212,7 @@ final class Publisher {
         guard link()?.session != nil else { return nil }
         let due = [
             refused.nextDue, mainChannel.dueAt, repliesChannel.dueAt, trials.isEmpty ? nil : trialsChannel.dueAt,
+            replies.oldest.map { max($0, blockedAt) + patience.usual },
             patience.due(oldest: oldestDebt),
         ]
         return due.compactMap(\.self).min()
@@ -221,6 +229,7 @@ final class Publisher {
 
     private func line(up publication: Publication) {
         if case .reply = publication.content {
+            openReplies[publication.route, default: 0] += 1
             waitingReplies.append(publication)
         } else if !trials.takes(publication), !refused.takes(publication) {
             waiting.append(publication)
@@ -234,6 +243,7 @@ final class Publisher {
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
+        abandonReplies(session, now: now)
         reopenChannels(session, now: now)
         guard wantsRoom else { return }
         guard !session.isBlocked else { return }
@@ -384,9 +394,9 @@ extension Publisher {
             repliesChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
             // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
-            for lost in replies.channelLost() { fate(lost, .returned) }
-            for lost in waitingReplies { fate(lost, .returned) }
+            let waiting = waitingReplies
             waitingReplies.removeAll()
+            for lost in replies.channelLost() + waiting { replied(lost, .returned) }
             return
         }
         closing = "the broker closed the publish channel: \(code) \(text)"
@@ -415,7 +425,9 @@ extension Publisher {
             default: tried.returned(where: isIt)
             }
         // Its confirm would pass for success. With a new connection all that is unconfirmed is published again.
-        if !isKnown { link()?.distrust("the broker returned a message that waits for no confirm") }
+        if !isKnown, channel != Self.replyChannel || !hasAbandoned {
+            link()?.distrust("the broker returned a message that waits for no confirm")
+        }
     }
 
     /// The broker confirmed or refused publications.
@@ -435,8 +447,27 @@ extension Publisher {
         default:
             _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
                 count(fate)
-                self.fate(publication, fate)
+                replied(publication, fate)
             }
+        }
+    }
+
+    private func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
+        openReplies[publication.route] = openReplies[publication.route].flatMap { $0 == 1 ? nil : $0 - 1 }
+        self.fate(publication, fate)
+    }
+
+    /// Gives replies up that the broker does not confirm, and says nothing about: with their exchange alone something is
+    /// wrong, and that costs nobody else the connection.
+    private func abandonReplies(_ session: AMQPSession, now: MonotonicTime) {
+        if session.isBlocked { blockedAt = now }
+        guard let oldest = replies.oldest, now >= max(oldest, blockedAt) + patience.usual else { return }
+        hasAbandoned = true
+        var abandoned: [Publication] = []
+        replies.abandon(after: patience.usual, now: now) { abandoned.append($0) }
+        for publication in abandoned {
+            count(.abandoned)
+            replied(publication, .abandoned)
         }
     }
 
@@ -446,6 +477,7 @@ extension Publisher {
             case .confirmed: .ack
             case .returned, .perhapsReturned: .returned
             case .refused: .nack
+            case .abandoned: .lost
             }
         counts.confirms[confirm.rawValue] += 1
     }

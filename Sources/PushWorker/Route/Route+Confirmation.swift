@@ -9,8 +9,14 @@ extension Route {
         if case .reply(let index, var verdict) = publication.content {
             if fate != .confirmed {
                 counters.repliesLost += 1
-                let loss = fate == .perhapsReturned ? "may be lost" : "was lost"
-                verdict.report.addDetail("the reply \(loss): reply_to routes nowhere")
+                let loss =
+                    switch fate {
+                    case .perhapsReturned: "may be lost: reply_to routes nowhere"
+                    case .refused: "was lost: the broker refused it"
+                    case .abandoned: "may be lost: the broker did not confirm it"
+                    case .returned, .confirmed: "was lost: reply_to routes nowhere"
+                    }
+                verdict.report.addDetail("the reply \(loss)")
             }
             publish(.result(index: index, verdict), for: job)
         }
