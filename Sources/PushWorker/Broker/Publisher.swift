@@ -68,51 +68,9 @@ final class Publisher {
     /// Counts for metrics.
     private(set) var counts = Counts()
 
-    /// Where one of the confirm channels stands.
-    private struct ConfirmChannel {
-        enum State {
-            case closed, opening, open
-        }
-
-        var state = State.closed
-        /// When a closed channel is to be opened; nil without a connection.
-        var dueAt: MonotonicTime?
-        /// When it was opened last.
-        var openedAt = MonotonicTime(nanoseconds: 0)
-        /// Whether the broker closed it on this connection, and it is being opened again.
-        var isReopening = false
-        /// Since when the broker owes it the answer that opens it; nil where it does not.
-        var awaitedSince: MonotonicTime? { state == .opening ? openedAt : nil }
-        var backoff = Backoff.publication
-
-        /// The connection is gone, and the channel with it; how often it was closed before is kept in mind.
-        mutating func lost() {
-            state = .closed
-            dueAt = nil
-            isReopening = false
-        }
-
-        /// The broker closed the channel: it is opened again after a wait that grows while it does not last.
-        ///
-        /// - Parameters:
-        ///   - now: The time.
-        ///   - lasting: A channel that lasted this long is opened again at once.
-        ///   - random: Draws the wait.
-        mutating func closed(
-            now: MonotonicTime, lasting: Duration = .zero, random: inout some RandomNumberGenerator
-        ) {
-            let lifetime = now - openedAt
-            backoff.ended(after: lifetime)
-            let isShort = lasting == .zero || state != .open || lifetime < lasting
-            dueAt = isShort ? now + backoff.next(using: &random) : now
-            isReopening = !isShort
-            state = .closed
-        }
-    }
-
-    private var mainIsOpen: Bool { mainChannel.state == .open }
-    private var repliesAreOpen: Bool { repliesChannel.state == .open }
-    private var trialsAreOpen: Bool { trialsChannel.state == .open }
+    private var mainIsOpen: Bool { mainChannel.isOpen }
+    private var repliesAreOpen: Bool { repliesChannel.isOpen }
+    private var trialsAreOpen: Bool { trialsChannel.isOpen }
 
     /// What happened to publications so far.
     struct Counts {
@@ -310,9 +268,9 @@ extension Publisher {
 extension Publisher {
     /// The publish connection is there: open the channels in confirm mode, that for tries when there is one.
     func connectionOpened() {
-        mainChannel.dueAt = MonotonicTime(nanoseconds: 0)
-        repliesChannel.dueAt = MonotonicTime(nanoseconds: 0)
-        trialsChannel.dueAt = MonotonicTime(nanoseconds: 0)
+        mainChannel.connected()
+        repliesChannel.connected()
+        trialsChannel.connected()
     }
 
     /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
@@ -338,23 +296,14 @@ extension Publisher {
 
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
         do throws(AMQPError) {
-            if Self.isDue(&mainChannel, now: now) { try session.openChannel(Self.mainChannel) }
-            if Self.isDue(&repliesChannel, now: now) { try session.openChannel(Self.replyChannel) }
+            if mainChannel.begins(now: now) { try session.openChannel(Self.mainChannel) }
+            if repliesChannel.begins(now: now) { try session.openChannel(Self.replyChannel) }
             guard !trials.isEmpty else { return }
-            if trials.isUrgent, trialsChannel.dueAt != nil { trialsChannel.dueAt = now }
-            if Self.isDue(&trialsChannel, now: now) { try session.openChannel(Self.trialChannel) }
+            if trials.isUrgent { trialsChannel.hurry() }
+            if trialsChannel.begins(now: now) { try session.openChannel(Self.trialChannel) }
         } catch {
             link()?.failed(error, now: now)
         }
-    }
-
-    /// Whether a closed channel is to be opened now; it then counts as opening.
-    private static func isDue(_ channel: inout ConfirmChannel, now: MonotonicTime) -> Bool {
-        guard channel.state == .closed, let due = channel.dueAt, now >= due else { return false }
-        channel.state = .opening
-        channel.dueAt = nil
-        channel.openedAt = now
-        return true
     }
 
     /// A channel is open: ask for confirms on it.
@@ -369,9 +318,9 @@ extension Publisher {
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
         switch channel {
-        case Self.mainChannel: mainChannel.state = .open
-        case Self.replyChannel: repliesChannel.state = .open
-        default: trialsChannel.state = .open
+        case Self.mainChannel: mainChannel.opened()
+        case Self.replyChannel: repliesChannel.opened()
+        default: trialsChannel.opened()
         }
     }
 
