@@ -97,14 +97,23 @@ struct TopologyCommand: ParsableCommand {
             let configuration = try source.load()
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
-            let rows: [TopologyDrift]
+            let live: LiveTopology
             do throws(ManagementError) {
-                rows = try await client.check(topology)
+                live = try await client.live(virtualHost: topology.virtualHost)
             } catch {
                 throw CommandFailure(error)
             }
+            let rows = topology.drift(from: live)
             for row in rows { row.print(nil, format.output) }
             try Console.flush()
+            let leaders = topology.leaders(in: live)
+            if !leaders.isEmpty {
+                Console.talk("leaders of queues: \(leaders.map { "\($0.node) \($0.queues)" }.joined(separator: ", "))")
+            }
+            if let most = leaders.map(\.queues).max(), most * leaders.count > 2 * leaders.reduce(0, { $0 + $1.queues })
+            {
+                Console.talk("one node leads more than twice its share: rabbitmq-queues rebalance quorum spreads them")
+            }
             Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : "\(rows.count) differences")")
             if !rows.isEmpty { throw CommandStatus.someFailed }
         }

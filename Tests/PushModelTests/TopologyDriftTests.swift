@@ -111,7 +111,7 @@ struct TopologyDriftTests {
             command: "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.jobs.shop "
                 + "'^apns\\.q\\.jobs\\.shop$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
                 + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "
-                + "\"max-length-bytes\": 2147483648 }'"
+                + "\"max-length-bytes\": 2147483648, \"queue-leader-locator\": \"balanced\" }'"
         ) { live in
             for index in live.policies.indices where live.policies[index].name == "apns.q.jobs.shop" {
                 live.policies[index].settings["overflow"] = nil
@@ -162,4 +162,19 @@ struct TopologyDriftTests {
                 .init(name: "apns.q.jobs.old", pattern: "x", scope: "queues", priority: 10, settings: [:]))
         },
     ]
+
+    @Test(
+        "how many queues each node of a cluster leads is counted, those without any included, and of a single node not")
+    func leaders() {
+        let topology = TopologyTests.topology
+        func leaders(_ nodes: [String]) -> [String] {
+            let queues = topology.queues.map {
+                LiveTopology.Queue(name: $0.name, kind: "quorum", leader: nodes[0], members: nodes)
+            }
+            let others = [LiveTopology.Queue(name: "other", kind: "quorum", leader: "c", members: ["c"])]
+            return topology.leaders(in: LiveTopology(queues: queues + others)).map { "\($0.node) \($0.queues)" }
+        }
+        #expect(leaders(["b", "a"]) == ["a 0", "b \(topology.queues.count)"])
+        #expect(leaders(["a"]) == [])
+    }
 }

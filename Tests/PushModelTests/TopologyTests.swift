@@ -40,14 +40,14 @@ struct TopologyTests {
                 "apns.q.jobs.shop",
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
-                    "delivery-limit=50", "max-length-bytes=2147483648",
+                    "delivery-limit=50", "max-length-bytes=2147483648", "queue-leader-locator=balanced",
                 ]
             ),
             (
                 "apns.q.jobs.shop.return",
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
-                    "delivery-limit=50",
+                    "delivery-limit=50", "queue-leader-locator=balanced",
                 ]
             ),
             (
@@ -55,32 +55,36 @@ struct TopologyTests {
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
                     "delivery-limit=50", "max-length-bytes=2147483648", "dead-letter-routing-key=invalid.-.-",
+                    "queue-leader-locator=balanced",
                 ]
             ),
             (
                 "apns.q.retry.1m",
                 [
                     "message-ttl=60000", "dead-letter-exchange=apns.return", "dead-letter-strategy=at-least-once",
-                    "overflow=reject-publish",
+                    "overflow=reject-publish", "queue-leader-locator=balanced",
                 ]
             ),
             (
                 "apns.q.results",
                 [
                     "max-length-bytes=2147483648", "overflow=reject-publish", "message-ttl=2592000000",
-                    "delivery-limit=1000000",
+                    "delivery-limit=1000000", "queue-leader-locator=balanced",
                 ]
             ),
             (
                 "apns.q.dead.tokens",
                 [
                     "max-length-bytes=1073741824", "overflow=drop-head", "message-ttl=2592000000",
-                    "delivery-limit=1000000",
+                    "delivery-limit=1000000", "queue-leader-locator=balanced",
                 ]
             ),
             (
                 "apns.q.results.unclaimed",
-                ["max-length-bytes=104857600", "overflow=drop-head", "delivery-limit=1000000"]
+                [
+                    "max-length-bytes=104857600", "overflow=drop-head", "delivery-limit=1000000",
+                    "queue-leader-locator=balanced",
+                ]
             ),
         ])
     func policies(_ name: String, _ expected: [String]) {

@@ -474,6 +474,15 @@ struct RouteCreditTests {
     @Test("five minutes of the rate is the most a worker holds")
     func rate() { #expect(credit(rate: 0.5).wanted(streams: 1_000) == 150) }
 
+    @Test("five minutes of the rate are counted in notifications, and one message is held in any case")
+    func multicastRate() {
+        for (rate, expected) in [(10.0, 3), (1.0, 1), (0.1, 1)] {
+            var credit = credit(rate: rate)
+            for _ in 0..<200 { credit.arrived(notifications: 1_000, bytes: 100_000) }
+            #expect(credit.wanted(streams: 100_000) == expected)
+        }
+    }
+
     @Test("messages that carry many notifications count as many")
     func multicast() {
         var credit = RouteCredit(fixed: nil, rate: nil)

@@ -28,6 +28,17 @@ extension BrokerTopology {
         }
     }
 
+    /// How many of this topology's queues each node of a cluster leads, by the nodes' names; empty for a single node.
+    ///
+    /// A leader does most of its queue's work. [Leader placement](https://www.rabbitmq.com/docs/clustering#replica-placement)
+    package func leaders(in live: LiveTopology) -> [(node: String, queues: Int)] {
+        let owned = Set(queues.map(\.name))
+        let ours = live.queues.filter { owned.contains($0.name) }
+        let nodes = Set(ours.flatMap(\.members)).sorted()
+        guard nodes.count > 1 else { return [] }
+        return nodes.map { node in (node, ours.count { $0.leader == node }) }
+    }
+
     private func exchangeDrift(_ live: LiveTopology) -> [TopologyDrift] {
         let present = Dictionary(live.exchanges.map { ($0.name, $0) }) { first, _ in first }
         return exchanges.compactMap { wanted in
@@ -183,8 +194,13 @@ extension BrokerTopology {
 
     /// Whether a queue is of a kind that only a topology makes: a job queue or a retry tier.
     private static func isOurs(queue name: String) -> Bool {
-        name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")
+        name.hasPrefix("apns.q.jobs.") || name.hasPrefix(Self.tierPrefix)
     }
+
+    /// Whether a queue is a retry tier.
+    package func isTier(queue name: String) -> Bool { name.hasPrefix(Self.tierPrefix) }
+
+    private static let tierPrefix = "apns.q.retry."
 
     private static func text(_ value: TopologyValue) -> String {
         switch value {

@@ -32,16 +32,23 @@ package struct LiveTopology: Sendable, Equatable {
         package var arguments: [String]
         /// The policy in effect, if any.
         package var policy: String?
+        /// The node that leads it, of a quorum queue.
+        package var leader: String?
+        /// The nodes that keep it, of a quorum queue.
+        package var members: [String]
 
         /// Makes a queue from its parts.
         package init(
-            name: String, kind: String, isDurable: Bool = true, arguments: [String] = [], policy: String? = nil
+            name: String, kind: String, isDurable: Bool = true, arguments: [String] = [], policy: String? = nil,
+            leader: String? = nil, members: [String] = []
         ) {
             self.name = name
             self.kind = kind
             self.isDurable = isDurable
             self.arguments = arguments
             self.policy = policy
+            self.leader = leader
+            self.members = members
         }
     }
 

@@ -111,7 +111,10 @@ struct TopologyBuilder {
 
     private mutating func queue(_ name: String, _ settings: [TopologyPolicy.Setting]) {
         queues.append(TopologyQueue(name: name))
-        policies.append(TopologyPolicy(name: name, scope: .queues, priority: Self.priority, settings: settings))
+        // Without it the node that imports the definitions leads all queues.
+        let spread = Self.setting("queue-leader-locator", "balanced")
+        policies.append(
+            TopologyPolicy(name: name, scope: .queues, priority: Self.priority, settings: settings + [spread]))
     }
 
     private mutating func bind(_ source: String, _ queue: String, _ key: String = "") {

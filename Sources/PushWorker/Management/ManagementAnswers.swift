@@ -20,6 +20,8 @@ enum ManagementAnswers {
         let durable: Bool
         let arguments: Arguments?
         let policy: String?
+        let leader: String?
+        let members: [String]?
     }
 
     /// An element of `/api/bindings/<vhost>`.
@@ -92,7 +94,8 @@ extension LiveTopology {
                 let arguments = (queue.arguments?.values ?? [:]).filter { $0.key != "x-queue-type" }
                 return Queue(
                     name: queue.name, kind: queue.type ?? "classic", isDurable: queue.durable,
-                    arguments: arguments.keys.sorted(), policy: queue.policy)
+                    arguments: arguments.keys.sorted(), policy: queue.policy, leader: queue.leader,
+                    members: queue.members ?? [])
             },
             bindings: bindings.map {
                 Binding(

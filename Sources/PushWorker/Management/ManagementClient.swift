@@ -56,8 +56,9 @@ package struct ManagementClient: Sendable {
 
     /// Makes what is missing, changes policies, and removes stale bindings last.
     ///
-    /// Policies come first, so that no queue is ever without its limits; stale bindings go last, so that no key is
-    /// ever without a queue.
+    /// Policies come first, so that no queue is ever without its limits; those of tiers that exist wait until the way
+    /// back is there to which they lead. Stale bindings go last, so that no key is ever without a queue. Ended half way,
+    /// it can be done again.
     /// - Parameter topology: What should be.
     /// - Returns: What was done, and what is left because only deleting could change it.
     /// - Throws: At the first request that fails; what was done until then stays.
@@ -65,14 +66,14 @@ package struct ManagementClient: Sendable {
         let before = try await live(virtualHost: topology.virtualHost)
         let rows = topology.drift(from: before)
         let objects = Set(rows.map(\.object))
-        for policy in topology.policies where objects.contains("policy \(policy.name)") {
-            _ = try await send(.put, ["policies", topology.virtualHost, policy.name], topology.body(of: policy))
-        }
+        let queues = Set(before.queues.map(\.name))
+        let policies = topology.policies.filter { objects.contains("policy \($0.name)") }
+        let later = policies.filter { queues.contains($0.name) && topology.isTier(queue: $0.name) }
+        for policy in policies where !later.contains(policy) { try await put(policy, topology) }
         let exchanges = Set(before.exchanges.map(\.name))
         for exchange in topology.exchanges where !exchanges.contains(exchange.name) {
             _ = try await send(.put, ["exchanges", topology.virtualHost, exchange.name], topology.body(of: exchange))
         }
-        let queues = Set(before.queues.map(\.name))
         for queue in topology.queues where !queues.contains(queue.name) {
             _ = try await send(.put, ["queues", topology.virtualHost, queue.name], topology.body(of: queue))
         }
@@ -81,6 +82,7 @@ package struct ManagementClient: Sendable {
                 .post, ["bindings", topology.virtualHost, "e", binding.source, "q", binding.queue],
                 topology.body(of: binding))
         }
+        for policy in later { try await put(policy, topology) }
         for binding in topology.staleBindings(in: before) {
             _ = try await send(
                 .delete,
@@ -91,6 +93,10 @@ package struct ManagementClient: Sendable {
         }
         let remaining = try await check(topology)
         return Application(mended: rows.filter { !remaining.contains($0) }, remaining: remaining)
+    }
+
+    private func put(_ policy: TopologyPolicy, _ topology: BrokerTopology) async throws(ManagementError) {
+        _ = try await send(.put, ["policies", topology.virtualHost, policy.name], topology.body(of: policy))
     }
 
     private func list<Object: Decodable>(

@@ -18,8 +18,9 @@ package struct RouteCredit {
 
     /// What configuration asks for: a number, or nil to follow the connections.
     private let fixed: Int?
-    /// Most messages that keep five minutes of the route's rate, where it has one.
-    private let rateCeiling: Int
+    /// Notifications that the route may send within five minutes, where it has a rate: what takes longer could outlast the
+    /// broker's patience with a consumer (30 minutes).
+    private let rateCeiling: Double
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
     /// Bytes per message, as a moving average; what is not known yet is taken for the largest there is, because a
@@ -33,7 +34,7 @@ package struct RouteCredit {
     ///   - rate: Notifications per second the route may send, where limited.
     package init(fixed: Int?, rate: Double?) {
         self.fixed = fixed
-        rateCeiling = rate.map { max(1, Int(min($0 * 300, Double(Self.maximum)))) } ?? Self.maximum
+        rateCeiling = (rate ?? .infinity) * 300
     }
 
     /// Learns the shape of a message that arrived.
@@ -49,7 +50,8 @@ package struct RouteCredit {
         let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
         let wanted = max(floor, Int((Double(streams) * 1.5 / perMessage).rounded(.up)))
         let byBytes = max(Self.multicastMinimum, Int(Double(Self.byteCeiling) / max(1, bytesPerMessage)))
-        return min(wanted, byBytes, rateCeiling, Self.maximum)
+        let byRate = max(1, Int(min(rateCeiling / perMessage, Double(Self.maximum))))
+        return min(wanted, byBytes, byRate, Self.maximum)
     }
 
     /// Whether changing from `current` is worth a new consumer: twice as much, or half as much.
