@@ -58,7 +58,8 @@ struct TopologyDriftTests {
             rows.last?.command
                 == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.dead.tokens "
                 + "'^apns\\.q\\.dead\\.tokens$' '{ \"max-length-bytes\": 1073741824, \"overflow\": \"drop-head\", "
-                + "\"message-ttl\": 2592000000, \"delivery-limit\": 1000000 }'")
+                + "\"message-ttl\": 2592000000, \"delivery-limit\": 1000000, "
+                + "\"queue-leader-locator\": \"balanced\" }'")
     }
 
     @Test("one change gives one row", arguments: changes)

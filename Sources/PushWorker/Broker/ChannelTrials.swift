@@ -4,16 +4,14 @@ internal import EventLoop
 /// Finds out which publication costs the channel, and keeps those that do from the channel that all share.
 ///
 /// The broker closes a channel over a publication whose exchange is missing or forbidden, and says nothing about which
-/// it was. All that were unconfirmed may be it. One of each exchange is tried, alone and on a channel of its own; the
-/// others for that exchange wait until it is confirmed. An exchange whose try costs the channel is closed: what goes
-/// there waits, and one is tried per backoff. A publication that was unconfirmed at a second closing is tried alone,
-/// even where its exchange is open, for it may be the message itself. Pure: events in, publications out.
+/// it was. All that were unconfirmed may be it. One of each exchange is tried on a channel of its own; the others for that
+/// exchange wait until it is confirmed. A publication that was unconfirmed at a second closing is tried itself, even where
+/// its exchange is open, for it may be the message. The first is tried alone, and twice as many after each try without a
+/// closing; what costs the channel alone is found. Its exchange is then closed: what goes there waits, and one is tried
+/// per backoff. Pure: events in, publications out.
 struct ChannelTrials<Item: StallingPublication> {
-    private struct Trial {
-        let item: Item
-        /// Whether it has cost a channel on which it was alone.
-        var isCulprit = false
-    }
+    /// Most publications that are tried at once.
+    static var mostAtOnce: Int { 512 }
 
     /// To be tried as soon as the channel for tries is open.
     private var suspects = Deque<Item>()
@@ -23,7 +21,12 @@ struct ChannelTrials<Item: StallingPublication> {
     private var closed = Deque<Publication.Destination>()
     /// Those that cost the channel alone, that of the next try first.
     private var culprits = Deque<Item>()
-    private var trial: Trial?
+    /// Those that are out and unanswered.
+    private var out: [Item] = []
+    /// Whether the one that is out has cost a channel alone before.
+    private var isCulpritOut = false
+    /// How many suspects are tried next.
+    private var batch = 1
     private var counts: [Int: Int] = [:]
 
     /// Starts without any.
@@ -31,12 +34,10 @@ struct ChannelTrials<Item: StallingPublication> {
 
     /// Whether nothing waits here or is tried.
     var isEmpty: Bool { counts.isEmpty }
-    /// Whether one is out.
-    var isTrying: Bool { trial != nil }
     /// Whether one waits to be tried that may be harmless, so that its try is not put off.
     var isUrgent: Bool { !suspects.isEmpty }
     /// Whether one waits that can be tried.
-    var hasNext: Bool { trial == nil && !isEmpty }
+    var hasNext: Bool { out.isEmpty && !isEmpty }
 
     /// The routes whose publications wait here or are tried.
     var routes: Set<Int> { Set(counts.keys) }
@@ -55,11 +56,12 @@ struct ChannelTrials<Item: StallingPublication> {
 
     /// Takes all that was unconfirmed when the broker closed the channel that all share.
     mutating func channelClosed(_ lost: [Item]) {
+        if suspects.isEmpty { batch = 1 }
         for item in lost {
             item.closings += 1
             count(item, 1)
         }
-        if lost.count == 1 { return costs(Trial(item: lost[0])) }
+        if lost.count == 1 { return costs(lost[0], isKnown: false) }
         for item in lost {
             guard let destination = item.destination else { continue }
             if held[destination] == nil {
@@ -72,57 +74,72 @@ struct ChannelTrials<Item: StallingPublication> {
         }
     }
 
-    /// The next one to try, which is out then.
-    mutating func next() -> Item? {
-        guard trial == nil else { return nil }
-        if let suspect = suspects.popFirst() {
-            trial = Trial(item: suspect)
+    /// Those to try next, which are out then.
+    mutating func next() -> [Item] {
+        guard out.isEmpty else { return [] }
+        isCulpritOut = false
+        if !suspects.isEmpty {
+            out = Array(suspects.prefix(batch))
+            suspects.removeFirst(out.count)
         } else if let destination = closed.popFirst() {
             closed.append(destination)
             if let item = held[destination]?.popFirst() {
-                trial = Trial(item: item)
+                out = [item]
             } else if let position = culprits.firstIndex(where: { $0.destination == destination }) {
-                trial = Trial(item: culprits.remove(at: position), isCulprit: true)
+                out = [culprits.remove(at: position)]
+                isCulpritOut = true
             }
         } else if let culprit = culprits.popFirst() {
-            trial = Trial(item: culprit, isCulprit: true)
+            out = [culprit]
+            isCulpritOut = true
         }
-        return trial?.item
+        return out
     }
 
-    /// The broker answered the one that is tried, so that its exchange is there.
+    /// The broker answered one of those that are tried, so that its exchange is there.
     ///
     /// - Returns: Those that waited for that, in their order.
-    mutating func succeeded() -> [Item] {
-        guard let item = trial?.item, let destination = item.destination else { return [] }
-        trial = nil
+    mutating func succeeded(_ item: Item) -> [Item] {
+        guard let position = out.firstIndex(where: { $0 === item }), let destination = item.destination else {
+            return []
+        }
+        out.remove(at: position)
         count(item, -1)
+        if out.isEmpty { batch = min(Self.mostAtOnce, 2 * batch) }
         closed.removeAll { $0 == destination }
         let released = Array(held.removeValue(forKey: destination) ?? [])
         for item in released { count(item, -1) }
         return released
     }
 
-    /// The broker closed the channel over the one that is tried.
+    /// The broker closed the channel over one of those that are tried and were not confirmed yet.
     mutating func failed() {
-        guard let trial else { return }
-        self.trial = nil
-        costs(trial)
+        let (unconfirmed, isKnown) = (out, isCulpritOut)
+        out = []
+        batch = 1
+        if unconfirmed.count == 1 {
+            costs(unconfirmed[0], isKnown: isKnown)
+        } else {
+            suspects.prepend(contentsOf: unconfirmed)
+        }
     }
 
-    /// The one that was to be tried did not go out, or its connection is gone: it is tried again.
-    mutating func putBack() {
-        guard let trial else { return }
-        self.trial = nil
-        if trial.isCulprit { culprits.prepend(trial.item) } else { suspects.prepend(trial.item) }
+    /// Those that were to be tried did not go out, or their connection is gone: they are tried again.
+    ///
+    /// - Parameter items: Which of them; nil for all that are out.
+    mutating func putBack(_ items: [Item]? = nil) {
+        let items = items ?? out
+        out.removeAll { item in items.contains { $0 === item } }
+        if isCulpritOut { culprits.prepend(contentsOf: items) } else { suspects.prepend(contentsOf: items) }
     }
 
-    /// It was alone, so it is what the broker does not take; for now the same is expected of what goes to its exchange.
-    private mutating func costs(_ trial: Trial) {
-        culprits.append(trial.item)
-        guard let destination = trial.item.destination else { return }
+    /// It was the only one, so it is what the broker does not take; for now the same is expected of what goes to its
+    /// exchange.
+    private mutating func costs(_ item: Item, isKnown: Bool) {
+        culprits.append(item)
+        guard let destination = item.destination else { return }
         // Others have gone there since it failed before: it is the message.
-        if trial.isCulprit, held[destination] == nil { return }
+        if isKnown, held[destination] == nil { return }
         if !closed.contains(destination) { closed.append(destination) }
         var waiting = held[destination] ?? []
         waiting.append(contentsOf: suspects.filter { $0.destination == destination })

@@ -210,10 +210,10 @@ final class Publisher {
             if repliesAreOpen {
                 try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now)
             }
-            if trialsAreOpen, let publication = trials.next() {
-                var alone: Deque = [publication]
-                try send(&alone, on: Self.trialChannel, tracking: &tried, session, now)
-                if !alone.isEmpty { trials.putBack() }
+            if trialsAreOpen, trials.hasNext {
+                var batch = Deque(trials.next())
+                defer { if !batch.isEmpty { trials.putBack(Array(batch)) } }
+                try send(&batch, on: Self.trialChannel, tracking: &tried, session, now)
             }
         } catch {
             link()?.failed(error, now: now)
@@ -335,8 +335,7 @@ extension Publisher {
         case Self.trialChannel:
             trialsChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += tried.unconfirmed
-            // It was alone, so nothing was stored.
-            _ = tried.channelLost()
+            _ = lose(&tried)
             trials.failed()
             holdWaiting()
         default:
@@ -390,7 +389,7 @@ extension Publisher {
             }
         case Self.trialChannel:
             _ = tried.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
-                waiting.append(contentsOf: trials.succeeded())
+                waiting.append(contentsOf: trials.succeeded(publication))
                 settled(publication, fate, now: now)
             }
         default:
