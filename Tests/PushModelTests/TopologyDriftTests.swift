@@ -52,8 +52,8 @@ struct TopologyDriftTests {
         #expect(
             rows.first
                 == TopologyDrift(
-                    kind: .missing, object: "exchange apns.jobs", detail: "",
-                    command: "rabbitmqadmin --vhost=/ declare exchange name=apns.jobs type=topic durable=true"))
+                    kind: .missing, object: "exchange apns.return", detail: "",
+                    command: "rabbitmqadmin --vhost=/ declare exchange name=apns.return type=topic durable=true"))
         #expect(
             rows.last?.command
                 == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.dead.tokens "

@@ -14,9 +14,9 @@ struct TopologyTests {
     func exchanges() {
         #expect(
             Self.topology.exchanges.map { "\($0.name) \($0.kind.rawValue)" } == [
-                "apns.jobs topic", "apns.jobs.unrouted fanout", "apns.return topic", "apns.return.unrouted fanout",
-                "apns.retry.2s fanout", "apns.retry.1m fanout",
-                "apns.results topic", "apns.results.unclaimed fanout", "apns.dead topic", "apns.replies direct",
+                "apns.return topic", "apns.return.unrouted fanout", "apns.jobs topic", "apns.jobs.unrouted fanout",
+                "apns.retry.2s fanout", "apns.retry.1m fanout", "apns.results topic", "apns.results.unclaimed fanout",
+                "apns.dead topic", "apns.replies direct",
             ])
     }
 
@@ -24,8 +24,8 @@ struct TopologyTests {
     func queues() {
         #expect(
             Self.topology.queues.map(\.name) == [
-                "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
                 "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
+                "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
                 "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
                 "apns.q.dead.tokens",
             ])
@@ -139,8 +139,8 @@ struct TopologyTests {
         let bindings = Self.topology.bindings.filter { !["apns.jobs", "apns.return"].contains($0.source) }
         #expect(
             bindings.map { "\($0.source) \($0.queue) \($0.routingKey)" } == [
-                "apns.jobs.unrouted apns.q.jobs.unrouted ",
-                "apns.return.unrouted apns.q.jobs.unrouted.return ", "apns.retry.2s apns.q.retry.2s ",
+                "apns.return.unrouted apns.q.jobs.unrouted.return ",
+                "apns.jobs.unrouted apns.q.jobs.unrouted ", "apns.retry.2s apns.q.retry.2s ",
                 "apns.retry.1m apns.q.retry.1m ", "apns.results apns.q.results #",
                 "apns.results.unclaimed apns.q.results.unclaimed ", "apns.dead apns.q.dead rejected.#",
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",

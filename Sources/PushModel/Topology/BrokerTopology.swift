@@ -133,8 +133,9 @@ package struct BrokerTopology: Sendable, Equatable {
     ///   - virtualHost: Where the objects live.
     package init(routes: [TopologyRoute], tiers: [RetryTier], virtualHost: String = "/") {
         var objects = TopologyBuilder()
-        objects.addJobs(routes)
+        // What is pushed may come back: the way back is bound before that which brings jobs.
         objects.addReturns(routes)
+        objects.addJobs(routes)
         for tier in tiers { objects.addRetry(tier) }
         objects.addResults()
         objects.addDeadLetters()

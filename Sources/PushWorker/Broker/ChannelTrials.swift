@@ -25,6 +25,8 @@ struct ChannelTrials<Item: StallingPublication> {
     private var out: [Item] = []
     /// Whether the one that is out has cost a channel alone before.
     private var isCulpritOut = false
+    /// Whether a culprit whose exchange is open is next, where there is a closed exchange, too.
+    private var prefersOpen = true
     /// How many suspects are tried next.
     private var batch = 1
     private var counts: [Int: Int] = [:]
@@ -81,6 +83,11 @@ struct ChannelTrials<Item: StallingPublication> {
         if !suspects.isEmpty {
             out = Array(suspects.prefix(batch))
             suspects.removeFirst(out.count)
+        } else if prefersOpen || closed.isEmpty,
+            let position = culprits.firstIndex(where: { culprit in !closed.contains { $0 == culprit.destination } })
+        {
+            out = [culprits.remove(at: position)]
+            isCulpritOut = true
         } else if let destination = closed.popFirst() {
             closed.append(destination)
             if let item = held[destination]?.popFirst() {
@@ -89,9 +96,6 @@ struct ChannelTrials<Item: StallingPublication> {
                 out = [culprits.remove(at: position)]
                 isCulpritOut = true
             }
-        } else if let culprit = culprits.popFirst() {
-            out = [culprit]
-            isCulpritOut = true
         }
         return out
     }
@@ -99,7 +103,7 @@ struct ChannelTrials<Item: StallingPublication> {
     /// The broker answered one of those that are tried, so that its exchange is there.
     ///
     /// - Returns: Those that waited for that, in their order.
-    mutating func succeeded(_ item: Item) -> [Item] {
+    mutating func succeeded(_ item: Item) -> Deque<Item> {
         guard let position = out.firstIndex(where: { $0 === item }), let destination = item.destination else {
             return []
         }
@@ -107,7 +111,10 @@ struct ChannelTrials<Item: StallingPublication> {
         count(item, -1)
         if out.isEmpty { batch = min(Self.mostAtOnce, 2 * batch) }
         closed.removeAll { $0 == destination }
-        let released = Array(held.removeValue(forKey: destination) ?? [])
+        let waiting = held.removeValue(forKey: destination) ?? []
+        // What was unconfirmed twice may be the message, and is tried itself.
+        suspects.append(contentsOf: waiting.filter { $0.closings >= 2 })
+        let released = waiting.filter { $0.closings < 2 }
         for item in released { count(item, -1) }
         return released
     }
@@ -117,6 +124,7 @@ struct ChannelTrials<Item: StallingPublication> {
         let (unconfirmed, isKnown) = (out, isCulpritOut)
         out = []
         batch = 1
+        prefersOpen.toggle()
         if unconfirmed.count == 1 {
             costs(unconfirmed[0], isKnown: isKnown)
         } else {

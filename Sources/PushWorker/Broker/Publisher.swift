@@ -197,7 +197,7 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
-        waiting.append(contentsOf: refused.due(now: now))
+        for publication in refused.due(now: now) where !trials.takes(publication) { waiting.append(publication) }
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
@@ -278,7 +278,7 @@ extension Publisher {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
         let lost = lose(&main)
         refused.lost(lost)
-        waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
+        waiting.prepend(contentsOf: lost.filter { !$0.isInLine && !trials.takes($0) })
         _ = lose(&tried)
         trials.putBack()
         waitingReplies.prepend(contentsOf: replies.channelLost())
@@ -389,7 +389,9 @@ extension Publisher {
             }
         case Self.trialChannel:
             _ = tried.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
-                waiting.append(contentsOf: trials.succeeded(publication))
+                for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
+                    waiting.append(released)
+                }
                 settled(publication, fate, now: now)
             }
         default:
@@ -451,8 +453,10 @@ extension Publisher {
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
         if isTroubleFree { return stalledSince.removeAll() }
-        for route in refused.routes.union(trials.routes) {
-            stalledSince[route] = isStalled(route) ? stalledSince[route] ?? now : nil
+        // A route may have none left all at once.
+        stalledSince = stalledSince.filter { isStalled($0.key) }
+        for route in refused.routes.union(trials.routes) where isStalled(route) && stalledSince[route] == nil {
+            stalledSince[route] = now
         }
     }
 }

@@ -28,7 +28,6 @@ struct RefusedPublications<Item: StallingPublication> {
         /// When the broker last refused one.
         var refusedAt = MonotonicTime(nanoseconds: 0)
         var backoff = Backoff.publication
-        var trouble = ""
 
         /// Whether all of it was taken. It is kept for a while, for its backoff.
         var isOver: Bool { waiting.isEmpty && out == 0 }
@@ -36,6 +35,7 @@ struct RefusedPublications<Item: StallingPublication> {
 
     private var lines: [Way: Line] = [:]
     private var counts: [Int: Int] = [:]
+    private var troubles: [Int: String] = [:]
 
     /// Starts without any.
     init() {}
@@ -48,14 +48,8 @@ struct RefusedPublications<Item: StallingPublication> {
     /// How many publications of a route are in its lines, those that are out included.
     func count(of route: Int) -> Int { counts[route] ?? 0 }
 
-    /// Why a route's publications were refused, in the words of readiness; nil where none is in a line.
-    func trouble(of route: Int) -> String? {
-        guard counts[route] != nil else { return nil }
-        return lines.filter { $0.key.route == route && !$0.value.isOver }.max {
-            $0.value.refusedAt < $1.value.refusedAt
-        }?
-        .value.trouble
-    }
+    /// Why a route's publications were refused last, in the words of readiness; nil where none is in a line.
+    func trouble(of route: Int) -> String? { troubles[route] }
 
     /// When `due(now:)` has something to give only because time passed.
     var nextDue: MonotonicTime? { isEmpty ? nil : lines.values.compactMap(\.triesAt).min() }
@@ -85,7 +79,7 @@ struct RefusedPublications<Item: StallingPublication> {
         var line = lines[way] ?? Line()
         if item.isInLine { line.out -= 1 } else { enter(item) }
         line.waiting.append(item)
-        line.trouble = trouble
+        troubles[item.route] = trouble
         line.allowance = 0
         if line.triesAt == nil {
             line.backoff.ended(after: now - line.refusedAt)
@@ -152,5 +146,6 @@ struct RefusedPublications<Item: StallingPublication> {
     private mutating func leave(_ item: Item) {
         item.isInLine = false
         counts[item.route] = counts[item.route].flatMap { $0 == 1 ? nil : $0 - 1 }
+        if counts[item.route] == nil { troubles[item.route] = nil }
     }
 }

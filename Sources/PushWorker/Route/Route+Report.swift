@@ -1,5 +1,6 @@
 internal import APNSClient
 internal import EventLoop
+internal import PushModel
 internal import Synchronization
 
 // What a route says about itself.
@@ -71,13 +72,16 @@ extension Route {
         return troubles
     }
 
+    /// How many queues producers fill.
+    private var jobQueues: Int { queues.count { !$0.hasSuffix(TopologyNames.returnSuffix) } }
+
     /// What keeps the route from pushing more, as it is at the end of a turn.
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
             intake: devices.breaker.intake, isDraining: isDraining, isServing: consumer.isServing,
             isCongested: isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
-            unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * queues.count,
+            unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
             inFlight: devices.inFlight
         ).limit
     }

@@ -169,6 +169,7 @@ final class Route {
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
         shareSuspects()
         updateIntake(condition)
+        consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
         if consumer.isProving, !doubts.waiting.isEmpty, !actions.isEmpty {
             doubts.proving += doubts.waiting

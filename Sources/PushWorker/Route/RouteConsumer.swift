@@ -31,8 +31,12 @@ package struct RouteConsumer {
     /// that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
 
-    /// The reply code for something that does not exist (AMQP 0-9-1, 1.2).
-    private static let notFound: UInt16 = 404
+    /// The reply codes for something that does not exist, or is not allowed (AMQP 0-9-1, 1.2).
+    private static let unavailable: Set<UInt16> = [403, 404]
+    /// How often a queue that is missing is asked for again while the route is idle, so that it costs nothing.
+    static let reconsideration = Duration.seconds(60)
+    /// After how long it is in any case: the channel it may cost takes its deliveries along, which come again.
+    static let longestReconsideration = Duration.seconds(600)
 
     private enum Channel {
         case closed, opening, open
@@ -42,8 +46,10 @@ package struct RouteConsumer {
     package var wantedPrefetch = 0
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
-    /// Why the route is not consuming although it should, in the broker's words.
-    package private(set) var trouble: String?
+    /// Why the route is not consuming although it should, or one of its queues, in the broker's words.
+    package var trouble: String? { ownTrouble ?? (isOptionalMissing ? optionalTrouble : nil) }
+    private var ownTrouble: String?
+    private var optionalTrouble: String?
 
     private var isConnected = false
     private var channel = Channel.closed
@@ -53,6 +59,9 @@ package struct RouteConsumer {
     private let optional: Int?
     /// Whether the broker does not have that queue, as far as is known on this connection.
     private var isOptionalMissing = false
+    /// Since when, and when it is thought of again.
+    private var missingSince = MonotonicTime(nanoseconds: 0)
+    private var reconsideredAt = MonotonicTime(nanoseconds: 0)
     private var serials: [UInt32]
     private var prefetch = 0
     /// The queue whose consumer cost the last channel: it is asked for first, before anything is delivered that would
@@ -106,7 +115,24 @@ package struct RouteConsumer {
         return action.map { Request(action: $0, since: requestedAt) }
     }
     /// When `nextAction(now:)` has something to do only because time passed.
-    package func nextDue(now: MonotonicTime) -> MonotonicTime? { isConnected && holdUntil > now ? holdUntil : nil }
+    package func nextDue(now: MonotonicTime) -> MonotonicTime? {
+        let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil]
+        return isConnected ? times.filter { $0 > now }.min() : nil
+    }
+
+    /// Thinks again of a queue that is missing: somebody may have made it meanwhile.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - isIdle: Whether the route has no delivery.
+    package mutating func reconsider(now: MonotonicTime, isIdle: Bool) {
+        guard isOptionalMissing, channel == .open, now >= reconsideredAt else { return }
+        if isIdle || now >= missingSince + Self.longestReconsideration {
+            isOptionalMissing = false
+        } else {
+            reconsideredAt = now + Self.reconsideration
+        }
+    }
 
     /// All methods to send now, in this order.
     mutating func actions(at moment: Moment) -> [Action] {
@@ -193,7 +219,7 @@ package struct RouteConsumer {
         pending = nil
         doubtful = nil
         if missing == nil {
-            if !isOptionalMissing { trouble = nil }
+            ownTrouble = nil
             isServing = true
         }
     }
@@ -205,7 +231,7 @@ package struct RouteConsumer {
         consuming[queue] = false
         if byBroker {
             isServing = false
-            trouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
+            ownTrouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
             hold(now: now, random: &random)
             // A cancel of ours that crossed the broker's is still answered, so it stays pending.
             if pending == .startConsuming(queue: queue) { pending = nil }
@@ -219,17 +245,21 @@ package struct RouteConsumer {
         code: UInt16, text: String, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
         if case .startConsuming(let queue) = pending {
-            if queue == optional, code == Self.notFound {
-                // It was asked for first, so that nothing was delivered that would have to be delivered again.
+            if queue == optional, Self.unavailable.contains(code) {
+                // It was asked for first, so that mostly nothing was delivered that would have to be delivered again.
                 isOptionalMissing = true
+                missingSince = now
+                reconsideredAt = now + Self.reconsideration
+                doubtful = nil
                 channelGone()
-                trouble = "the broker lacks a queue, which `martlet topology apply` adds: \(text)"
+                optionalTrouble = "retries are not consumed, see `martlet topology apply`: \(text)"
                 return
             }
             doubtful = queue
         }
         channelGone()
-        trouble = "the broker closed the channel: \(code) \(text)"
+        isOptionalMissing = false
+        ownTrouble = "the broker closed the channel: \(code) \(text)"
         hold(now: now, random: &random)
     }
 

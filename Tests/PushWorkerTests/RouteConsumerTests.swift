@@ -1,0 +1,262 @@
+import EventLoop
+import PushWorker
+import TestSupport
+import Testing
+
+@Suite("A route's consumer", .timeLimit(.minutes(1)))
+struct RouteConsumerTests {
+    /// Drives a consumer to the point where both queues are consumed.
+    private func consuming(queues: Int = 1, prefetch: Int = 32) -> RouteConsumer {
+        var consumer = RouteConsumer(queues: queues)
+        consumer.wantedPrefetch = prefetch
+        consumer.connected()
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.nextAction(now: 0) == .setPrefetch(prefetch))
+        consumer.prefetchSet()
+        for queue in 0..<queues {
+            #expect(consumer.nextAction(now: 0) == .startConsuming(queue: queue))
+            #expect(consumer.nextAction(now: 0) == nil)
+            consumer.consumeStarted()
+        }
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.isConsuming)
+        return consumer
+    }
+
+    @Test("opens, sets prefetch, then consumes each queue, one method at a time", arguments: [1, 2])
+    func start(queues: Int) {
+        let consumer = consuming(queues: queues)
+        #expect(consumer.generation == 1)
+        #expect(consumer.currentPrefetch == 32)
+    }
+
+    /// A consumer whose first queue is not there, up to the closing of the channel that shows it.
+    private func withoutOptional(code: UInt16, _ random: inout SplitMix64) -> RouteConsumer {
+        var consumer = RouteConsumer(queues: 2, optional: 0)
+        consumer.wantedPrefetch = 32
+        consumer.connected()
+        _ = consumer.nextAction(now: 0)
+        consumer.channelOpened()
+        _ = consumer.nextAction(now: 0)
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
+        consumer.channelClosed(code: code, text: "queue", now: 0, random: &random)
+        return consumer
+    }
+
+    @Test("without a queue that may be missing the others are consumed at once", arguments: [403, 404] as [UInt16])
+    func missingOptional(code: UInt16) {
+        var random = SplitMix64(seed: 1)
+        var consumer = withoutOptional(code: code, &random)
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.nextAction(now: 0) == .setPrefetch(32))
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 1))
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming && consumer.isServing && consumer.trouble?.contains("topology apply") == true)
+        #expect(consumer.nextAction(now: 0) == nil)
+    }
+
+    @Test(
+        "a queue that was missing is asked for again after a minute without deliveries, after ten in any case",
+        arguments: [(59, true, false), (60, true, true), (60, false, false), (600, false, true)] as [(Int, Bool, Bool)])
+    func reconsideration(seconds: Int, isIdle: Bool, isAsked: Bool) {
+        var random = SplitMix64(seed: 1)
+        var consumer = withoutOptional(code: 404, &random)
+        while let action = consumer.nextAction(now: 0) {
+            switch action {
+            case .openChannel: consumer.channelOpened()
+            case .setPrefetch: consumer.prefetchSet()
+            case .startConsuming, .cancelConsuming: consumer.consumeStarted()
+            }
+        }
+        let now = MonotonicTime(nanoseconds: 0) + .seconds(seconds)
+        #expect(consumer.nextDue(now: 0) == MonotonicTime(nanoseconds: 60_000_000_000))
+        consumer.reconsider(now: now, isIdle: isIdle)
+        #expect(consumer.nextAction(now: now) == (isAsked ? .startConsuming(queue: 0) : nil))
+        guard isAsked else { return }
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming && consumer.trouble == nil)
+    }
+
+    @Test("changing prefetch means cancel, qos, consume on the same channel")
+    func change() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.wantedPrefetch = 1_500
+        #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 0))
+        consumer.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random)
+        #expect(consumer.nextAction(now: 0) == .setPrefetch(1_500))
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming && consumer.generation == 1)
+    }
+
+    @Test("a consumer's number is that of no earlier consumer of its queue, while its cancel still names the old one")
+    func serials() {
+        var consumer = consuming(queues: 2)
+        var random = SplitMix64(seed: 1)
+        #expect((0...1).map { consumer.serial(of: $0) } == [1, 1])
+        consumer.consumeCancelled(queue: 1, byBroker: true, now: 0, random: &random)
+        #expect(consumer.serial(of: 1) == 1)
+        #expect(consumer.nextAction(now: .distantFuture) == .startConsuming(queue: 1))
+        #expect((0...1).map { consumer.serial(of: $0) } == [1, 2])
+    }
+
+    @Test("stopping cancels and keeps the channel open for acknowledgements")
+    func stop() {
+        var consumer = consuming(queues: 2)
+        var random = SplitMix64(seed: 1)
+        consumer.wantedPrefetch = 0
+        for queue in 0...1 {
+            #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: queue))
+            #expect(consumer.mayReceive)
+            consumer.consumeCancelled(queue: queue, byBroker: false, now: 0, random: &random)
+        }
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.isOpen && !consumer.mayReceive && consumer.currentPrefetch == 0)
+    }
+
+    @Test("a missing queue is asked for again after a growing wait")
+    func missingQueue() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.channelClosed(code: 404, text: "NOT_FOUND", now: 0, random: &random)
+        #expect(consumer.trouble?.contains("404") == true)
+        #expect(consumer.nextAction(now: 0) == nil)
+        let due = consumer.nextDue(now: 0)
+        #expect(due != nil)
+        #expect(consumer.nextAction(now: due ?? 0) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.generation == 2)
+    }
+
+    @Test("the queue that cost the last channel is asked for first, before another one delivers anything")
+    func missingSecondQueue() {
+        var consumer = RouteConsumer(queues: 2)
+        var random = SplitMix64(seed: 1)
+        var now: MonotonicTime = 0
+        /// Opens a channel; the second queue is missing or there.
+        func open(hasSecond: Bool) -> [Int] {
+            var asked: [Int] = []
+            while let action = consumer.nextAction(now: now) {
+                switch action {
+                case .openChannel: consumer.channelOpened()
+                case .setPrefetch: consumer.prefetchSet()
+                case .startConsuming(let queue):
+                    asked.append(queue)
+                    if queue == 1, !hasSecond {
+                        consumer.channelClosed(code: 404, text: "NOT_FOUND", now: now, random: &random)
+                        now = consumer.nextDue(now: now) ?? now
+                        return asked
+                    }
+                    consumer.consumeStarted()
+                case .cancelConsuming: return asked
+                }
+            }
+            return asked
+        }
+        consumer.wantedPrefetch = 10
+        consumer.connected()
+        #expect(open(hasSecond: false) == [0, 1])
+        #expect(open(hasSecond: false) == [1] && open(hasSecond: false) == [1])
+        #expect(open(hasSecond: true) == [1, 0])
+        #expect(consumer.isConsuming && consumer.trouble == nil)
+    }
+
+    @Test("a channel that dies again and again is opened at a falling rate; one that lasted is opened soon again")
+    func flapping() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 3)
+        var now: MonotonicTime = 0
+        var waits: [Duration] = []
+        for _ in 0..<30 {
+            consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
+            let due = consumer.nextDue(now: now) ?? now
+            waits.append(due - now)
+            now = due
+            consumer = restarted(consumer, now: now)
+        }
+        #expect(waits[0] <= .seconds(1))
+        #expect(waits.suffix(20).reduce(.zero, +) > .seconds(80), "up to 15 s each, 7.5 s on average")
+        now = now + Backoff.probation
+        consumer.channelClosed(code: 406, text: "PRECONDITION_FAILED", now: now, random: &random)
+        #expect((consumer.nextDue(now: now) ?? now) - now <= .seconds(1))
+    }
+
+    /// A consumer whose channel was closed, consuming again.
+    private func restarted(_ closed: RouteConsumer, now: MonotonicTime) -> RouteConsumer {
+        var consumer = closed
+        #expect(consumer.nextAction(now: now) == .openChannel)
+        consumer.channelOpened()
+        _ = consumer.nextAction(now: now)
+        consumer.prefetchSet()
+        #expect(consumer.nextAction(now: now) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.isConsuming)
+        return consumer
+    }
+
+    @Test("a queue deleted under the consumer is consumed again, with the channel and its deliveries kept")
+    func cancelledByBroker() {
+        var consumer = consuming()
+        var random = SplitMix64(seed: 1)
+        consumer.consumeCancelled(queue: 0, byBroker: true, now: 0, random: &random)
+        #expect(consumer.isOpen && !consumer.isConsuming)
+        #expect(consumer.nextAction(now: 0) == nil)
+        #expect(consumer.nextAction(now: consumer.nextDue(now: 0) ?? 0) == .startConsuming(queue: 0))
+        consumer.consumeStarted()
+        #expect(consumer.trouble == nil && consumer.generation == 1)
+    }
+
+    @Test("what the broker owes an answer to is known with its time, and no longer once that came")
+    func unanswered() {
+        var random = SplitMix64(seed: 1)
+        var consumer = RouteConsumer(queues: 1)
+        consumer.wantedPrefetch = 10
+        consumer.connected()
+        #expect(consumer.unanswered == nil)
+        let answers: [(RouteConsumer.Action, (inout RouteConsumer) -> Void)] = [
+            (.openChannel, { $0.channelOpened() }), (.setPrefetch(10), { $0.prefetchSet() }),
+            (.startConsuming(queue: 0), { $0.consumeStarted() }),
+            (
+                .cancelConsuming(queue: 0),
+                { $0.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random) }
+            ),
+        ]
+        var now: MonotonicTime = 0
+        for (action, answer) in answers {
+            now = now + .seconds(7)
+            if case .cancelConsuming = action { consumer.wantedPrefetch = 0 }
+            #expect(consumer.nextAction(now: now) == action)
+            // To ask what there is to do does not make it younger.
+            #expect(consumer.nextAction(now: now + .seconds(100)) == nil)
+            #expect(consumer.unanswered?.action == action && consumer.unanswered?.since == now)
+            var lost = consumer
+            lost.connectionLost()
+            #expect(lost.unanswered == nil)
+            var closed = consumer
+            closed.channelClosed(code: 404, text: "NOT_FOUND", now: now, random: &random)
+            #expect(closed.unanswered == nil)
+            answer(&consumer)
+            #expect(consumer.unanswered == nil)
+        }
+    }
+
+    @Test("the patience with an answer is longer than what a broker in trouble takes to give an error itself")
+    func patience() {
+        #expect(RouteConsumer.patience > .seconds(75))
+    }
+
+    @Test("a lost connection starts everything over")
+    func connectionLost() {
+        var consumer = consuming()
+        consumer.connectionLost()
+        #expect(consumer.nextAction(now: 0) == nil && !consumer.mayReceive)
+        consumer.connected()
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+    }
+}
