@@ -30,7 +30,7 @@ struct ConfirmChannel {
     /// There is a connection: the channel is to be opened.
     mutating func connected() { dueAt = MonotonicTime(nanoseconds: 0) }
 
-    /// A reason not to wait any longer, where it waits.
+    /// Ends the wait of a closed channel, where there is a connection.
     mutating func hurry() {
         if dueAt != nil { connected() }
     }

@@ -4,7 +4,7 @@
 protocol StallingPublication: AnyObject {
     /// The position on the lane of the route it belongs to.
     var route: Int { get }
-    /// Which exchange it goes to; nil for a reply, which neither is tried again.
+    /// Which exchange it goes to; nil for a reply: replies are not tried again.
     var destination: Publication.Destination? { get }
     /// Whether it belongs to a line of `RefusedPublications`: waiting in it, or out as one of its tries.
     var isInLine: Bool { get set }
