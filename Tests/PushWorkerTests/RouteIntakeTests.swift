@@ -220,6 +220,38 @@ struct RouteIntakeTests {
         #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
     }
 
+    @Test(
+        "A job that came back because channels were lost here is no suspect for a while; what another process lost counts",
+        arguments: [(3, 3, 5, false), (9, 11, 5, false), (9, 12, 5, true), (0, 3, 5, true), (3, 3, 63, true)]
+            as [(Int, Int, UInt64, Bool)])
+    func outlived(_ row: (lost: Int, returns: Int, seconds: UInt64, isSuspect: Bool)) throws {
+        let route = try route()
+        for _ in 0..<row.lost {
+            route.channelOpened(at: Self.moment(2))
+            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+        }
+        route.channelOpened(at: Self.moment(4))
+        #expect(route.delivered(delivery(returns: row.returns), at: Self.moment(row.seconds)))
+        #expect(route.intake.hasSuspects == row.isSuspect)
+    }
+
+    @Test("A job is not refused for channels that were lost here")
+    func outlivedOften() throws {
+        let route = try route()
+        for _ in 0..<20 {
+            route.channelOpened(at: Self.moment(2))
+            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+        }
+        route.channelOpened(at: Self.moment(4))
+        take(delivery(returns: 29), route, at: 5)
+        #expect(route.devices.waiting.count == 1)
+        route.channelClosed(code: 406, text: "", at: Self.moment(6))
+        route.channelOpened(at: Self.moment(6))
+        take(delivery(returns: 31, id: "job-2"), route, at: 7)
+        #expect(route.devices.waiting.isEmpty)
+        #expect(route.ledger.end().first?.refusal?.reason == .poison)
+    }
+
     @Test("A job that another worker had in between is pushed, though channels came and delivered something meanwhile")
     func elsewhereMeanwhile() throws {
         let route = try route()

@@ -72,9 +72,20 @@ struct DeliveryIntake {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
             return .ordinary
         }
-        let isOften = returns >= poison.limit
+        let count = suspiciousReturns(returns, at: moment)
+        let isOften = count >= poison.limit
         return poison.delivered(
-            count: returns, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
+            count: count, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
+    }
+
+    /// How often a delivery came back for a reason that may be the end of a process, as far as this one can tell.
+    ///
+    /// A broker that closes channels one after the other makes every job look as if it had ended a worker. A job that did
+    /// end one finds a new process there, which lost no channel yet and counts everything.
+    private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
+        // Most came back once or twice, and need no look.
+        guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
+        return max(0, returns - redeliveries.with { $0.outlivedReturns(now: moment.monotonic) })
     }
 
     /// What is known of a delivery without reading it.
@@ -114,7 +125,8 @@ struct DeliveryIntake {
     mutating func hold(
         _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
-        poison.hold(delivery, count: returns, now: moment.monotonic, random: &random)
+        let count = max(PoisonWatch<Delivery>.suspicion, suspiciousReturns(returns, at: moment))
+        poison.hold(delivery, count: count, now: moment.monotonic, random: &random)
     }
 
     /// The next suspect, once nothing else of the route is under way.

@@ -60,6 +60,11 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// How far apart in time channels are lost together: what comes back to the queue when the first one is gone is on its
     /// way to the others at once, and is read there within that time, unless they are gone too.
     static var togetherness: Duration { .seconds(10) }
+    /// For how long a channel that was lost counts as a reason why messages come back: those that it had stand at the front
+    /// of their queue.
+    static var lossesLast: Duration { .seconds(60) }
+    /// The most lost channels that count: a quorum queue gives up a message that came back more often.
+    static var mostLosses: Int { 64 }
     /// How much time without a channel does not count: a producer may republish in earnest what it gave up for lost.
     static var longestPause: Duration { .seconds(3_600) }
 
@@ -103,6 +108,8 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     private var open: [Int: MonotonicTime] = [:]
     /// When the channels of lanes were lost last.
     private var closed: [Int: MonotonicTime] = [:]
+    /// When channels were lost lately, oldest first.
+    private var losses = Deque<MonotonicTime>()
     /// Since when there is no channel, after there was one; nil while there is one.
     private var pausedAt: MonotonicTime?
 
@@ -164,6 +171,8 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// There is a channel less.
     mutating func channelClosed(of lane: Int = 0, now: MonotonicTime) {
         closed[lane] = now
+        losses.append(now)
+        if losses.count > Self.mostLosses { losses.removeFirst() }
         // What another lane lost a moment ago may have been on its way to this one.
         if let since = open.removeValue(forKey: lane) {
             for (key, one) in known {
@@ -231,6 +240,9 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         known[key] = found.isEmpty ? nil : found
         return wasElsewhere ? .unknown : finding
     }
+
+    /// How often at most a message came back lately because a channel was lost that this process outlived.
+    func outlivedReturns(now: MonotonicTime) -> Int64 { Int64(losses.count { now - $0 < Self.lossesLast }) }
 
     /// Whether a delivery of which a part of the key is known may be one that was sent before.
     mutating func mayKnow(now: MonotonicTime, where isAlike: (Key) -> Bool) -> Bool {
