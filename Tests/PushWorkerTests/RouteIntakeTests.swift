@@ -10,97 +10,10 @@ import Testing
 @testable import RabbitMQ
 
 @Suite("What a route does with a job that came back often", .timeLimit(.minutes(1)))
-struct RouteIntakeTests {
-    private static let wallClock: Int64 = 1_763_712_800_100
+struct RouteIntakeTests: RouteSuite {
     private let directory: TemporaryDirectory
-    private let renderer = PublicationRenderer(
-        tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
 
     init() throws { directory = try TemporaryDirectory(prefix: "martlet-intake") }
-
-    /// A route without connections, for all jobs in development.
-    private func route(
-        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = []
-    ) throws -> Route {
-        let publisher = Publisher(
-            link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
-        let table = RoutesTable(routes: [
-            TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
-        ])
-        return Route(
-            name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 1, rate: nil),
-            surroundings: Route.Surroundings(
-                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
-                journal: journal, earlier: earlier),
-            channels: channels)
-    }
-
-    /// A delivery in wire form, the first of its channel.
-    private func delivery(
-        returns: Int, id: String? = "job-1", headers: [(String, String)] = [], padding: String? = nil,
-        body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
-    ) -> Delivery {
-        func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
-        func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
-        var table = short("x-delivery-count") + [UInt8(ascii: "l")]
-        table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
-        for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
-        // Padding goes into correlation_id, reply_to, type and app_id.
-        let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
-        let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7) | padded
-        var bytes = Array("development.normal.com.example.app".utf8)
-        let key = 0..<bytes.count
-        bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
-        let filler = padding.map(short) ?? []
-        bytes += filler + filler
-        if let id { bytes += short(id) }
-        bytes += filler + filler
-        let properties = key.upperBound..<bytes.count
-        bytes += body.utf8
-        return Delivery(
-            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: 0..<0, routingKey: key,
-            properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
-            isTruncated: false)
-    }
-
-    private static func moment(_ seconds: UInt64, wall: Int64 = wallClock) -> Moment {
-        Moment(monotonic: MonotonicTime(nanoseconds: seconds * 1_000_000_000), wall: wall)
-    }
-
-    private func take(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) {
-        #expect(route.delivered(delivery, at: Self.moment(seconds)))
-        // Later than any suspect waits.
-        route.takeSuspect(at: Self.moment(seconds + 60))
-    }
-
-    /// A job of which one notification was sent when its channel was lost.
-    private func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
-        take(delivery, route)
-        let job = try #require(route.devices.waiting.first)
-        _ = job.nextIndex()
-        route.generationEnded(at: Self.moment(2))
-        return job
-    }
-
-    /// The dead letter of the one job that the route refused.
-    private func deadLetter(_ route: Route) throws -> OutgoingMessage {
-        let job = try #require(route.ledger.end().first)
-        let refusal = try #require(job.refusal)
-        #expect(refusal.reason == .poison)
-        var message = OutgoingMessage()
-        let publication = Publication(job: job, route: route, content: .deadLetter(refusal, indexes: nil))
-        renderer.render(publication, into: &message)
-        return message
-    }
-
-    private func text(_ range: Range<Int>, in message: OutgoingMessage) -> String {
-        String(decoding: message.bytes[range], as: UTF8.self)
-    }
-
-    private func header(_ name: String, in message: OutgoingMessage) -> String? {
-        message.headers.first { text($0.name, in: message) == name }.map { text($0.value, in: message) }
-    }
 
     @Test("The dead letter of an unread job has the id its producer gave it, or none", arguments: ["job-1", nil])
     func deadLetterID(id: String?) throws {
@@ -314,75 +227,6 @@ struct RouteIntakeTests {
         #expect(route.refused.count == 2 && route.refused.last?.unsettled == 1_000)
         route.generationEnded(at: Self.moment(2))
         #expect(route.refused.isEmpty && route.isQuiet)
-    }
-
-    @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
-    func republished() throws {
-        let route = try route()
-        take(delivery(returns: 0), route)
-        let job = try #require(route.devices.waiting.first)
-        var message = OutgoingMessage()
-        let copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
-        renderer.render(copy, into: &message)
-        #expect(header("x-apns-duplicate", in: message) == nil)
-        copy.isRepublished = true
-        renderer.render(copy, into: &message)
-        #expect(header("x-apns-duplicate", in: message) == "possible")
-
-        _ = route.ledger.end()
-        route.generationEnded(at: Self.moment(1))
-        route.intake.settled(try #require(job.redeliveryKey), at: Self.moment(1))
-        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
-        take(delivery(returns: 0, headers: copies), route, at: 2)
-        #expect(route.devices.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
-        // Without that word it is a job of its own, whatever id its producer chose.
-        route.generationEnded(at: Self.moment(2))
-        take(delivery(returns: 0), route, at: 2)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
-        // Another one, which was not pushed here, is; its result will say that it may not be the first.
-        route.generationEnded(at: Self.moment(3))
-        take(
-            delivery(
-                returns: 0, id: "job-2", headers: copies,
-                body: #"{"device_token":"aa11","payload":{"aps":{}}}"#), route, at: 4)
-        #expect(route.devices.waiting.first?.job.redelivered == true)
-    }
-
-    @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
-    func copyUnderWay() throws {
-        let route = try route()
-        take(delivery(returns: 0, headers: [("x-apns-v", "1")]), route)
-        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
-        var second = delivery(returns: 0, headers: copies)
-        second.deliveryTag = 2
-        take(second, route)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
-        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1)
-        #expect(route.ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
-        // What a parked job became looks like it, and may be all that is left of it.
-        let first = try #require(route.devices.waiting.first)
-        first.comesBackUnchanged = true
-        var own = delivery(returns: 0, headers: copies)
-        own.deliveryTag = 3
-        take(own, route)
-        #expect(route.devices.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
-        // The next attempt is another matter.
-        var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
-        next.deliveryTag = 4
-        take(next, route)
-        #expect(route.devices.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
-    }
-
-    @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")
-    func copyOfRedelivered() throws {
-        let route = try route()
-        take(delivery(returns: 1), route)
-        let copy = Publication(
-            job: try #require(route.devices.waiting.first), route: route,
-            content: .retry(tier: 0, attempt: 2, indexes: nil))
-        var message = OutgoingMessage()
-        renderer.render(copy, into: &message)
-        #expect(header("x-apns-duplicate", in: message) == "possible")
     }
 
     @Test("A stopped route hands back a window, and keeps what was delivered for its probes, one of each queue")

@@ -1,0 +1,77 @@
+import PushModel
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("What a route does with a retry copy that the broker may have twice", .timeLimit(.minutes(1)))
+struct RouteCopyTests: RouteSuite {
+    @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
+    func republished() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        var message = OutgoingMessage()
+        let copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == nil)
+        copy.isRepublished = true
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == "possible")
+
+        _ = route.ledger.end()
+        route.generationEnded(at: Self.moment(1))
+        route.intake.settled(try #require(job.redeliveryKey), at: Self.moment(1))
+        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
+        take(delivery(returns: 0, headers: copies), route, at: 2)
+        #expect(route.devices.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
+        // Without that word it is a job of its own, whatever id its producer chose.
+        route.generationEnded(at: Self.moment(2))
+        take(delivery(returns: 0), route, at: 2)
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        // Another one, which was not pushed here, is; its result will say that it may not be the first.
+        route.generationEnded(at: Self.moment(3))
+        take(
+            delivery(
+                returns: 0, id: "job-2", headers: copies,
+                body: #"{"device_token":"aa11","payload":{"aps":{}}}"#), route, at: 4)
+        #expect(route.devices.waiting.first?.job.redelivered == true)
+    }
+
+    @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
+    func copyUnderWay() throws {
+        let route = try route()
+        take(delivery(returns: 0, headers: [("x-apns-v", "1")]), route)
+        let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
+        var second = delivery(returns: 0, headers: copies)
+        second.deliveryTag = 2
+        take(second, route)
+        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1)
+        #expect(route.ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
+        // What a parked job became looks like it, and may be all that is left of it.
+        let first = try #require(route.devices.waiting.first)
+        first.comesBackUnchanged = true
+        var own = delivery(returns: 0, headers: copies)
+        own.deliveryTag = 3
+        take(own, route)
+        #expect(route.devices.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
+        // The next attempt is another matter.
+        var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
+        next.deliveryTag = 4
+        take(next, route)
+        #expect(route.devices.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
+    }
+
+    @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")
+    func copyOfRedelivered() throws {
+        let route = try route()
+        take(delivery(returns: 1), route)
+        let copy = Publication(
+            job: try #require(route.devices.waiting.first), route: route,
+            content: .retry(tier: 0, attempt: 2, indexes: nil))
+        var message = OutgoingMessage()
+        renderer.render(copy, into: &message)
+        #expect(header("x-apns-duplicate", in: message) == "possible")
+    }
+}
