@@ -42,7 +42,7 @@ package final class Worker: Sendable {
     ///   - log: what the logger writes to; nil where nobody counts its lines.
     ///   - credentialInterval: how often the files of credentials are looked at; nil for the usual time.
     ///
-    /// - Throws: `WorkerError` for a key or certificate that cannot be used, or a broker URI that cannot be read.
+    /// - Throws: `WorkerError` where no key or certificate of a route can be used, or for a broker URI that cannot be read.
     package init(
         configuration: WorkerConfiguration, version: String, logger: Logger, log: LogSink? = nil,
         credentialInterval: Duration? = nil
@@ -52,7 +52,9 @@ package final class Worker: Sendable {
         instance = configuration.instance
         grace = configuration.shutdownGrace
         journalDirectory = configuration.journal
-        credentials = try CredentialStore(configuration.credentials, trust: WorkerBuilder.trust(configuration))
+        credentials = try CredentialStore(
+            configuration.credentials, trust: WorkerBuilder.trust(configuration),
+            used: Set(configuration.routes.map(\.credential)))
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
         let handles = built.map { _ in LaneHandle() }
         let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))

@@ -1,4 +1,5 @@
 import BrokerClient
+import Foundation
 import LocalStack
 import PushModel
 import RabbitMQ
@@ -61,6 +62,28 @@ extension FaultCatalogue {
             try await ring.control("delete_queue", "team")
             try await ring.awaitReady()
         },
+        Fault(
+            151, name: "a key that cannot be read at start",
+            expects: "Its route waits and says why, until the file is there",
+            setup: { $0.neighbours() }
+        ) { ring in
+            let alone = try await ring.neighboursLatency()
+            let first = try ring.worker
+            first.process.signal(SIGTERM)
+            try await ring.retire(first, endingWith: .exited(0))
+            let key = ring.local.directory.file("missing.p8")
+            try ring.startWorker(ring.separateKeys(first: key))
+            try await ring.awaitRoute("news")
+            try await ring.publish(ring.load(500, of: ring.setup.apps[0]))
+            try await ring.judgeNeighbour(alone: alone)
+            let state = try ring.worker.readiness().routes.first { $0.name == ring.setup.apps[0].route }
+            ring.expect(state?.state == "parked", "the route is \(state?.state ?? "not there")")
+            ring.expect(state?.reason?.contains(key) == true, "the route says \(state?.reason ?? "nothing")")
+            try await BlockingWork.run("key") { [local = ring.local] in
+                try FileManager.default.copyItem(atPath: local.directory.file("AuthKey_MARTLET001.p8"), toPath: key)
+            }
+            try await ring.awaitEmptyJobQueues()
+        },
     ]
 }
 
@@ -84,6 +107,21 @@ extension FaultRing {
         var jobs = RunJob.several(count, tokenPrefix: "fa111503")
         for index in jobs.indices { jobs[index].topic = app.topic }
         return jobs
+    }
+
+    /// Settings by which the first app has a key of its own.
+    fileprivate func separateKeys(first file: String) -> [String: String] {
+        let keys = [("first", file), ("second", local.directory.file("AuthKey_MARTLET001.p8"))]
+        let credentials = keys.map {
+            #"{"name":"\#($0.0)","kind":"token","key_file":"\#($0.1)","key_id":"MARTLET001","team_id":"MARTLETDEV"}"#
+        }
+        let routes = zip(setup.apps, keys).map { app, key in
+            #"{"name":"\#(app.route)","environment":"development","topics":["\#(app.topic)"],"credential":"\#(key.0)"}"#
+        }
+        return [
+            "MARTLET_CREDENTIALS": "[\(credentials.joined(separator: ","))]",
+            "MARTLET_ROUTES": "[\(routes.joined(separator: ","))]",
+        ]
     }
 
     /// Jobs of one app.

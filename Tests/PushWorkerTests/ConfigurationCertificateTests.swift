@@ -69,6 +69,27 @@ struct ConfigurationCertificateTests {
         #expect(configuration.credentials[0].files == ["\(directory)/push.p12", "\(directory)/password"])
     }
 
+    @Test(
+        "a credential whose files cannot be used keeps only its own routes from working",
+        arguments: ["file: gone.p12", "file: push.p12", "file: push.p12, password_file: gone"])
+    func unusable(files: String) throws {
+        let credentials = """
+              - { name: bad, kind: certificate, \(files) }
+              - { name: good, kind: certificate, file: push.p12, password_file: password }
+            """
+        func routes(_ second: String) -> String {
+            """
+              - { name: a, environment: production, topics: [com.example.other], credential: bad }
+              - { name: b, environment: production, topics: [com.example.app], credential: \(second) }
+            """
+        }
+        let configuration = try load(credentials, routes("good")).get()
+        #expect(configuration.routes.map(\.credential) == ["bad", "good"])
+        #expect(configuration.credentials.map(\.name) == ["bad", "good"])
+        #expect(try errors(credentials, routes("bad")).count == 1, "no route could work")
+        #expect(try errors(credentials, routes("good") + "\nlanes: 0").count == 2, "one run reports everything")
+    }
+
     @Test("a certificate that has expired is no fault of the configuration: its route is parked later")
     func expired() throws {
         var content = AppleStyleCertificates.Content()

@@ -83,7 +83,9 @@ struct CredentialTests {
         let store = try store(token("key.p8"))
         for content in [Array(next.prefix(60)), [], Array("nonsense".utf8)] {
             try Data(content).write(to: URL(fileURLWithPath: directory.file("key.p8")))
-            guard case .failed(name: "key", let reason)? = store.readChanged().first else { throw Unexpected() }
+            guard case .failed(name: "key", let reason, isInUse: true)? = store.readChanged().first else {
+                throw Unexpected()
+            }
             #expect(reason.contains("key.p8"))
             #expect(store.readChanged().isEmpty)
         }
@@ -93,6 +95,33 @@ struct CredentialTests {
         try directory.write(next, to: "key.p8")
         guard case .changed(let credential, _)? = store.readChanged().first else { throw Unexpected() }
         #expect(credential.version == 2)
+    }
+
+    @Test("a file that cannot be used at first is version 1 once it can; none that can is an error")
+    func unusable() throws {
+        try directory.write(try newKey(), to: "key.p8")
+        let broken = CredentialConfiguration.token(
+            TokenCredentialConfiguration(
+                name: "broken", keyFile: directory.file("broken.p8"), keyID: "ABC1234567", teamID: "DEF1234567"))
+        let trust = TrustRoots(systemRoots: false, files: [])
+        let store = try CredentialStore([token("key.p8"), broken], trust: trust)
+        #expect(store.current("key")?.version == 1 && store.unusable("key") == nil)
+        #expect(store.current("broken") == nil)
+        #expect(store.unusable("broken")?.contains("broken.p8") == true)
+        #expect(store.statuses.map(\.version) == [0, 1])
+        guard case .failed(name: "broken", _, isInUse: false)? = store.failures.first else { throw Unexpected() }
+        try directory.write(Array("nonsense".utf8), to: "broken.p8")
+        guard case .failed(name: "broken", _, isInUse: false)? = store.readChanged().first else { throw Unexpected() }
+        try directory.write(try newKey(), to: "broken.p8")
+        guard case .changed(let credential, before: nil)? = store.readChanged().first else { throw Unexpected() }
+        #expect(credential.version == 1 && store.unusable("broken") == nil && store.failures.isEmpty)
+        try FileManager.default.removeItem(atPath: directory.file("broken.p8"))
+        for used in [["broken"], nil] as [Set<String>?] {
+            let message = #expect(throws: WorkerError.self) {
+                try CredentialStore(used == nil ? [broken] : [token("key.p8"), broken], trust: trust, used: used)
+            }
+            #expect(message?.message.contains("credential broken: ") == true)
+        }
     }
 
     @Test("certificate and key that change one after the other are taken when they fit")
@@ -108,7 +137,7 @@ struct CredentialTests {
         #expect(before.tokens == nil && before.validity != nil && before.onlyTopic == nil)
         #expect(store.statuses.map(\.notAfter) == [before.validity?.upperBound])
         try #require(Foundation.rename(second.certificateFile, first.certificateFile) == 0)
-        guard case .failed(_, let reason)? = store.readChanged().first else { throw Unexpected() }
+        guard case .failed(_, let reason, _)? = store.readChanged().first else { throw Unexpected() }
         #expect(reason.contains("is not the key of"))
         try #require(Foundation.rename(second.keyFile, first.keyFile) == 0)
         guard case .changed(let after, let label)? = store.readChanged().first else { throw Unexpected() }

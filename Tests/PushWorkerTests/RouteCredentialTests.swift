@@ -160,6 +160,23 @@ struct RouteCredentialTests {
         #expect(known.trusted === third)
     }
 
+    @Test("A route whose credential's files cannot be used consumes nothing and says why, until they can")
+    func unusable() throws {
+        let route = try Pair(credential(1)).routes[0]
+        route.credential = RouteCredential(name: "c", unusable: "gone.p8: No such file or directory")
+        route.followCredential(at: Self.moment(1))
+        #expect(route.devices.breaker.isHeld && route.devices.breaker.intake == .none)
+        let trouble = "parked: the credential c cannot be used: "
+        #expect(route.credentialTroubles == [trouble + "gone.p8: No such file or directory"])
+        route.credential?.failed("gone.p8: no key")
+        #expect(route.credentialTroubles == [trouble + "gone.p8: no key"])
+        route.offer(try credential(1), at: Self.moment(2))
+        route.followCredential(at: Self.moment(2))
+        #expect(!route.devices.breaker.isHeld && route.devices.breaker.intake == .full)
+        route.credential?.failed("gone.p8: later")
+        #expect(route.credentialTroubles.isEmpty, "what could be used once stays in use")
+    }
+
     @Test("A version whose time is over gives way to one whose time is now")
     func untimely() throws {
         let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)

@@ -11,10 +11,10 @@ extension ConfigurationBuilder {
         let source: CertificateCredentialConfiguration.Source?
         let place: ConfigurationOrigin
         if entry.present("file") != nil {
-            source = container(entry)
+            source = container(entry, credential: name?.value)
             place = entry.origin(of: "file")
         } else {
-            source = pair(entry)
+            source = pair(entry, credential: name?.value)
             place = entry.origin(of: "cert_file")
         }
         guard let name else { return nil }
@@ -22,7 +22,7 @@ extension ConfigurationBuilder {
         let configuration = CertificateCredentialConfiguration(
             name: name.value, source: source ?? .pem(certificateFile: "", keyFile: ""))
         var placed = PlacedCredential(value: .certificate(configuration), origin: name.origin)
-        guard source != nil else { return placed }
+        guard source != nil, !problems.unusableCredentials.contains(name.value) else { return placed }
         do throws(TLSError) {
             let facts = try configuration.identity().facts()
             placed.facts = facts
@@ -32,23 +32,25 @@ extension ConfigurationBuilder {
                     "\(entry.path): \(facts.subject) names no topic: this is no certificate for APNs")
             }
         } catch {
-            entry.reject(place, "\(entry.path): \(error.message)")
+            problems.add(place, "\(entry.path): \(error.message)", credential: name.value)
         }
         return placed
     }
 
-    private func container(_ entry: SettingReader) -> CertificateCredentialConfiguration.Source? {
+    private func container(_ entry: SettingReader, credential: String?) -> CertificateCredentialConfiguration.Source? {
         for key in ["cert_file", "key_file"] where entry.present(key) != nil {
             entry.reject(
                 entry.origin(of: key), "\(entry.name(of: key)): give either file, or cert_file and key_file, not both")
         }
         let password = entry.present("password_file") != nil
-        let passwordFile = file("password_file", of: entry)
-        guard let path = file("file", of: entry), !password || passwordFile != nil else { return nil }
+        let passwordFile = file("password_file", of: entry, credential: credential)
+        guard let path = file("file", of: entry, credential: credential), !password || passwordFile != nil else {
+            return nil
+        }
         return .pkcs12(file: path, passwordFile: passwordFile)
     }
 
-    private func pair(_ entry: SettingReader) -> CertificateCredentialConfiguration.Source? {
+    private func pair(_ entry: SettingReader, credential: String?) -> CertificateCredentialConfiguration.Source? {
         if entry.present("password_file") != nil {
             entry.reject(
                 entry.origin(of: "password_file"), "\(entry.name(of: "password_file")): belongs to file, a PKCS#12 file"
@@ -62,7 +64,8 @@ extension ConfigurationBuilder {
         for key in ["cert_file", "key_file"] where entry.present(key) == nil {
             entry.reject(entry.origin(of: key), "\(entry.name(of: key)): is required")
         }
-        let (certificateFile, keyFile) = (file("cert_file", of: entry), file("key_file", of: entry))
+        let certificateFile = file("cert_file", of: entry, credential: credential)
+        let keyFile = file("key_file", of: entry, credential: credential)
         guard let certificateFile, let keyFile else { return nil }
         return .pem(certificateFile: certificateFile, keyFile: keyFile)
     }

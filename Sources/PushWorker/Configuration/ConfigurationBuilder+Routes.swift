@@ -46,7 +46,7 @@ extension ConfigurationBuilder {
             SettingParsers.isAlphanumeric($0)
         }
         let keyFile = entry.required("key_file", SettingParsers.text)
-        let path = keyFile.flatMap { readablePath($0, name: entry.name(of: "key_file"), problems: problems) }
+        let path = keyFile.flatMap { readablePath($0, name: entry.name(of: "key_file"), credential: name?.value) }
         let keyID = entry.required("key_id", identifier)
         let teamID = entry.required("team_id", identifier)
         guard let name else { return nil }

@@ -160,9 +160,11 @@ struct ConfigurationBuilder {
     }
 
     /// Reads the path of a file that must be readable; nil when absent or refused.
-    func file(_ key: String, of section: SettingReader) -> String? {
+    ///
+    /// - Parameter credential: The name of the credential that it belongs to, whose routes alone need it.
+    func file(_ key: String, of section: SettingReader, credential: String? = nil) -> String? {
         guard let setting = section.optional(key, SettingParsers.text) else { return nil }
-        return readablePath(setting, name: section.name(of: key), problems: problems)
+        return readablePath(setting, name: section.name(of: key), credential: credential)
     }
 
     /// Reads the path of a directory to write to; it need not be there yet, but what is above it must be.
@@ -181,8 +183,13 @@ struct ConfigurationBuilder {
 
     /// Resolves a path against the file's directory (against the working directory when the environment gave it), and
     /// notes when nothing can be read there.
+    ///
+    /// - Parameters:
+    ///   - setting: The path as it is written.
+    ///   - name: The setting's name.
+    ///   - credential: The name of the credential that the file belongs to; its path counts though it cannot be read.
     func readablePath(
-        _ setting: SettingReader.Setting<String>, name: String, problems: ConfigurationProblems
+        _ setting: SettingReader.Setting<String>, name: String, credential: String? = nil
     ) -> String? {
         guard !setting.value.contains("-----BEGIN"), !setting.value.contains("\n"), setting.value.utf8.count < 4096
         else {
@@ -192,8 +199,12 @@ struct ConfigurationBuilder {
         let base = if case .file = setting.origin { directory } else { "" }
         let path = TextFile.resolve(setting.value, against: base)
         if let problem = TextFile.problem(at: path) {
-            problems.add(setting.origin, "\(name): cannot read \(path): \(problem)")
-            return nil
+            let message = "\(name): cannot read \(path): \(problem)"
+            guard let credential else {
+                problems.add(setting.origin, message)
+                return nil
+            }
+            problems.add(setting.origin, message, credential: credential)
         }
         return path
     }

@@ -5,6 +5,8 @@ internal import PushModel
 package enum ConfigurationLoader {
     /// Reads and checks everything, and reports all problems at once.
     ///
+    /// The files of a credential that cannot be used are a problem only where no route has another one.
+    ///
     /// - Parameters:
     ///   - file: The path of the YAML file; nil to use the environment alone.
     ///   - environment: The process's environment.
@@ -26,7 +28,9 @@ package enum ConfigurationLoader {
         let builder = ConfigurationBuilder(
             directory: TextFile.directory(of: file ?? ""), problems: problems, environment: environment)
         let configuration = builder.configuration(reader, instanceName: instanceName)
-        guard problems.errors.isEmpty else { return .failure(ConfigurationErrors(problems.errors)) }
+        // One app's files must not keep the others from starting; with none to start the person at the terminal is told.
+        let mayStart = configuration.routes.contains { !problems.unusableCredentials.contains($0.credential) }
+        guard problems.areOnlyCredentials, mayStart else { return .failure(ConfigurationErrors(problems.errors)) }
         return .success(configuration)
     }
 

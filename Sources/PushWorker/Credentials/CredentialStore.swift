@@ -5,19 +5,20 @@ internal import TLS
 
 /// What became of a credential when its files were read again.
 enum CredentialChange: Sendable {
-    /// There is a new version.
-    case changed(APNSCredential, before: String)
+    /// There is a new version; before is what the one in use was called, nil where there was none.
+    case changed(APNSCredential, before: String?)
     /// The files hold what they held before.
     case unchanged(name: String)
-    /// The files cannot be used; the version before stays.
-    case failed(name: String, reason: String)
+    /// The files cannot be used; the version before stays, where there is one.
+    case failed(name: String, reason: String, isInUse: Bool)
 }
 
 /// How a credential is doing, for metrics.
 package struct CredentialStatus: Sendable, Equatable {
     /// Its name in the configuration.
     package var name: String
-    /// The number of its version, which counts how often its files were read with a new content.
+    /// The number of its version, which counts how often its files were read with a new content; 0 while they never could
+    /// be used.
     package var version: Int
     /// When it ends, in seconds since 1970; nil for a key, which does not.
     package var notAfter: Int64?
@@ -28,8 +29,10 @@ final class CredentialStore: Sendable {
     private struct Entry {
         var configuration: CredentialConfiguration
         var stamps: [FileStamp?]
-        var fingerprint: String
-        var credential: APNSCredential
+        /// What the files held when they could be used last, and its fingerprint; nil while they never could.
+        var present: (credential: APNSCredential, fingerprint: String)?
+        /// Why they cannot be used, where they never could.
+        var unusable: String?
         /// The version that APNs refused everywhere, as far as was told to the lanes.
         var refused = 0
     }
@@ -42,34 +45,51 @@ final class CredentialStore: Sendable {
     /// - Parameters:
     ///   - configurations: which there are.
     ///   - trust: who may vouch for APNs.
-    /// - Throws: `WorkerError` for the first that cannot be used.
-    init(_ configurations: [CredentialConfiguration], trust: TrustRoots) throws(WorkerError) {
+    ///   - used: the names of those that routes have; nil for all.
+    /// - Throws: `WorkerError` where none that is used can be used.
+    init(_ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil) throws(WorkerError) {
         self.trust = trust
         var entries: [String: Entry] = [:]
         for configuration in configurations {
-            let stamps = configuration.files.map(FileStamp.init(path:))
+            var entry = Entry(configuration: configuration, stamps: configuration.files.map(FileStamp.init(path:)))
             do throws(TLSError) {
                 let material = try CredentialMaterial(reading: configuration)
-                entries[configuration.name] = Entry(
-                    configuration: configuration, stamps: stamps, fingerprint: material.fingerprint,
-                    credential: try material.credential(name: configuration.name, version: 1, trust: trust))
+                let credential = try material.credential(name: configuration.name, version: 1, trust: trust)
+                entry.present = (credential, material.fingerprint)
             } catch {
-                throw WorkerError(message: "credential \(configuration.name): \(error.message)")
+                entry.unusable = error.message
             }
+            entries[configuration.name] = entry
+        }
+        let needed = entries.filter { used?.contains($0.key) ?? true }.sorted { $0.key < $1.key }
+        if !needed.isEmpty, needed.allSatisfy({ $0.value.present == nil }) {
+            let reasons = needed.map { "credential \($0.key): \($0.value.unusable ?? "")" }
+            throw WorkerError(message: reasons.joined(separator: "; "))
         }
         self.entries = Mutex(entries)
     }
 
-    /// The present version of a credential; nil for a name nobody configured.
-    func current(_ name: String) -> APNSCredential? { entries.withLock { $0[name]?.credential } }
+    /// The present version of a credential; nil for one whose files never could be used, and a name nobody configured.
+    func current(_ name: String) -> APNSCredential? { entries.withLock { $0[name]?.present?.credential } }
+
+    /// Why the files of a credential cannot be used; nil where they once could.
+    func unusable(_ name: String) -> String? { entries.withLock { $0[name]?.unusable } }
+
+    /// The credentials whose files never could be used.
+    var failures: [CredentialChange] {
+        entries.withLock { entries in
+            entries.compactMap { name, entry in entry.unusable.map { (name, $0) } }
+        }.sorted { $0.0 < $1.0 }.map { .failed(name: $0, reason: $1, isInUse: false) }
+    }
 
     /// All credentials by name, for metrics and expiry warnings.
     var statuses: [CredentialStatus] {
         entries.withLock { entries in
             entries.values.map {
-                CredentialStatus(
-                    name: $0.credential.name, version: $0.credential.version,
-                    notAfter: $0.credential.validity?.upperBound)
+                let present = $0.present?.credential
+                return CredentialStatus(
+                    name: $0.configuration.name, version: present?.version ?? 0,
+                    notAfter: present?.validity?.upperBound)
             }
         }.sorted { $0.name < $1.name }
     }
@@ -80,7 +100,8 @@ final class CredentialStore: Sendable {
     ///   others that share its credential again and again.
     func noteRefused(_ name: String, version: Int) -> Bool {
         entries.withLock { entries in
-            guard let entry = entries[name], entry.credential.version == version, entry.refused < version else {
+            guard let entry = entries[name], entry.present?.credential.version == version, entry.refused < version
+            else {
                 return false
             }
             entries[name]?.refused = version
@@ -125,15 +146,19 @@ final class CredentialStore: Sendable {
             do {
                 let material = try result.get()
                 entry.configuration = configuration
-                guard material.fingerprint != entry.fingerprint else { return .unchanged(name: configuration.name) }
-                let before = entry.credential.label
-                entry.credential = try material.credential(
-                    name: configuration.name, version: entry.credential.version + 1, trust: trust)
-                entry.fingerprint = material.fingerprint
-                return .changed(entry.credential, before: before)
+                let before = entry.present
+                guard material.fingerprint != before?.fingerprint else {
+                    return .unchanged(name: configuration.name)
+                }
+                let credential = try material.credential(
+                    name: configuration.name, version: (before?.credential.version ?? 0) + 1, trust: trust)
+                entry.present = (credential, material.fingerprint)
+                entry.unusable = nil
+                return .changed(credential, before: before?.credential.label)
             } catch {
                 let reason = (error as? TLSError)?.message ?? "\(error)"
-                return .failed(name: configuration.name, reason: reason)
+                if entry.present == nil { entry.unusable = reason }
+                return .failed(name: configuration.name, reason: reason, isInUse: entry.present != nil)
             }
         }
     }

@@ -58,6 +58,7 @@ final class CredentialWatcher: Sendable {
         for message in early { mailbox.post(message) }
         var expiries: [String: CredentialExpiryStateMachine] = [:]
         var nextLook = MonotonicTime.now()
+        for failure in store.failures { tell(failure, isAsked: false) }
         while true {
             if MonotonicTime.now() >= nextLook {
                 for change in store.readChanged() { tell(change, isAsked: false) }
@@ -98,14 +99,19 @@ final class CredentialWatcher: Sendable {
             logger.notice(
                 "a credential changed: the new one is proved before it is used",
                 metadata: .with([
-                    .credential: "\(credential.name)", .detail: "\(credential.label), before: \(before)",
+                    .credential: "\(credential.name)", .detail: "\(credential.label), before: \(before ?? "none")",
                     .version: "\(credential.version)",
                 ]))
             announce(.credentialChanged(credential))
         case .unchanged(let name):
             guard isAsked else { return }
             logger.info("a credential is unchanged", metadata: .with([.credential: "\(name)"]))
-        case .failed(let name, let reason):
+        case .failed(let name, let reason, false):
+            logger.error(
+                "a credential cannot be used: its routes are parked until its files are mended",
+                metadata: .with([.credential: "\(name)", .error: "\(reason)"]))
+            announce(.credentialUnusable(name: name, reason: reason))
+        case .failed(let name, let reason, true):
             logger.error(
                 "a credential cannot be read: the present one stays in use",
                 metadata: .with([.credential: "\(name)", .error: "\(reason)"]))

@@ -13,6 +13,14 @@ extension Lane {
         }
     }
 
+    /// The files of a credential still cannot be used.
+    func unusable(_ name: String, reason: String) {
+        for route in routes where route.credentialName == name {
+            route.credential?.failed(reason)
+            mark(route)
+        }
+    }
+
     /// APNs refused a version on another route.
     func refusedElsewhere(_ name: String, version: Int) {
         for route in routes where route.credentialName == name {

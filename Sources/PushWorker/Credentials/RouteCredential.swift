@@ -15,21 +15,30 @@ struct RouteCredential {
     private var spare: APNSCredential?
     /// Why APNs refused it, in APNs' words; nil while it does not.
     var refusal: String?
+    /// Why its files cannot be used; nil once they could.
+    private(set) var unusable: String?
     /// Why its time is not now; nil while it is.
     var untimely: String?
     /// Why a newer version was not taken; nil after one was.
     var candidateTrouble: String?
 
-    /// Starts with a version that nothing is known about.
-    init(name: String, newest: APNSCredential? = nil) {
+    /// Starts with a version that nothing is known about, or with why there is none.
+    init(name: String, newest: APNSCredential? = nil, unusable: String? = nil) {
         self.name = name
         self.newest = newest
+        self.unusable = unusable
         trusted = newest
+    }
+
+    /// The files still cannot be used.
+    mutating func failed(_ reason: String) {
+        if unusable != nil { unusable = reason }
     }
 
     /// A new version was read.
     mutating func offered(_ version: APNSCredential) {
         newest = version
+        unusable = nil
         spare = nil
         // Nothing good can be lost.
         if trusted == nil || refusal != nil { trusted = version }
@@ -99,10 +108,10 @@ extension Route {
     /// Lets the credential's time and the breaker decide whether there are connections.
     func followCredential(at moment: Moment) {
         credential?.timePassed(moment.wall / 1_000)
-        guard let present = presentCredential, credential != nil else { return }
-        let untimely = present.untimely(at: moment.wall / 1_000)
-        if credential?.untimely != untimely { credential?.untimely = untimely }
-        let isHeld = untimely != nil
+        guard let known = credential else { return }
+        let untimely = presentCredential?.untimely(at: moment.wall / 1_000)
+        if known.untimely != untimely { credential?.untimely = untimely }
+        let isHeld = untimely != nil || known.unusable != nil
         devices.hold(isHeld, at: moment)
         for host in channels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
         if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
@@ -200,6 +209,9 @@ extension Route {
     var credentialTroubles: [String] {
         guard let credential else { return [] }
         var troubles: [String] = []
+        if let unusable = credential.unusable {
+            troubles.append("parked: the credential \(credential.name) cannot be used: \(unusable)")
+        }
         if let untimely = credential.untimely { troubles.append("parked: \(untimely)") }
         let reason = credential.refusal.map { ": \($0)" } ?? ""
         switch devices.breaker.state {

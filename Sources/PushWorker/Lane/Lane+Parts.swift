@@ -73,7 +73,8 @@ extension Lane {
                 surroundings: surroundings, devices: Destination(.devices, connector: route.connector),
                 channels: route.channels)
             made.credential = route.credential.map {
-                RouteCredential(name: $0, newest: settings.credentials.current($0))
+                RouteCredential(
+                    name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0))
             }
             return made
         }

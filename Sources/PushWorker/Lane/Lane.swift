@@ -308,6 +308,7 @@ extension Lane {
             guard let result = result.take() else { return }
             apnsConnected(routes[position], kind, request, result)
         case .credentialChanged(let credential): changed(credential)
+        case .credentialUnusable(let name, let reason): unusable(name, reason: reason)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
         case .route(let index, let message):
             guard let route = routes.first(where: { $0.claim?.index == index }) else { return }

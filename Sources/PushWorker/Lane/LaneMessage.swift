@@ -12,6 +12,8 @@ enum LaneMessage: Sendable {
         route: Int, Destination.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// A credential's files hold a new version.
     case credentialChanged(APNSCredential)
+    /// A credential's files still cannot be used, as they never could.
+    case credentialUnusable(name: String, reason: String)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
     /// The route at this position in the configuration, on another lane, has something to say to it on this one.
