@@ -1,6 +1,7 @@
 import BrokerClient
 import LocalStack
 import PushModel
+import PushWorker
 import RabbitMQ
 import Testing
 
@@ -42,6 +43,27 @@ struct BadInputHeaderTests {
         #expect(letter.body == job.body)
         #expect(!letter.headers.contains { $0.name == "filler" })
         #expect(try client.result("good after huge").result.outcome == "accepted")
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+    }
+
+    @Test("A job that needs a copy which no frame can carry is given up with a result, and nothing else is")
+    func smallFrames() async throws {
+        var configuration = stack.configuration
+        configuration.broker.uris = configuration.broker.uris.map { SecretText("\($0.revealed)?frame_max=8192") }
+        let worker = try LiveWorker(configuration)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let unwilling = Array("fa111503".utf8) + Array(repeating: UInt8(ascii: "c"), count: 56)
+        for (name, length) in [("too long", 8_100), ("short", 100)] {
+            let filler = WireTable.entry("filler", "S", WireTable.long(Array(repeating: 120, count: length)))
+            try client.publish(.raw(), wireHeaders: wireTable(token: unwilling, filler), as: name)
+        }
+        let (_, result) = try client.result("too long")
+        #expect(result.outcome == "exhausted" && result.reason == Reason.badHeaders.rawValue)
+        #expect(result.detail?.contains("frame_max") == true && result.attempt == 1)
+        #expect(try client.next("too long", from: "apns.q.dead").text("x-apns-outcome") == "exhausted")
+        #expect(try client.result("short").result.outcome == "accepted")
         #expect(try stack.leftovers() == [:])
         try await worker.stop()
     }

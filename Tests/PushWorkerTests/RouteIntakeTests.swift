@@ -195,6 +195,25 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.counters.outcomes.entries.contains { $0.outcome == .expired && $0.count == 2 })
     }
 
+    @Test("The rest of a job that a rate keeps for long goes on as a copy", arguments: [0.01, nil])
+    func slow(rate: Double?) throws {
+        let route = try route(shared: SharedRouteState(rate: rate))
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        route.splitSlow(at: Self.moment(1))
+        #expect(job.groups.isEmpty && !route.devices.waiting.isEmpty, "it was not begun")
+        _ = job.nextIndex()
+        let hold = UInt64(Route.longestHold.components.seconds)
+        for seconds in [10, 9 + hold] {
+            route.splitSlow(at: Self.moment(seconds))
+            #expect(!route.devices.waiting.isEmpty)
+        }
+        route.splitSlow(at: Self.moment(10 + hold))
+        #expect(route.devices.waiting.isEmpty == (rate != nil))
+        #expect(job.groups.map(\.indexes) == (rate == nil ? [] : [[1]]))
+        #expect(job.groups.map(\.purpose) == (rate == nil ? [] : [.retry(tier: 0, attempt: 1)]))
+    }
+
     @Test("A job whose id another one had, with a body of the same length, is not taken for it")
     func reusedID() throws {
         let route = try route()

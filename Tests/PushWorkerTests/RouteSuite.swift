@@ -19,7 +19,8 @@ extension RouteSuite {
 
     /// A route without connections, for all jobs in development.
     func route(
-        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = []
+        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
+        shared: SharedRouteState = SharedRouteState()
     ) throws -> Route {
         let publisher = Publisher(
             link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
@@ -28,7 +29,7 @@ extension RouteSuite {
         ])
         return Route(
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 1, rate: nil),
+            credit: RouteCredit(fixed: 1, rate: nil), shared: shared,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier),

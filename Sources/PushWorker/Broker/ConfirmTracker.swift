@@ -19,6 +19,8 @@ package struct ConfirmTracker<Publication> {
         case refused
         /// The broker said nothing about it for so long that it is awaited no more; it may have it.
         case abandoned
+        /// No frame of the broker can carry it: it was not published.
+        case unfit
     }
 
     private struct Entry {

@@ -40,6 +40,8 @@ final class Publisher {
     /// Publications whose notes the journal has not written yet, in the order of the notes. They are as many as the
     /// prefetch allows and go out a moment later, so pushes go on meanwhile.
     private var unnoted = Deque<Publication>()
+    /// What the broker's frames cannot carry, until its route is told.
+    private var unfit: [Publication] = []
     /// What the broker refused or could not route.
     private var refused = RefusedPublications<Publication>()
     /// What costs the channel, or may.
@@ -54,12 +56,11 @@ final class Publisher {
     private var main = ConfirmTracker<Publication>()
     private var replies = ConfirmTracker<Publication>()
     private var tried = ConfirmTracker<Publication>()
-    private var message = OutgoingMessage()
     private var mainChannel = ConfirmChannel()
     private var repliesChannel = ConfirmChannel()
     private var trialsChannel = ConfirmChannel()
     private let link: () -> BrokerLink?
-    private let renderer: PublicationRenderer
+    private var writer: PublicationWriter
     private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
 
@@ -95,7 +96,7 @@ final class Publisher {
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
-        self.renderer = renderer
+        writer = PublicationWriter(renderer)
         self.patience = patience
         self.heldUpLimit = heldUpLimit
         self.isNoted = isNoted
@@ -206,17 +207,22 @@ final class Publisher {
         guard wantsRoom else { return }
         guard !session.isBlocked else { return }
         do throws(AMQPError) {
-            if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, session, now) }
-            if repliesAreOpen {
-                try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now)
-            }
-            if trialsAreOpen, trials.hasNext {
-                var batch = Deque(trials.next())
-                defer { if !batch.isEmpty { trials.putBack(Array(batch)) } }
-                try send(&batch, on: Self.trialChannel, tracking: &tried, session, now)
-            }
+            // What is given up has results instead, which go out with the others.
+            repeat { try publish(session, now: now) } while giveUpUnfit()
         } catch {
             link()?.failed(error, now: now)
+        }
+    }
+
+    private func publish(_ session: AMQPSession, now: MonotonicTime) throws(AMQPError) {
+        if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, session, now) }
+        if repliesAreOpen {
+            try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now)
+        }
+        if trialsAreOpen, trials.hasNext {
+            var batch = Deque(trials.next())
+            defer { if !batch.isEmpty { trials.putBack(Array(batch)) } }
+            try send(&batch, on: Self.trialChannel, tracking: &tried, session, now)
         }
     }
 
@@ -239,27 +245,34 @@ final class Publisher {
         _ session: AMQPSession, _ now: MonotonicTime
     ) throws(AMQPError) {
         while Self.hasRoom(tracker), let publication = queue.first {
-            renderer.render(publication, into: &message)
-            guard try put(publication, on: channel, session) else { return }
-            queue.removeFirst()
+            switch try writer.write(publication, on: channel, of: session) {
+            case .noRoom: return
+            case .unfit:
+                unfit.append(queue.removeFirst())
+                continue
+            case .written: queue.removeFirst()
+            }
             counts.publications[publication.kind.rawValue] += 1
-            tracker.published(publication, mark: renderer.mark(of: publication), now: now)
+            tracker.published(publication, mark: writer.renderer.mark(of: publication), now: now)
         }
     }
 }
 
 extension Publisher {
-    /// Writes the rendered message; one that the broker's frames cannot carry goes without the producer's headers.
-    private func put(
-        _ publication: Publication, on channel: UInt16, _ session: AMQPSession
-    ) throws(AMQPError) -> Bool {
-        do throws(AMQPError) {
-            return try session.publish(message, channel: channel)
-        } catch {
-            guard error.code == .invalidMessage else { throw error }
-            renderer.render(publication, into: &message, withProducerHeaders: false)
-            return try session.publish(message, channel: channel)
+    /// Tells of publications that the broker's frames cannot carry.
+    ///
+    /// - Returns: Whether there were any.
+    private func giveUpUnfit() -> Bool {
+        let given = unfit
+        unfit.removeAll()
+        for publication in given {
+            for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
+                waiting.append(released)
+            }
+            refused.confirmed(publication)
+            fate(publication, .unfit)
         }
+        return !given.isEmpty
     }
 }
 
@@ -362,7 +375,7 @@ extension Publisher {
 
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
-        let renderer = renderer
+        let renderer = writer.renderer
         func isIt(_ publication: Publication) -> Bool {
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
@@ -427,7 +440,7 @@ extension Publisher {
             case .confirmed: .ack
             case .returned, .perhapsReturned: .returned
             case .refused: .nack
-            case .abandoned: .lost
+            case .abandoned, .unfit: .lost
             }
         counts.confirms[confirm.rawValue] += 1
     }

@@ -136,6 +136,9 @@ final class Destination {
         return unsent
     }
 
+    /// The multicast job whose notifications are being sent, and of which some are left.
+    var begun: JobInFlight? { waiting.first.flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil } }
+
     /// Takes out the notifications that are left of multicast jobs that were begun.
     ///
     /// - Parameter isWanted: Whether those of a job are to be taken out.

@@ -14,11 +14,15 @@ extension Route {
                     case .perhapsReturned: "may be lost: reply_to routes nowhere"
                     case .refused: "was lost: the broker refused it"
                     case .abandoned: "may be lost: the broker did not confirm it"
+                    case .unfit: "was lost: it fits no frame of the broker"
                     case .returned, .confirmed: "was lost: reply_to routes nowhere"
                     }
                 verdict.report.addDetail("the reply \(loss)")
             }
             publish(.result(index: index, verdict), for: job)
+        }
+        if fate == .unfit, case .retry(_, _, let indexes) = publication.content {
+            giveUpCopy(of: job, indexes, at: moment)
         }
         job.confirmed()
         if job.isFinished { finish(job, at: moment) }

@@ -104,6 +104,24 @@ extension Route {
         }
     }
 
+    /// For how long a multicast job is worked on that a rate slows down; then the rest of it waits in a tier. What its
+    /// delivery keeps waiting behind it, in each of the route's queues, must be through before the broker's patience with a
+    /// consumer ends (`consumer_timeout`, 30 minutes).
+    static let longestHold = Duration.seconds(300)
+
+    /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
+    /// acknowledged in time.
+    func splitSlow(at moment: Moment) {
+        guard shared.rate != nil, let job = devices.begun else { return slow = nil }
+        guard let slow, slow.job === job else { return slow = (job, moment.monotonic) }
+        guard moment.monotonic - slow.since >= Self.longestHold,
+            let tier = surroundings.policy.restingTier(remaining: 0, job: AttemptFacts(job.job), now: moment.wall)
+        else { return }
+        for notification in devices.takeBegun(where: { $0 === job }) {
+            waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+        }
+    }
+
     // MARK: Connections
 
     /// A connect to a destination is over.

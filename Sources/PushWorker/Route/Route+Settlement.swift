@@ -123,6 +123,26 @@ extension Route {
 
     // MARK: What becomes of a notification
 
+    /// Reports what cannot be tried again, because the broker's frames are too small for a copy of the job.
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - indexes: What the copy was about; nil for all of the job.
+    ///   - moment: The time.
+    func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, at moment: Moment) {
+        let final = FinalReport(
+            .exhausted, .fixRequest, reason: .badHeaders,
+            detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)")
+        job.comesBackUnchanged = false
+        let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
+        for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
+            counters.outcomes.count(final.outcome, final.reason)
+            let verdict = Verdict(report: final, finishedAt: moment.wall)
+            publishResult(Notification(job: job, index: index), verdict, note: nil)
+        }
+        publish(.deadLetter(final, indexes: indexes), for: job)
+    }
+
     /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
     private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification

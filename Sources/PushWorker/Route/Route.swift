@@ -95,6 +95,8 @@ final class Route {
     /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
     /// sent.
     var isHeldUp = false
+    /// The multicast job that is sent in part, and since when, where the route has a rate.
+    var slow: (job: JobInFlight, since: MonotonicTime)?
     /// When the rate allows the next request, while it holds the route back.
     var rateDue: MonotonicTime?
     /// Watches the share of dead tokens among final answers.
@@ -148,6 +150,7 @@ final class Route {
         // 2. What is left of a multicast job that was begun is split off before jobs are handed back: given back whole,
         //    what is settled of it would be pushed twice.
         splitBegun(at: moment, condition)
+        splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         handBack(at: moment, condition)
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.

@@ -1,0 +1,41 @@
+internal import RabbitMQ
+
+/// Writes publications to a connection, and decides what may be left out where the broker's frames are too small.
+///
+/// A message's properties must fit one frame (AMQP 0-9-1, 4.2.3). Reuses one buffer for all messages.
+struct PublicationWriter {
+    /// What became of an attempt to write a message.
+    enum Outcome {
+        /// It is in the session's output buffer.
+        case written
+        /// There is no room in the session's output buffer now.
+        case noRoom
+        /// No frame of the broker can carry it.
+        case unfit
+    }
+
+    /// Writes a publication as a message.
+    let renderer: PublicationRenderer
+    private var message = OutgoingMessage()
+
+    /// Starts with an empty buffer.
+    init(_ renderer: PublicationRenderer) { self.renderer = renderer }
+
+    /// Writes one message. A dead letter that does not fit goes without the producer's headers; a retry copy without them
+    /// would be another job.
+    ///
+    /// - Throws: What ends the connection.
+    mutating func write(
+        _ publication: Publication, on channel: UInt16, of session: AMQPSession
+    ) throws(AMQPError) -> Outcome {
+        renderer.render(publication, into: &message)
+        do throws(AMQPError) {
+            return try session.publish(message, channel: channel) ? .written : .noRoom
+        } catch {
+            guard error.code == .invalidMessage else { throw error }
+            guard publication.kind != .retry else { return .unfit }
+            renderer.render(publication, into: &message, withProducerHeaders: false)
+            return try session.publish(message, channel: channel) ? .written : .noRoom
+        }
+    }
+}
