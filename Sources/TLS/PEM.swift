@@ -175,15 +175,19 @@ enum PEM {
         return bio.contents
     }
 
-    /// Reads a whole file.
+    /// Reads a whole file; a pipe, socket or device is refused, because reading it could wait for ever.
     ///
     /// - Parameter path: the file's path.
     /// - Returns: its bytes.
     /// - Throws: `TLSError` with the code `fileUnreadable`.
     static func contents(ofFile path: String) throws(TLSError) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw TLSError(.fileUnreadable, "cannot open \(path): \(errorText())") }
         defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw TLSError(.fileUnreadable, "cannot read \(path): it is no plain file")
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 << 10)
         while true {

@@ -55,17 +55,17 @@ struct CheckCommand: ParsableCommand {
             let name = "credential \(credential.name)"
             switch credential {
             case .token(let token):
-                do {
-                    let bytes = try LineReader(path: token.keyFile).everything(limit: 64 << 10)
-                    let key = try ES256PrivateKey(pem: bytes)
+                do throws(TLSError) {
+                    let key = try ES256PrivateKey(file: token.keyFile)
                     _ = try key.sign(Array("martlet".utf8).span)
                     report.good(name, "key \(token.keyID) of team \(token.teamID) signs")
-                } catch let failure as CommandFailure {
-                    report.fail(name, failure.message, remedy: "Check path and permissions.", failure.status)
                 } catch {
+                    let isUnread = error.code == .fileUnreadable
                     report.fail(
-                        name, "\(token.keyFile): \(error)",
-                        remedy: "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
+                        name, error.message,
+                        remedy: isUnread
+                            ? "Check path and permissions."
+                            : "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
                 }
             case .certificate(let certificate): check(certificate, name, &report)
             }

@@ -86,6 +86,18 @@ final class ChannelTrialsTests {
         #expect(trials.routes == [0, 1] && trials.count(of: 1) == 1)
     }
 
+    @Test("what will never be sent says nothing about its exchange, and keeps nobody from being tried")
+    func gaveUp() {
+        trials.channelClosed([Item("a")])
+        #expect(takes(Item("b")) && next() == ["b"])
+        trials.gaveUp(out[0])
+        #expect(trials.count(of: 0) == 1 && takes(Item("c")) && next() == ["c"])
+        trials.gaveUp(out[0])
+        #expect(next() == ["a"])
+        trials.gaveUp(out[0])
+        #expect(trials.isEmpty && !takes(Item("d")))
+    }
+
     @Test("what was out when the connection went is tried again")
     func putBack() {
         trials.channelClosed([Item("a"), Item("b")])

@@ -112,10 +112,19 @@ struct CredentialTests {
         guard case .failed(name: "broken", _, isInUse: false)? = store.failures.first else { throw Unexpected() }
         try directory.write(Array("nonsense".utf8), to: "broken.p8")
         guard case .failed(name: "broken", _, isInUse: false)? = store.readChanged().first else { throw Unexpected() }
-        try directory.write(try newKey(), to: "broken.p8")
+        #expect(store.readChanged().isEmpty, "nothing new is no news")
+        try directory.write(try newKey(), to: "later.p8")
+        var elsewhere = broken
+        if case .token(var token) = broken {
+            token.keyFile = directory.file("gone.p8")
+            elsewhere = .token(token)
+        }
+        guard case .failed? = store.readAll([elsewhere]).first else { throw Unexpected() }
+        try rename("later.p8", to: "gone.p8")
         guard case .changed(let credential, before: nil)? = store.readChanged().first else { throw Unexpected() }
         #expect(credential.version == 1 && store.unusable("broken") == nil && store.failures.isEmpty)
         try FileManager.default.removeItem(atPath: directory.file("broken.p8"))
+        try #require(mkfifo(directory.file("broken.p8"), 0o600) == 0, "reading it would wait for a writer")
         for used in [["broken"], nil] as [Set<String>?] {
             let message = #expect(throws: WorkerError.self) {
                 try CredentialStore(used == nil ? [broken] : [token("key.p8"), broken], trust: trust, used: used)

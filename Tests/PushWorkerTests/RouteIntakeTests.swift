@@ -141,6 +141,7 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route()
         for _ in 0..<row.lost {
             route.channelOpened(at: Self.moment(2))
+            #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
             route.channelClosed(code: 406, text: "", at: Self.moment(3))
         }
         route.channelOpened(at: Self.moment(4))
@@ -148,11 +149,37 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.intake.hasSuspects == row.isSuspect)
     }
 
+    @Test("A channel that was lost before anything came on it brought nothing back")
+    func nothingDelivered() throws {
+        let route = try route()
+        for _ in 0..<5 {
+            route.channelOpened(at: Self.moment(2))
+            route.channelClosed(code: 404, text: "", at: Self.moment(3))
+        }
+        route.channelOpened(at: Self.moment(4))
+        #expect(route.delivered(delivery(returns: 3), at: Self.moment(5)))
+        #expect(route.intake.hasSuspects)
+    }
+
+    @Test("What its queue may soon give up is refused with a result, whatever was lost here")
+    func mostReturns() throws {
+        let route = try route()
+        for _ in 0..<40 {
+            route.channelOpened(at: Self.moment(2))
+            #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
+            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+        }
+        route.channelOpened(at: Self.moment(4))
+        take(delivery(returns: 40, id: nil), route, at: 5)
+        #expect(route.ledger.end().first?.refusal?.reason == .poison)
+    }
+
     @Test("A job is not refused for channels that were lost here")
     func outlivedOften() throws {
         let route = try route()
         for _ in 0..<20 {
             route.channelOpened(at: Self.moment(2))
+            #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
             route.channelClosed(code: 406, text: "", at: Self.moment(3))
         }
         route.channelOpened(at: Self.moment(4))

@@ -119,6 +119,19 @@ struct ChannelTrials<Item: StallingPublication> {
         return released
     }
 
+    /// One of those that are tried will never be sent, which says nothing about its exchange.
+    mutating func gaveUp(_ item: Item) {
+        guard let position = out.firstIndex(where: { $0 === item }) else { return }
+        out.remove(at: position)
+        count(item, -1)
+        guard let destination = item.destination, held[destination]?.isEmpty == true,
+            !suspects.contains(where: { $0.destination == destination }),
+            !culprits.contains(where: { $0.destination == destination })
+        else { return }
+        held[destination] = nil
+        closed.removeAll { $0 == destination }
+    }
+
     /// The broker closed the channel over one of those that are tried and were not confirmed yet.
     mutating func failed() {
         let (unconfirmed, isKnown) = (out, isCulpritOut)

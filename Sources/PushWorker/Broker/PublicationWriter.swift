@@ -21,8 +21,8 @@ struct PublicationWriter {
     /// Starts with an empty buffer.
     init(_ renderer: PublicationRenderer) { self.renderer = renderer }
 
-    /// Writes one message. A dead letter that does not fit goes without the producer's headers; a retry copy without them
-    /// would be another job.
+    /// Writes one message. A dead letter that does not fit goes without the producer's headers, which results and replies
+    /// have none of; a retry copy without them would be another job.
     ///
     /// - Throws: What ends the connection.
     mutating func write(

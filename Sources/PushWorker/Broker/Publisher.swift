@@ -210,6 +210,7 @@ final class Publisher {
             // What is given up has results instead, which go out with the others.
             repeat { try publish(session, now: now) } while giveUpUnfit()
         } catch {
+            _ = giveUpUnfit()
             link()?.failed(error, now: now)
         }
     }
@@ -266,10 +267,8 @@ extension Publisher {
         let given = unfit
         unfit.removeAll()
         for publication in given {
-            for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
-                waiting.append(released)
-            }
-            refused.confirmed(publication)
+            trials.gaveUp(publication)
+            refused.gaveUp(publication)
             fate(publication, .unfit)
         }
         return !given.isEmpty

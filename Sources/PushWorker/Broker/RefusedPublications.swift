@@ -99,6 +99,13 @@ struct RefusedPublications<Item: StallingPublication> {
         lines[way] = line
     }
 
+    /// One from a line that was to go out will never be sent, which says nothing about the others.
+    mutating func gaveUp(_ item: Item) {
+        guard item.isInLine, let way = way(of: item) else { return }
+        leave(item)
+        lines[way]?.out -= 1
+    }
+
     /// Those that may go out now.
     mutating func due(now: MonotonicTime) -> [Item] {
         guard !lines.isEmpty else { return [] }

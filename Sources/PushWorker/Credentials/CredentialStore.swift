@@ -39,6 +39,8 @@ final class CredentialStore: Sendable {
 
     private let trust: TrustRoots
     private let entries: Mutex<[String: Entry]>
+    /// The names of those that routes have; nil for all.
+    private let used: Set<String>?
 
     /// Reads all credentials.
     ///
@@ -49,6 +51,7 @@ final class CredentialStore: Sendable {
     /// - Throws: `WorkerError` where none that is used can be used.
     init(_ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil) throws(WorkerError) {
         self.trust = trust
+        self.used = used
         var entries: [String: Entry] = [:]
         for configuration in configurations {
             var entry = Entry(configuration: configuration, stamps: configuration.files.map(FileStamp.init(path:)))
@@ -75,10 +78,12 @@ final class CredentialStore: Sendable {
     /// Why the files of a credential cannot be used; nil where they once could.
     func unusable(_ name: String) -> String? { entries.withLock { $0[name]?.unusable } }
 
-    /// The credentials whose files never could be used.
+    /// The credentials of routes whose files never could be used.
     var failures: [CredentialChange] {
         entries.withLock { entries in
-            entries.compactMap { name, entry in entry.unusable.map { (name, $0) } }
+            entries.compactMap { name, entry in
+                used?.contains(name) == false ? nil : entry.unusable.map { (name, $0) }
+            }
         }.sorted { $0.0 < $1.0 }.map { .failed(name: $0, reason: $1, isInUse: false) }
     }
 
@@ -109,14 +114,18 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Reads the credentials whose files look different from before.
+    /// Reads the credentials whose files look different from before, and those that never could be used, for the reason
+    /// may have been a passing one.
     ///
     /// - Returns: what became of those; nothing for the others.
     func readChanged() -> [CredentialChange] {
-        let present = entries.withLock { $0.values.map { ($0.configuration, $0.stamps) } }
-        return present.compactMap { configuration, before in
+        let present = entries.withLock { $0.values.map { ($0.configuration, $0.stamps, $0.unusable) } }
+        return present.compactMap { configuration, before, unusable in
             let stamps = configuration.files.map(FileStamp.init(path:))
-            return stamps == before ? nil : read(configuration, stamps)
+            guard stamps != before || unusable != nil else { return nil }
+            let change = read(configuration, stamps)
+            if case .failed(_, unusable, isInUse: false) = change { return nil }
+            return change
         }
     }
 
@@ -141,11 +150,12 @@ final class CredentialStore: Sendable {
         }
         return entries.withLock { entries in
             guard var entry = entries[configuration.name] else { return .unchanged(name: configuration.name) }
+            // What is to be looked at from now on, also where it cannot be used yet.
+            entry.configuration = configuration
             entry.stamps = stamps
             defer { entries[configuration.name] = entry }
             do {
                 let material = try result.get()
-                entry.configuration = configuration
                 let before = entry.present
                 guard material.fingerprint != before?.fingerprint else {
                     return .unchanged(name: configuration.name)

@@ -24,6 +24,8 @@ struct DeliveryIntake {
     private var lent: [UInt64: Lent] = [:]
     /// Whether there is a channel.
     private var hasChannel = false
+    /// Whether something was delivered on it.
+    private var hasDelivered = false
     /// Holds what may have ended the process before, to be taken up alone.
     private var poison: PoisonWatch<Delivery>
     /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
@@ -68,6 +70,7 @@ struct DeliveryIntake {
     mutating func arrived(
         _ delivery: borrowing Delivery, returns: Int64, earlier: Journal?, at moment: Moment
     ) -> PoisonWatch<Delivery>.Treatment {
+        hasDelivered = true
         guard delivery.redelivered else {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
             return .ordinary
@@ -83,8 +86,11 @@ struct DeliveryIntake {
     /// A broker that closes channels one after the other makes every job look as if it had ended a worker. A job that did
     /// end one finds a new process there, which lost no channel yet and counts everything.
     private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
-        // Most came back once or twice, and need no look.
-        guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
+        // Most came back once or twice, and need no look. What came back so often that the queue may soon give it up
+        // has its result first.
+        guard returns >= PoisonWatch<Delivery>.suspicion, returns < PoisonWatch<Delivery>.mostLimit else {
+            return returns
+        }
         return max(0, returns - redeliveries.with { $0.outlivedReturns(now: moment.monotonic) })
     }
 
@@ -232,13 +238,14 @@ struct DeliveryIntake {
         lent.removeAll()
         let settled = recent.takeAll()
         let unasked = asked.compactMap { job in job.redeliveryKey.map { (key: $0, origin: job.origin) } }
-        let (had, now) = (hasChannel, moment.monotonic)
+        let (had, delivered, now) = (hasChannel, hasDelivered, moment.monotonic)
         hasChannel = false
+        hasDelivered = false
         if had || !(settled.isEmpty && unsent.isEmpty && unfinished.isEmpty) {
-            redeliveries.with { [lane, unsent, unfinished] memory in
+            redeliveries.with { [lane, delivered, unsent, unfinished] memory in
                 memory.generationEnded(
                     of: lane, settled: settled, unsent: unsent, unfinished: unfinished, unasked: unasked, now: now)
-                if had { memory.channelClosed(of: lane, now: now) }
+                if had { memory.channelClosed(of: lane, delivered: delivered, now: now) }
             }
         }
         if poison.heldCount > 0 { redeliveries.returnedUnread() }

@@ -108,7 +108,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     private var open: [Int: MonotonicTime] = [:]
     /// When the channels of lanes were lost last.
     private var closed: [Int: MonotonicTime] = [:]
-    /// When channels were lost lately, oldest first.
+    /// When channels were lost lately on which something was delivered, oldest first.
     private var losses = Deque<MonotonicTime>()
     /// Since when there is no channel, after there was one; nil while there is one.
     private var pausedAt: MonotonicTime?
@@ -169,9 +169,14 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     }
 
     /// There is a channel less.
-    mutating func channelClosed(of lane: Int = 0, now: MonotonicTime) {
+    ///
+    /// - Parameters:
+    ///   - lane: The lane that had it.
+    ///   - delivered: Whether something was delivered on it, so that messages came back because it was lost.
+    ///   - now: The time.
+    mutating func channelClosed(of lane: Int = 0, delivered: Bool = true, now: MonotonicTime) {
         closed[lane] = now
-        losses.append(now)
+        if delivered { losses.append(now) }
         if losses.count > Self.mostLosses { losses.removeFirst() }
         // What another lane lost a moment ago may have been on its way to this one.
         if let since = open.removeValue(forKey: lane) {
