@@ -5,7 +5,7 @@ internal import TLS
 
 /// What became of a credential when its files were read again.
 enum CredentialChange: Sendable {
-    /// There is a new version; before is what the one in use was called, nil where there was none.
+    /// There is a new version; with the label of the one before, nil for the first.
     case changed(APNSCredential, before: String?)
     /// The files hold what they held before.
     case unchanged(name: String)

@@ -22,7 +22,12 @@ struct RouteCredential {
     /// Why a newer version was not taken; nil after one was.
     var candidateTrouble: String?
 
-    /// Starts with a version that nothing is known about, or with why there is none.
+    /// Starts with a version that nothing is known about.
+    ///
+    /// - Parameters:
+    ///   - name: The credential's name in the configuration.
+    ///   - newest: The version; nil where the files cannot be used.
+    ///   - unusable: Why they cannot be used.
     init(name: String, newest: APNSCredential? = nil, unusable: String? = nil) {
         self.name = name
         self.newest = newest

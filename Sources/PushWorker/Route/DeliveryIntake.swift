@@ -84,7 +84,7 @@ struct DeliveryIntake {
     /// How often a delivery came back for a reason that may be the end of a process, as far as this one can tell.
     ///
     /// A broker that closes channels one after the other makes every job look as if it had ended a worker. A job that did
-    /// end one finds a new process there, which lost no channel yet and counts everything.
+    /// end one finds a new process there. That one has lost no channel with deliveries yet, and counts everything.
     private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
         // Most came back once or twice, and need no look. What came back so often that the queue may soon give it up
         // has its result first.

@@ -3,9 +3,10 @@ internal import EventLoop
 /// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
 /// ended the process.
 ///
-/// A quorum queue counts how often a message came back (`x-delivery-count`). What came back three times, not counting
-/// channels that this process lost a moment ago, is taken up alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour;
-/// what came back ten times is refused unread. A route therefore begins every channel with a prefetch of one and looks
+/// A quorum queue counts how often a message came back (`x-delivery-count`). What came back three times is taken up
+/// alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour;
+/// what came back ten times is refused unread. Returns that this process brought about and outlived do not count: the
+/// caller takes them off. A route therefore begins every channel with a prefetch of one and looks
 /// at what comes first, because returned messages stand at the front of their queue: a crashed worker needs no memory
 /// of its own, and a whole window of neighbours is not delivered again with the culprit. Pure: time and randomness come
 /// in.
