@@ -75,16 +75,14 @@ struct WorkerBuilder {
                 maxAge: retry.maxAge.wholeMilliseconds),
             tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
+            resultsQueues: configuration.results.queues,
             prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
             pingInterval: configuration.apns.pingInterval, wantsJournal: configuration.journal != nil)
     }
 
     /// The configured routes, in their order, as they are on any lane.
     private func routes() throws(WorkerError) -> [LaneSettings.RouteSettings] {
-        let table = RoutesTable(
-            routes: configuration.routes.map {
-                TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
-            })
+        let table = configuration.routesTable
         let context = try trust()
         let limiter = ConnectRateLimiter(
             ConnectRateLimiter.Limits(

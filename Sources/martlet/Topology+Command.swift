@@ -44,15 +44,19 @@ struct TopologyCommand: ParsableCommand {
     /// `martlet topology apply`.
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make what is missing, change policies, and remove stale bindings last.",
+            abstract: "Make what is missing, change policies, move bindings, and remove stale ones last.",
             discussion: """
-                Queues and exchanges are never deleted: what only that could change is reported. Bindings into job \
-                queues that belong to no route of this configuration are removed after a question.
+                Queues and exchanges are never deleted: what only that could change is reported. Bindings that are not \
+                wanted any more are removed after a question; those of routes which this configuration does not have \
+                stay, because another configuration may have them, unless --prune is given. A topic that moved from \
+                one route to another is moved so that each job goes to one of them. It can be ended at any time and \
+                done again.
                 """)
 
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
         @Flag(help: "Do not ask before stale bindings are removed.") var yes = false
+        @Flag(help: "Remove bindings of routes that this configuration does not have, too.") var prune = false
 
         func run() async throws {
             let configuration = try source.load()
@@ -61,7 +65,8 @@ struct TopologyCommand: ParsableCommand {
             let done: ManagementClient.Application
             let stale: [LiveTopology.Binding]
             do throws(ManagementError) {
-                stale = topology.staleBindings(in: try await client.live(virtualHost: topology.virtualHost))
+                let live = try await client.live(virtualHost: topology.virtualHost)
+                stale = topology.removableBindings(in: live, prunes: prune)
             } catch {
                 throw CommandFailure(error)
             }
@@ -69,10 +74,10 @@ struct TopologyCommand: ParsableCommand {
                 for binding in stale {
                     Console.talk("stale: \(binding.source) -> \(binding.destination) by \(binding.routingKey)")
                 }
-                try Console.confirm("Remove \(stale.count) bindings that belong to no route of this configuration?")
+                try Console.confirm("Remove \(stale.count) bindings that this configuration does not want?")
             }
             do throws(ManagementError) {
-                done = try await client.apply(topology)
+                done = try await client.apply(topology, prunes: prune)
             } catch {
                 throw CommandFailure(error)
             }

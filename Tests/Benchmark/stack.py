@@ -123,11 +123,12 @@ class Stack:
 
     # ---- the broker ----
 
-    def start_broker(self, configuration):
-        """A private RabbitMQ with what a worker of this configuration needs."""
+    def start_broker(self, configuration, *, management=None):
+        """A private RabbitMQ with what a worker of this configuration needs, and its management API where a port is given."""
         self.epmd = free_port()
-        self.write("rabbitmq.conf", f"listeners.tcp.local = 127.0.0.1:{self.amqp}\nlog.console = false\n")
-        self.write("plugins", "[].\n")
+        api = f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {management}\n" if management else ""
+        self.write("rabbitmq.conf", f"listeners.tcp.local = 127.0.0.1:{self.amqp}\nlog.console = false\n{api}")
+        self.write("plugins", "[rabbitmq_management].\n" if management else "[].\n")
         self.environment = dict(os.environ, HOME=self.directory, RABBITMQ_NODENAME=f"bench{os.getpid()}@localhost",
                                 RABBITMQ_MNESIA_BASE=self.path("mnesia"), RABBITMQ_LOG_BASE=self.path("log"),
                                 RABBITMQ_CONFIG_FILE=self.path("rabbitmq.conf"), RABBITMQ_DIST_PORT=str(free_port()),
@@ -161,11 +162,11 @@ class Stack:
     def uri(self, user="guest"):
         return f"amqp://{user}:{user}@127.0.0.1:{self.amqp}/"
 
-    def worker(self, configuration, *, name="worker", user="guest"):
-        """A worker whose name in results is its name here."""
+    def worker(self, configuration, *, name="worker", user="guest", martlet=None):
+        """A worker whose name in results is its name here; of another version where that is given."""
         environment = dict(os.environ, MARTLET_INSTANCE=name, MARTLET_ADMIN_LISTEN=f"127.0.0.1:{free_port()}",
                            MARTLET_BROKER_URI=self.uri(user))
-        return self.start(name, [self.martlet, "worker", "--config", configuration], env=environment)
+        return self.start(name, [martlet or self.martlet, "worker", "--config", configuration], env=environment)
 
     # ---- jobs and results ----
 

@@ -34,6 +34,8 @@ final class BrokerStack: Sendable {
         var credential = "local"
         /// Requests per second; nil for as many as there are.
         var rate: Int?
+        /// The queue that gets a copy of its results; nil for none.
+        var resultsQueue: String?
     }
 
     let virtualHost: String
@@ -91,7 +93,8 @@ final class BrokerStack: Sendable {
         let broker = try ownBroker ?? RingBroker.broker.get()
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
-                + "credential: \(app.credential), lanes: \(lanes)\(app.rate.map { ", rate: \($0)" } ?? "") }"
+                + "credential: \(app.credential), lanes: \(lanes)\(app.rate.map { ", rate: \($0)" } ?? "")"
+                + "\(app.resultsQueue.map { ", results_queue: \($0)" } ?? "") }"
         }
         let file = try directory.write(
             """

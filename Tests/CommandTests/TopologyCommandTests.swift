@@ -3,6 +3,7 @@ import FoundationEssentials
 import LocalStack
 import PushModel
 import RabbitMQ
+import Synchronization
 import Testing
 
 @testable import martlet
@@ -19,15 +20,35 @@ struct TopologyCommandTests {
 
     /// Writes a configuration with two routes.
     private func configuration(uri: String, management: String) throws -> String {
+        try configuration(
+            uri: uri, management: management,
+            lines: [
+                "{ name: shop, environment: production, topics: [com.a, com.b], credential: key }",
+                "{ name: beta, environment: development, topics: [com.a], credential: key, high_lane: true }",
+            ])
+    }
+
+    /// Writes a configuration with some routes of production.
+    private func configuration(
+        uri: String, management: String, routes: [(name: String, topics: [String])]
+    ) throws -> String {
+        try configuration(
+            uri: uri, management: management,
+            lines: routes.map { route in
+                "{ name: \(route.name), environment: production, topics: [\(route.topics.joined(separator: ", "))], "
+                    + "credential: key }"
+            })
+    }
+
+    private func configuration(uri: String, management: String, lines: [String]) throws -> String {
         try directory.write(
             """
             broker: { uri: "\(uri)", management: "\(management)" }
             credentials:
               - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
             routes:
-              - { name: shop, environment: production, topics: [com.a, com.b], credential: key }
-              - { name: beta, environment: development, topics: [com.a], credential: key, high_lane: true }
-            """, to: "martlet.yaml")
+            \(lines.map { "  - \($0)" }.joined(separator: "\n"))
+            """, to: "\(lines.count)-\(lines.joined().count).yaml")
     }
 
     @Test("What is rendered with users is a definitions file with hashes, and the passwords are told apart from it")
@@ -85,6 +106,47 @@ struct TopologyCommandTests {
         let removing = try Executable.run(["topology", "apply", "-c", file, "--yes"])
         #expect(removing.status == 0, "\(removing.errorText)")
         #expect(try Executable.run(["topology", "check", "-c", file]).status == 0)
+    }
+
+    /// What `apply` does with a configuration that has only one of the routes, and with one where a topic has moved.
+    @Test("A topic that moves while jobs come reaches one route each time; other configurations' routes stay")
+    func move() async throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        let both = try configuration(uri: broker.uri, management: broker.managementURI)
+        #expect(try Executable.run(["topology", "apply", "-c", both]).status == 0)
+
+        let half = try configuration(
+            uri: broker.uri, management: broker.managementURI, routes: [("shop", ["com.a", "com.b"])])
+        let kept = try Executable.run(["topology", "apply", "-c", half, "--yes"])
+        #expect(kept.status == 1 && kept.text.contains("remains  stale      binding"), "\(kept.text)")
+        #expect(try Executable.run(["topology", "check", "-c", both]).status == 0)
+
+        let moved = try configuration(
+            uri: broker.uri, management: broker.managementURI,
+            routes: [("shop", ["com.a"]), ("office", ["com.b"])])
+        let isDone = Mutex(false)
+        async let applying = Task.detached {
+            defer { isDone.withLock { $0 = true } }
+            return try Executable.run(["topology", "apply", "-c", moved, "--yes"])
+        }.value
+        let client = try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: "producer")
+        defer { client.close() }
+        var message = OutgoingMessage()
+        message.setExchange("apns.jobs")
+        message.setRoutingKey(Array("production.normal.com.b".utf8).span)
+        var published = 0
+        while !isDone.withLock(\.self) {
+            #expect(try client.publishConfirmed(message) == .confirmed)
+            published += 1
+        }
+        let applied = try await applying
+        #expect(applied.text.contains("mended  missing    binding"), "\(applied.text)\(applied.errorText)")
+        #expect(try client.publishConfirmed(message) == .confirmed)
+        let counts = try broker.queueCounts()
+        let old = counts["apns.q.jobs.shop"]?.total ?? 0
+        let new = counts["apns.q.jobs.office"]?.total ?? 0
+        #expect(old > 0 && new > 0 && old + new == published + 1, "\(old) and \(new) of \(published + 1)")
+        #expect(counts["apns.q.jobs.unrouted"]?.total == 0)
     }
 }
 

@@ -69,7 +69,7 @@ extension FaultCatalogue {
             }
         ) { ring in
             let definitions = try await ring.keepDefinitions()
-            for policy in [TopologyNames.jobs, TopologyNames.results, "apns.q.jobs.shop"] {
+            for policy in [TopologyNames.jobs, TopologyNames.results, "apns.q.jobs.*"] {
                 try await ring.control("clear_policy", policy)
             }
             try await ring.deleteExchange(TopologyNames.dead)

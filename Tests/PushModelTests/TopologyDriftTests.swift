@@ -6,12 +6,11 @@ import Testing
 struct TopologyDriftTests {
     /// A broker that holds exactly what the topology wants.
     static func live(_ topology: BrokerTopology = TopologyTests.topology) -> LiveTopology {
-        let policed = Set(topology.policies.map(\.name))
         return LiveTopology(
             exchanges: topology.exchanges.map {
-                .init(name: $0.name, kind: $0.kind.rawValue, policy: policed.contains($0.name) ? $0.name : nil)
+                .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy)
             },
-            queues: topology.queues.map { .init(name: $0.name, kind: "quorum", policy: $0.name) },
+            queues: topology.queues.map { .init(name: $0.name, kind: "quorum", policy: $0.policy) },
             bindings: topology.bindings.map {
                 .init(
                     source: $0.source, destination: $0.queue, routingKey: $0.routingKey,
@@ -52,8 +51,9 @@ struct TopologyDriftTests {
         #expect(
             rows.first
                 == TopologyDrift(
-                    kind: .missing, object: "exchange apns.return", detail: "",
-                    command: "rabbitmqadmin --vhost=/ declare exchange name=apns.return type=topic durable=true"))
+                    kind: .missing, object: "exchange apns.return.unrouted", detail: "",
+                    command:
+                        "rabbitmqadmin --vhost=/ declare exchange name=apns.return.unrouted type=fanout durable=true"))
         #expect(
             rows.last?.command
                 == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.dead.tokens "
@@ -107,21 +107,22 @@ struct TopologyDriftTests {
         ) { live in live.bindings.removeAll { $0.destination == "apns.q.results" } },
         Change(
             row:
-                "different policy apns.q.jobs.shop: overflow is not set, should be reject-publish; delivery-limit is 20, "
+                "different policy apns.q.jobs.*: overflow is not set, should be reject-publish; delivery-limit is 20, "
                 + "should be 50; max-length is set, should not be",
-            command: "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.jobs.shop "
-                + "'^apns\\.q\\.jobs\\.shop$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
+            command: "rabbitmqctl set_policy -p / --priority 11 --apply-to queues 'apns.q.jobs.*' "
+                + "'^apns\\.q\\.jobs\\.[a-z0-9-]+(\\.high)?$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
                 + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "
                 + "\"max-length-bytes\": 2147483648, \"queue-leader-locator\": \"balanced\" }'"
         ) { live in
-            for index in live.policies.indices where live.policies[index].name == "apns.q.jobs.shop" {
+            for index in live.policies.indices where live.policies[index].name == "apns.q.jobs.*" {
                 live.policies[index].settings["overflow"] = nil
                 live.policies[index].settings["delivery-limit"] = .integer(20)
                 live.policies[index].settings["max-length"] = .integer(1)
             }
         },
         Change(
-            row: "different policy apns.q.results: has no effect: policy all's has priority 99, this one 10",
+            row:
+                "different policy apns.q.results: has no effect on apns.q.results: policy all's has priority 99, this one 10",
             command: "rabbitmqctl clear_policy -p / 'all'\\''s'"
         ) { live in
             live.policies.append(.init(name: "all's", pattern: ".*", scope: "all", priority: 99, settings: [:]))
@@ -148,6 +149,38 @@ struct TopologyDriftTests {
                 .init(source: "apns.jobs", destination: "apns.q.results", routingKey: "#", propertiesKey: "%23"))
         },
         Change(
+            row: "missing binding apns.jobs -> apns.q.jobs.shop by production.high.com.example.shop: ",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.jobs destination=apns.q.jobs.shop "
+                + "destination_type=queue routing_key=production.high.com.example.shop"
+        ) { live in live.bindings.removeAll { $0.routingKey == "production.high.com.example.shop" } },
+        Change(
+            row:
+                "different policy apns.q.jobs.*: has no effect on apns.q.jobs.shop and 1 more: policy mine has priority "
+                + "50, this one 11",
+            command: "rabbitmqctl clear_policy -p / mine"
+        ) { live in
+            live.policies.append(
+                .init(name: "mine", pattern: "shop|beta", scope: "queues", priority: 50, settings: [:]))
+            for index in live.queues.indices
+            where ["apns.q.jobs.shop", "apns.q.jobs.beta"].contains(live.queues[index].name) {
+                live.queues[index].policy = "mine"
+            }
+        },
+        Change(
+            row:
+                "stale queue apns.q.jobs.shop.high: the route of apns.q.jobs.shop has high_lane: false; holds 12 messages "
+                + "that no worker takes: let its workers have high_lane: true until the queue is empty",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 12)) },
+        Change(
+            row: "stale queue apns.q.jobs.shop.high: belongs to no route or tier; empty",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 0)) },
+        Change(
+            row: "stale queue apns.q.jobs.old: belongs to no route or tier; holds 3 messages",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.old --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "quorum", messages: 3)) },
+        Change(
             row: "stale queue apns.q.retry.5m: belongs to no route or tier",
             command: "rabbitmqctl delete_queue -p / apns.q.retry.5m --if-empty"
         ) { live in
@@ -156,11 +189,20 @@ struct TopologyDriftTests {
                 .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
         },
         Change(
-            row: "stale policy apns.q.jobs.old: its queue is gone",
+            row: "stale policy apns.q.retry.5m: its queue is gone",
+            command: "rabbitmqctl clear_policy -p / apns.q.retry.5m"
+        ) { live in
+            live.policies.append(
+                .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+        },
+        Change(
+            row: "stale policy apns.q.jobs.old: one for all routes is in its place",
             command: "rabbitmqctl clear_policy -p / apns.q.jobs.old"
         ) { live in
             live.policies.append(
-                .init(name: "apns.q.jobs.old", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+                .init(
+                    name: "apns.q.jobs.old", pattern: "^apns\\.q\\.jobs\\.old$", scope: "queues", priority: 10,
+                    settings: [:]))
         },
     ]
 

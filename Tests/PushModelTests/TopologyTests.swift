@@ -14,9 +14,10 @@ struct TopologyTests {
     func exchanges() {
         #expect(
             Self.topology.exchanges.map { "\($0.name) \($0.kind.rawValue)" } == [
-                "apns.return topic", "apns.return.unrouted fanout", "apns.jobs topic", "apns.jobs.unrouted fanout",
-                "apns.retry.2s fanout", "apns.retry.1m fanout", "apns.results topic", "apns.results.unclaimed fanout",
-                "apns.dead topic", "apns.replies direct",
+                "apns.return.unrouted fanout", "apns.return.moving topic", "apns.return topic",
+                "apns.jobs.unrouted fanout", "apns.jobs.moving topic", "apns.jobs topic", "apns.retry.2s fanout",
+                "apns.retry.1m fanout", "apns.results.unclaimed fanout", "apns.results topic", "apns.dead topic",
+                "apns.replies direct",
             ])
     }
 
@@ -34,17 +35,20 @@ struct TopologyTests {
     @Test(
         "policies say what the contract says",
         arguments: [
-            ("apns.jobs", ["alternate-exchange=apns.jobs.unrouted"]),
+            ("apns.jobs", ["alternate-exchange=apns.jobs.moving"]),
+            ("apns.jobs.moving", ["alternate-exchange=apns.jobs.unrouted"]),
+            ("apns.return", ["alternate-exchange=apns.return.moving"]),
+            ("apns.return.moving", ["alternate-exchange=apns.return.unrouted"]),
             ("apns.results", ["alternate-exchange=apns.results.unclaimed"]),
             (
-                "apns.q.jobs.shop",
+                "apns.q.jobs.*",
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
                     "delivery-limit=50", "max-length-bytes=2147483648", "queue-leader-locator=balanced",
                 ]
             ),
             (
-                "apns.q.jobs.shop.return",
+                "apns.q.jobs.*.return",
                 [
                     "dead-letter-exchange=apns.dead", "dead-letter-strategy=at-least-once", "overflow=reject-publish",
                     "delivery-limit=50", "queue-leader-locator=balanced",
@@ -98,13 +102,72 @@ struct TopologyTests {
         #expect(settings == expected)
     }
 
-    @Test("each queue and each exchange with settings has exactly one policy, matching it alone")
-    func onePolicyEach() {
-        let names = Self.topology.policies.map(\.name)
+    /// A topology with all that configuration can ask for, and routes named like parts of other queues' names.
+    static let full = BrokerTopology(
+        routes: [
+            TopologyRoute(
+                name: "return", environment: .production, topics: ["com.a"], highLane: true,
+                resultsQueue: "apns.q.results.team"),
+            TopologyRoute(
+                name: "high", environment: .production, topics: ["com.b"], highLane: true,
+                resultsQueue: "apns.q.results.team"),
+            TopologyRoute(
+                name: "results", environment: .development, topics: ["com.a"], resultsQueue: "apns.q.results.t-1"),
+            TopologyRoute(name: "1", environment: .development, topics: ["com.c"]),
+        ], tiers: [RetryTier(milliseconds: 2000)], resultsQueues: 3)
+
+    @Test(
+        "of the policies that match a queue or an exchange the one that it names wins, and nothing else is matched",
+        arguments: [topology, full])
+    func policyInEffect(_ topology: BrokerTopology) throws {
+        let names = topology.policies.map(\.name)
         #expect(Set(names).count == names.count)
-        #expect(Set(names) == Set(Self.topology.queues.map(\.name) + ["apns.jobs", "apns.return", "apns.results"]))
+        func winner(_ object: String, _ scope: TopologyPolicy.Scope) throws -> [String] {
+            let matching = try topology.policies.filter { policy in
+                try policy.scope == scope && object.firstMatch(of: Regex(policy.pattern)) != nil
+            }
+            let highest = matching.map(\.priority).max()
+            return matching.filter { $0.priority == highest }.map(\.name)
+        }
+        for queue in topology.queues { #expect(try winner(queue.name, .queues) == [queue.policy]) }
+        for exchange in topology.exchanges {
+            #expect(try winner(exchange.name, .exchanges) == (exchange.policy.map { [$0] } ?? []))
+        }
+        for other in ["apns.q.tap.1", "apns.q.reply.shop.1", "apns.q.jobs.a.b", "x.apns.q.jobs.a", "apns.q.jobs."] {
+            #expect(try winner(other, .queues) == [])
+        }
+    }
+
+    @Test("policies do not grow with the number of routes")
+    func fewPolicies() {
+        func count(_ routes: Int) -> Int {
+            let routes = (0..<routes).map {
+                TopologyRoute(name: "app-\($0)", environment: .production, topics: ["com.app\($0)"], highLane: true)
+            }
+            return BrokerTopology(routes: routes, tiers: []).policies.count
+        }
+        #expect(count(1) == count(1000))
+    }
+
+    @Test("a team's queue gets the results of its routes' topics, and is there once for several routes")
+    func resultCopies() {
+        #expect(Self.full.queues.map(\.name).filter { $0 == "apns.q.results.team" }.count == 1)
+        let keys = Self.full.bindings.filter { $0.queue == "apns.q.results.team" }.map(\.routingKey)
+        #expect(keys.count == 2 * 9)
+        #expect(keys.contains("*.production.com.a.voip") && keys.contains("*.production.com.b"))
         #expect(
-            Self.topology.policies.map(\.pattern).contains("^apns\\.q\\.jobs\\.beta$"))
+            Self.full.bindings.filter { $0.queue == "apns.q.results.t-1" }.map(\.source)
+                == Array(repeating: "apns.results", count: 9))
+    }
+
+    @Test("where results are dealt out over several queues, each is bound by its own key alone")
+    func dealtResults() {
+        let bindings = Self.full.bindings.filter { $0.source == "apns.results" && $0.routingKey.hasPrefix("queue.") }
+        #expect(
+            bindings.map { "\($0.queue) \($0.routingKey)" } == [
+                "apns.q.results queue.1", "apns.q.results.2 queue.2", "apns.q.results.3 queue.3",
+            ])
+        #expect(!Self.full.bindings.contains { $0.routingKey == "#" })
     }
 
     @Test("every topic with every suffix and class is bound by its exact key, once")
@@ -129,7 +192,8 @@ struct TopologyTests {
         #expect(queue("production.*.com.example.shop") == ["apns.q.jobs.shop.return"])
         #expect(queue("development.*.com.example.shop.voip") == ["apns.q.jobs.beta.return"])
         for queue in Set(Self.topology.queues.map(\.name)) where queue.hasSuffix(TopologyNames.returnSuffix) {
-            let policy = Self.topology.policies.first { $0.name == queue }
+            let name = Self.topology.queues.first { $0.name == queue }?.policy
+            let policy = Self.topology.policies.first { $0.name == name }
             #expect(policy?.settings.contains { $0.key.hasPrefix("max-length") } == false)
         }
     }

@@ -157,11 +157,12 @@ struct ConfigurationTests {
                 connections: 3
                 high_lane: true
                 rate: 0.5
+                results_queue: apns.q.results.team-1
               - { name: b, environment: development, topics: com.example.a, credential: k }
             lanes: 4
             prefetch: 64
             retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
-            results: { device_token: omit }
+            results: { device_token: omit, queues: 4 }
             replies: { allow: "." }
             admin: { listen: null }
             log: { level: debug, format: json }
@@ -178,6 +179,8 @@ struct ConfigurationTests {
         #expect(configuration.routes[0].connections == .fixed(3))
         #expect(configuration.routes[0].highLane)
         #expect(configuration.routes[0].rate == 0.5)
+        #expect(configuration.topologyRoutes.map(\.resultsQueue) == ["apns.q.results.team-1", nil])
+        #expect(configuration.results.queues == 4)
         #expect(configuration.routes[1].topics == ["com.example.a"])
         #expect(configuration.lanes == .fixed(4))
         #expect(configuration.prefetch == .fixed(64))
@@ -202,6 +205,7 @@ struct ConfigurationTests {
         ("broker: { ur: x }", "11: broker.ur: unknown key. Did you mean \"uri\"?"),
         ("broker: here", "9: broker: expected a mapping, found a single value"),
         ("broker: [a]", "9: broker: expected a mapping, found a list"),
+        ("results: { queues: 65 }", "20: results.queues: 65 is out of range: 1 to 64"),
         ("lanes: [2]", "8: lanes: expected a single value, found a list"),
         ("lanes: many", "8: lanes: \"many\" is neither \"auto\" nor a whole number"),
         ("lanes: 0", "8: lanes: 0 is out of range: 1 to 256"),
@@ -312,6 +316,26 @@ struct ConfigurationTests {
                 "martlet.yaml:12:5: routes[4]: expected a mapping, found a single value",
                 "martlet.yaml:13:4: routes[5]: expected a mapping, found nothing",
             ])
+    }
+
+    @Test(
+        "a team's results queue has a name of its own kind",
+        arguments: [
+            ("apns.q.results.a", nil), ("apns.q.results.team-2", nil), ("apns.q.results", "the first a letter"),
+            ("apns.q.results.", "the first a letter"), ("apns.q.results.2", "the first a letter"),
+            ("apns.q.results.A", "the first a letter"), ("apns.q.results.a.b", "the first a letter"),
+            ("shop", "must be apns.q.results. and 1 to 40"),
+            ("apns.q.results.unclaimed", "is the queue for results that no other queue takes"),
+        ] as [(String, String?)])
+    func resultsQueue(_ name: String, _ problem: String?) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let text = minimalConfiguration.replacing("credential: k }", with: "credential: k, results_queue: \(name) }")
+        let configuration = try fixture.load(text)
+        switch configuration {
+        case .success(let loaded): #expect(problem == nil && loaded.routes[0].resultsQueue == name)
+        case .failure(let errors): #expect(problem.map { "\(errors)".contains($0) } == true, "\(errors)")
+        }
     }
 
     @Test(

@@ -81,9 +81,8 @@ struct ManagementClientTests {
 
         // Drift: a policy changed, a binding gone, a route of yesterday, and a classic queue in place of a quorum one.
         _ = try await raw.send(
-            .put, ["policies", host, "apns.q.jobs.shop"],
-            body:
-                #"{"pattern":"^apns\\.q\\.jobs\\.shop$","apply-to":"queues","priority":10,"definition":{"max-length":5}}"#
+            .put, ["policies", host, "apns.q.jobs.*"],
+            body: #"{"pattern":"^apns\\.q\\.jobs","apply-to":"queues","priority":10,"definition":{"max-length":5}}"#
         )
         _ = try await raw.send(.delete, ["bindings", host, "e", "apns.results", "q", "apns.q.results", "%23"])
         _ = try await raw.send(.delete, ["queues", host, "apns.q.dead.tokens"])
@@ -99,7 +98,7 @@ struct ManagementClientTests {
         let rows = try await client.check(topology).map { "\($0.kind.rawValue) \($0.object)" }
         #expect(
             rows.sorted() == [
-                "different policy apns.q.jobs.shop", "different queue apns.q.dead.tokens",
+                "different policy apns.q.jobs.*", "different queue apns.q.dead.tokens",
                 "missing binding apns.dead -> apns.q.dead.tokens by dead_token.#",
                 "missing binding apns.results -> apns.q.results by #",
                 "stale binding apns.jobs -> apns.q.jobs.old by #",
@@ -107,7 +106,7 @@ struct ManagementClientTests {
                 "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old",
                 "stale queue apns.q.jobs.old",
             ])
-        let second = try await client.apply(topology)
+        let second = try await client.apply(topology, prunes: true)
         #expect(second.mended.count == 6)
         #expect(
             second.remaining.map { "\($0.kind.rawValue) \($0.object)" } == [

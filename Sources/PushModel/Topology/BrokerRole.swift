@@ -47,7 +47,7 @@ package enum BrokerRole: String, Sendable, CaseIterable {
             let own = "apns\\.q\\.tap\\..+"
             return Permissions(
                 configure: "^\(own)$", write: "^\(own)$",
-                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.results(\\.unclaimed)?|\(own))$")
+                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.results(\\.[a-z0-9-]+)?|\(own))$")
         case .replayer:
             return Permissions(configure: nothing, write: "^apns\\.jobs$", read: "^apns\\.q\\.dead(\\.tokens)?$")
         case .topology:

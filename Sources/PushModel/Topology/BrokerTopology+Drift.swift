@@ -39,6 +39,31 @@ extension BrokerTopology {
         return nodes.map { node in (node, ours.count { $0.leader == node }) }
     }
 
+    /// The wanted bindings that are not there.
+    func unmadeBindings(in live: LiveTopology) -> [TopologyBinding] {
+        let present = Set(live.bindings.filter(\.isToQueue).map(TopologyBinding.init))
+        return bindings.filter { !present.contains($0) }
+    }
+
+    /// The wanted policies that are not there or differ, each with what differs; nothing for what is not there.
+    func unmetPolicies(in live: LiveTopology) -> [(policy: TopologyPolicy, differences: [String])] {
+        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
+        return policies.compactMap { wanted in
+            guard let found = present[wanted.name] else { return (wanted, []) }
+            let differences = Self.differences(wanted, found)
+            return differences.isEmpty ? nil : (wanted, differences)
+        }
+    }
+
+    /// The policies of earlier versions for single queues of routes, which share one now.
+    func replacedPolicies(in live: LiveTopology) -> [LiveTopology.Policy] {
+        let wanted = Set(policies.map(\.name))
+        return live.policies.filter { policy in
+            !wanted.contains(policy.name) && policy.name.hasPrefix(TopologyNames.jobQueue(route: ""))
+                && policy.pattern == TopologyPolicy.pattern(matching: policy.name)
+        }
+    }
+
     private func exchangeDrift(_ live: LiveTopology) -> [TopologyDrift] {
         let present = Dictionary(live.exchanges.map { ($0.name, $0) }) { first, _ in first }
         return exchanges.compactMap { wanted in
@@ -86,71 +111,88 @@ extension BrokerTopology {
     }
 
     private func missingBindings(_ live: LiveTopology) -> [TopologyDrift] {
-        let present = Set(
-            live.bindings.filter(\.isToQueue).map {
-                TopologyBinding(source: $0.source, queue: $0.destination, routingKey: $0.routingKey)
-            })
-        return bindings.filter { !present.contains($0) }.map { binding in
-            TopologyDrift(
-                kind: .missing, object: binding.description, detail: "",
-                command: "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) "
-                    + "destination=\(binding.queue) destination_type=queue "
-                    + "routing_key=\(Self.shellQuoted(binding.routingKey))")
+        let rivals = rivals(in: live)
+        return unmadeBindings(in: live).map { binding in
+            let declare =
+                "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) "
+                + "destination=\(binding.queue) destination_type=queue "
+                + "routing_key=\(Self.shellQuoted(binding.routingKey))"
+            guard let rival = rivals[binding.address] else {
+                return TopologyDrift(kind: .missing, object: binding.description, detail: "", command: declare)
+            }
+            return TopologyDrift(
+                kind: .missing, object: binding.description,
+                detail: "goes to \(rival.destination) now; bound to both, it would be pushed twice",
+                command: "\(deletion(of: rival)) && \(declare)")
         }
     }
 
     private func policyDrift(_ live: LiveTopology) -> [TopologyDrift] {
-        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
-        let inEffect = Dictionary(
-            live.queues.map { ("queues/\($0.name)", $0.policy) }
-                + live.exchanges.map { ("exchanges/\($0.name)", $0.policy) }
-        ) { first, _ in first }
-        return policies.compactMap { wanted in
-            let object = "policy \(wanted.name)"
-            guard let found = present[wanted.name] else {
-                return TopologyDrift(kind: .missing, object: object, detail: "", command: command(setting: wanted))
-            }
-            let details = Self.differences(wanted, found)
-            if !details.isEmpty {
-                return TopologyDrift(
-                    kind: .different, object: object, detail: details.joined(separator: "; "),
-                    command: command(setting: wanted))
-            }
-            // A policy of equal content can still be without effect, when another one with a higher priority matches.
-            guard let other = inEffect["\(wanted.scope.rawValue)/\(wanted.name)"], let other, other != wanted.name,
-                let rival = present[other]
-            else { return nil }
-            return TopologyDrift(
-                kind: .different, object: object,
-                detail: "has no effect: policy \(other) has priority \(rival.priority), this one \(found.priority)",
-                command: "rabbitmqctl clear_policy -p \(host) \(Self.shellQuoted(other))")
+        let unmet = unmetPolicies(in: live)
+        var rows = unmet.map { policy, differences in
+            TopologyDrift(
+                kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
+                detail: differences.joined(separator: "; "), command: command(setting: policy))
         }
+        // A policy of equal content can still be without effect, when another one with a higher priority matches.
+        let met = Set(policies.map(\.name)).subtracting(unmet.map(\.policy.name))
+        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
+        for (name, objects) in overruled(live) where met.contains(name.wanted) {
+            guard let wanted = present[name.wanted], let rival = present[name.rival] else { continue }
+            let others = objects.count > 1 ? " and \(objects.count - 1) more" : ""
+            rows.append(
+                TopologyDrift(
+                    kind: .different, object: "policy \(wanted.name)",
+                    detail: "has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
+                        + "\(rival.priority), this one \(wanted.priority)",
+                    command: "rabbitmqctl clear_policy -p \(host) \(Self.shellQuoted(rival.name))"))
+        }
+        return rows
+    }
+
+    /// The policies that ought to be in effect and the ones that are, with the objects for which this is so.
+    private func overruled(_ live: LiveTopology) -> [(name: (wanted: String, rival: String), objects: [String])] {
+        let queuesInEffect = Dictionary(live.queues.map { ($0.name, $0.policy) }) { first, _ in first }
+        let exchangesInEffect = Dictionary(live.exchanges.map { ($0.name, $0.policy) }) { first, _ in first }
+        var found: [(name: (wanted: String, rival: String), objects: [String])] = []
+        func note(_ object: String, _ wanted: String, _ rival: String?) {
+            guard let rival, rival != wanted else { return }
+            if let index = found.firstIndex(where: { $0.name == (wanted, rival) }) {
+                found[index].objects.append(object)
+            } else {
+                found.append(((wanted, rival), [object]))
+            }
+        }
+        for queue in queues { note(queue.name, queue.policy, queuesInEffect[queue.name] ?? nil) }
+        for exchange in exchanges {
+            if let policy = exchange.policy { note(exchange.name, policy, exchangesInEffect[exchange.name] ?? nil) }
+        }
+        return found
     }
 
     private func stale(_ live: LiveTopology) -> [TopologyDrift] {
-        let stale = staleBindings(in: live)
-        var rows = stale.map { binding in
+        var rows = staleBindings(in: live).map { binding in
             TopologyDrift(
-                kind: .stale,
-                object: TopologyBinding(
-                    source: binding.source, queue: binding.destination, routingKey: binding.routingKey
-                ).description,
-                detail: "",
-                command: "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
-                    + "destination=\(Self.shellQuoted(binding.destination)) destination_type=queue "
-                    + "properties_key=\(Self.shellQuoted(binding.propertiesKey))")
+                kind: .stale, object: TopologyBinding(binding).description, detail: "",
+                command: deletion(of: binding))
         }
         let wantedQueues = Set(queues.map(\.name))
         for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
             rows.append(
                 TopologyDrift(
-                    kind: .stale, object: "queue \(queue.name)", detail: "belongs to no route or tier",
+                    kind: .stale, object: "queue \(queue.name)", detail: staleReason(queue),
                     command: "rabbitmqctl delete_queue -p \(host) \(queue.name) --if-empty"))
+        }
+        for policy in replacedPolicies(in: live) {
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "policy \(policy.name)", detail: "one for all routes is in its place",
+                    command: "rabbitmqctl clear_policy -p \(host) \(policy.name)"))
         }
         let wantedPolicies = Set(policies.map(\.name))
         let liveQueues = Set(live.queues.map(\.name))
-        for policy in live.policies where !wantedPolicies.contains(policy.name) && Self.isOurs(queue: policy.name) {
-            // While its queue lives, the policy is what dead-letters the jobs in it.
+        for policy in live.policies where !wantedPolicies.contains(policy.name) && isTier(queue: policy.name) {
+            // While its queue lives, the policy is what leads the jobs in it back.
             guard !liveQueues.contains(policy.name) else { continue }
             rows.append(
                 TopologyDrift(
@@ -160,9 +202,26 @@ extension BrokerTopology {
         return rows
     }
 
+    /// Why a queue is not wanted any more, and what that means for what is in it.
+    private func staleReason(_ queue: LiveTopology.Queue) -> String {
+        let held = queue.messages.map { "; holds \($0) messages" } ?? ""
+        guard queue.messages != 0 else { return "belongs to no route or tier; empty" }
+        guard let route = queues.first(where: { TopologyNames.highJobQueue(of: $0.name) == queue.name }) else {
+            return "belongs to no route or tier\(held)"
+        }
+        return "the route of \(route.name) has high_lane: false\(held) that no worker takes: let its workers have "
+            + "high_lane: true until the queue is empty"
+    }
+
+    private func deletion(of binding: LiveTopology.Binding) -> String {
+        "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
+            + "destination=\(Self.shellQuoted(binding.destination)) destination_type=queue "
+            + "properties_key=\(Self.shellQuoted(binding.propertiesKey))"
+    }
+
     private func command(setting policy: TopologyPolicy) -> String {
         "rabbitmqctl set_policy -p \(host) --priority \(policy.priority) --apply-to \(policy.scope.rawValue) "
-            + "\(policy.name) \(Self.shellQuoted(policy.pattern)) \(Self.shellQuoted(Self.json(settings: policy.settings)))"
+            + "\(Self.shellQuoted(policy.name)) \(Self.shellQuoted(policy.pattern)) \(Self.shellQuoted(Self.json(settings: policy.settings)))"
     }
 
     private static func differences(_ wanted: TopologyPolicy, _ found: LiveTopology.Policy) -> [String] {

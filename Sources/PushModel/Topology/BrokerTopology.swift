@@ -8,13 +8,19 @@ package struct TopologyRoute: Sendable, Equatable {
     package var topics: [String]
     /// Whether `high` jobs have a queue of their own.
     package var highLane: Bool
+    /// The queue that gets a copy of the route's results; nil for none. Routes may share one.
+    package var resultsQueue: String?
 
     /// Makes a route from its parts.
-    package init(name: String, environment: APNSEnvironment, topics: [String], highLane: Bool = false) {
+    package init(
+        name: String, environment: APNSEnvironment, topics: [String], highLane: Bool = false,
+        resultsQueue: String? = nil
+    ) {
         self.name = name
         self.environment = environment
         self.topics = topics
         self.highLane = highLane
+        self.resultsQueue = resultsQueue
     }
 }
 
@@ -48,12 +54,16 @@ package struct TopologyExchange: Sendable, Equatable {
     package let name: String
     /// How it routes.
     package let kind: Kind
+    /// The name of the policy that is to be in effect for it; nil for none.
+    package let policy: String?
 }
 
 /// A queue of the broker: a durable quorum queue without any other argument, since arguments cannot be changed later.
 package struct TopologyQueue: Sendable, Equatable {
     /// The name.
     package let name: String
+    /// The name of the policy that is to be in effect for it.
+    package let policy: String
 }
 
 /// A binding from an exchange to a queue.
@@ -64,6 +74,17 @@ package struct TopologyBinding: Sendable, Hashable, CustomStringConvertible {
     package let queue: String
     /// The key or pattern; empty for a fanout exchange.
     package let routingKey: String
+
+    /// The exchange and the key: where messages are that it leads on.
+    struct Address: Hashable {
+        /// The exchange.
+        let source: String
+        /// The key or pattern.
+        let routingKey: String
+    }
+
+    /// Where messages are that it leads on.
+    var address: Address { Address(source: source, routingKey: routingKey) }
 
     /// How rows of a comparison call it.
     package var description: String {
@@ -79,7 +100,10 @@ package enum TopologyValue: Sendable, Equatable {
     case text(String)
 }
 
-/// A policy for exactly one queue or exchange: everything about it that can be tuned.
+/// A policy for one object, or for all queues of a kind: everything about them that can be tuned.
+///
+/// The queues of routes share their policies, because the broker holds each policy against each queue whenever one
+/// changes: one policy for every queue made that quadratic.
 package struct TopologyPolicy: Sendable, Equatable {
     /// What a policy applies to.
     package enum Scope: String, Sendable {
@@ -95,8 +119,10 @@ package struct TopologyPolicy: Sendable, Equatable {
         package let value: TopologyValue
     }
 
-    /// The name: that of the object it is for.
+    /// The name: that of the object it is for, or of the kind with `*` in place of the route.
     package let name: String
+    /// The regular expression that matches the names of what it is for.
+    package let pattern: String
     /// What it applies to.
     package let scope: Scope
     /// Which of the policies that match an object wins: the highest.
@@ -104,8 +130,10 @@ package struct TopologyPolicy: Sendable, Equatable {
     /// The settings, in the order in which they are written.
     package let settings: [Setting]
 
-    /// The expression that matches the one object.
-    package var pattern: String { "^\(name.split(separator: ".").joined(separator: "\\."))$" }
+    /// The regular expression that matches one object alone.
+    static func pattern(matching name: String) -> String {
+        "^\(name.split(separator: ".").joined(separator: "\\."))$"
+    }
 }
 
 /// Everything the broker must hold for some routes and retry tiers: pure values, in a fixed order.
@@ -122,7 +150,7 @@ package struct BrokerTopology: Sendable, Equatable {
     package let queues: [TopologyQueue]
     /// The bindings.
     package let bindings: [TopologyBinding]
-    /// The policies, at most one per object.
+    /// The policies; of those that match an object, the one that it names has the highest priority.
     package let policies: [TopologyPolicy]
 
     /// Works out the objects.
@@ -130,16 +158,18 @@ package struct BrokerTopology: Sendable, Equatable {
     /// - Parameters:
     ///   - routes: The routes; no two may claim one (environment, topic).
     ///   - tiers: The retry delays, each once.
+    ///   - resultsQueues: Over how many queues results are dealt out, at least one.
     ///   - virtualHost: Where the objects live.
-    package init(routes: [TopologyRoute], tiers: [RetryTier], virtualHost: String = "/") {
+    package init(routes: [TopologyRoute], tiers: [RetryTier], resultsQueues: Int = 1, virtualHost: String = "/") {
         var objects = TopologyBuilder()
         // What is pushed may come back: the way back is bound before that which brings jobs.
         objects.addReturns(routes)
         objects.addJobs(routes)
         for tier in tiers { objects.addRetry(tier) }
-        objects.addResults()
+        objects.addResults(queues: resultsQueues)
+        objects.addResultCopies(routes)
         objects.addDeadLetters()
-        objects.exchange(TopologyNames.replies, .direct)
+        objects.addReplies()
         self.virtualHost = virtualHost
         exchanges = objects.exchanges
         queues = objects.queues
@@ -152,14 +182,18 @@ package struct BrokerTopology: Sendable, Equatable {
 package enum TopologyNames {
     /// Where producers publish.
     package static let jobs = "apns.jobs"
+    /// Where jobs go while the binding of their key moves from one queue to another.
+    package static let movingJobs = "apns.jobs.moving"
     /// Where jobs go whose key is bound to no queue.
     package static let unroutedJobs = "apns.jobs.unrouted"
     /// The queue of ``unroutedJobs``.
     package static let unroutedJobsQueue = "apns.q.jobs.unrouted"
     /// Where workers publish results.
     package static let results = "apns.results"
-    /// The default monitoring queue.
+    /// The default monitoring queue, and the first of several.
     package static let resultsQueue = "apns.q.results"
+    /// What the name of a queue begins with that gets a copy of some routes' results.
+    package static let resultsPrefix = "apns.q.results."
     /// Where results go that are bound to no queue.
     package static let unclaimedResults = "apns.results.unclaimed"
     /// The queue of ``unclaimedResults``.
@@ -175,6 +209,8 @@ package enum TopologyNames {
 
     /// Where retry tiers send what waited there.
     package static let returns = "apns.return"
+    /// Where that goes while the binding of its key moves from one queue to another.
+    package static let movingReturns = "apns.return.moving"
     /// Where that goes whose key is bound to no queue any more.
     package static let unroutedReturns = "apns.return.unrouted"
     /// The queue of ``unroutedReturns``.
@@ -182,10 +218,23 @@ package enum TopologyNames {
     /// What the names of queues for what comes back from tiers end with.
     package static let returnSuffix = ".return"
 
+    /// One of the queues over which results are dealt out.
+    /// - Parameter index: Which one, from 0.
+    package static func resultsQueue(_ index: Int) -> String {
+        index == 0 ? resultsQueue : "\(resultsPrefix)\(index + 1)"
+    }
+    /// The key that leads a result to one of several queues; it stands in the message's `BCC`, beside its own key.
+    /// - Parameter index: Which one, from 0.
+    package static func resultsKey(_ index: Int) -> String { "queue.\(index + 1)" }
+
     /// The queue for a route's jobs that come back from tiers.
     package static func returnQueue(route: String) -> String { "apns.q.jobs.\(route)\(returnSuffix)" }
     /// The queue of a route's jobs.
     package static func jobQueue(route: String) -> String { "apns.q.jobs.\(route)" }
     /// The queue of a route's `high` jobs, where it has one.
-    package static func highJobQueue(route: String) -> String { "apns.q.jobs.\(route).high" }
+    package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }
+    /// The queue of the `high` jobs of the route that has a job queue.
+    static func highJobQueue(of queue: String) -> String { "\(queue)\(highSuffix)" }
+    /// What the names of queues for `high` jobs end with.
+    static let highSuffix = ".high"
 }

@@ -36,11 +36,13 @@ package struct LiveTopology: Sendable, Equatable {
         package var leader: String?
         /// The nodes that keep it, of a quorum queue.
         package var members: [String]
+        /// How many messages are in it, as far as the broker tells.
+        package var messages: Int?
 
         /// Makes a queue from its parts.
         package init(
             name: String, kind: String, isDurable: Bool = true, arguments: [String] = [], policy: String? = nil,
-            leader: String? = nil, members: [String] = []
+            leader: String? = nil, members: [String] = [], messages: Int? = nil
         ) {
             self.name = name
             self.kind = kind
@@ -49,6 +51,7 @@ package struct LiveTopology: Sendable, Equatable {
             self.policy = policy
             self.leader = leader
             self.members = members
+            self.messages = messages
         }
     }
 
@@ -140,4 +143,11 @@ package struct TopologyDrift: Sendable, Equatable {
     package let detail: String
     /// The command that mends it, ready for a shell.
     package let command: String
+}
+
+extension TopologyBinding {
+    /// What a binding of a broker is, without the management API's name for it.
+    init(_ binding: LiveTopology.Binding) {
+        self.init(source: binding.source, queue: binding.destination, routingKey: binding.routingKey)
+    }
 }

@@ -104,14 +104,15 @@ extension ConfigurationBuilder {
         let rate = entry.optional(
             "rate", SettingParsers.number(0.001...1_000_000, "notifications per second, or null"))?.value
         let omitTopic = entry.optional("omit_topic", SettingParsers.boolean)
+        let resultsQueue = entry.optional("results_queue", Self.resultsQueueName)?.value
         if let placed = credentials.first(where: { $0.value.name == credential?.value }) {
             check(entry, topics: topics, environment: environment, omitTopic: omitTopic, against: placed)
         }
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(
             name: name.value, environment: environment.value, topics: topics.map(\.value), credential: credential.value,
-            connections: connections, lanes: lanes, highLane: highLane, rate: rate, omitTopic: omitTopic?.value ?? false
-        )
+            connections: connections, lanes: lanes, highLane: highLane, rate: rate,
+            omitTopic: omitTopic?.value ?? false, resultsQueue: resultsQueue)
     }
 
     private func topics(_ entry: SettingReader) -> [SettingReader.Setting<String>] {
@@ -175,6 +176,23 @@ extension ConfigurationBuilder {
             throw Rejection("\"unrouted\" is the name of the queue for jobs without a route")
         }
         return name
+    }
+
+    /// A name beside those of the queues over which results are dealt out, which end with a number, and of the queue
+    /// for results that nobody bound.
+    private static func resultsQueueName(_ text: String) throws(Rejection) -> String {
+        let prefix = TopologyNames.resultsPrefix
+        let name = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : ""
+        guard (1...40).contains(name.utf8.count), let first = name.utf8.first,
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first), (try? routeName(String(name))) != nil
+        else {
+            throw Rejection(
+                "must be \(prefix) and 1 to 40 lower-case letters, digits and \"-\", the first a letter")
+        }
+        guard text != TopologyNames.unclaimedResultsQueue else {
+            throw Rejection("\(text) is the queue for results that no other queue takes")
+        }
+        return text
     }
 
     private static func topicName(_ text: String) throws(Rejection) -> String {

@@ -135,7 +135,9 @@ struct ConfigurationBuilder {
         return ResultConfiguration(
             batch: batch,
             deviceToken: section.value(
-                "device_token", default: .full, SettingParsers.choice(ResultConfiguration.DeviceToken.self)))
+                "device_token", default: .full, SettingParsers.choice(ResultConfiguration.DeviceToken.self)),
+            queues: section.value(
+                "queues", default: 1, SettingParsers.integer(1...ResultConfiguration.maximumQueues)))
     }
 
     private func replies(_ section: SettingReader) -> String {

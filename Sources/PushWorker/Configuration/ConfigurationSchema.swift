@@ -80,6 +80,7 @@ enum ConfigurationSchema {
                 ConfigurationKey("name"), ConfigurationKey("environment"), ConfigurationKey("topics", .values),
                 ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("lanes"),
                 ConfigurationKey("high_lane"), ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
+                ConfigurationKey("results_queue"),
             ])),
         ConfigurationKey("lanes"),
         ConfigurationKey("prefetch"),
@@ -88,7 +89,9 @@ enum ConfigurationSchema {
             .section([
                 ConfigurationKey("tiers", .values), ConfigurationKey("max_attempts"), ConfigurationKey("max_age"),
             ])),
-        ConfigurationKey("results", .section([ConfigurationKey("batch"), ConfigurationKey("device_token")])),
+        ConfigurationKey(
+            "results",
+            .section([ConfigurationKey("batch"), ConfigurationKey("device_token"), ConfigurationKey("queues")])),
         ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
         ConfigurationKey("journal"),
         ConfigurationKey("admin", .section([ConfigurationKey("listen"), ConfigurationKey("token_file")])),

@@ -4,7 +4,9 @@ extension WorkerConfiguration {
     /// The routes as the topology and the routes table see them, in the order of the configuration.
     package var topologyRoutes: [TopologyRoute] {
         routes.map {
-            TopologyRoute(name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane)
+            TopologyRoute(
+                name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane,
+                resultsQueue: $0.resultsQueue)
         }
     }
 
@@ -17,7 +19,8 @@ extension WorkerConfiguration {
     ///
     /// - Parameter virtualHost: The virtual host of the broker URI.
     package func topology(virtualHost: String) -> BrokerTopology {
-        BrokerTopology(routes: topologyRoutes, tiers: retryTiers, virtualHost: virtualHost)
+        BrokerTopology(
+            routes: topologyRoutes, tiers: retryTiers, resultsQueues: results.queues, virtualHost: virtualHost)
     }
 
     /// Where jobs of each (environment, topic) belong; positions are those of ``routes``.

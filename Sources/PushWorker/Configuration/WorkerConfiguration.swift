@@ -213,6 +213,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var rate: Double?
     /// Whether requests leave out the topic, which the certificate names already.
     package var omitTopic = false
+    /// The queue that `martlet topology` makes for a copy of its results; nil for none.
+    package var resultsQueue: String?
 }
 
 /// The `retry` section.
@@ -239,6 +241,11 @@ package struct ResultConfiguration: Sendable, Equatable {
     package var batch: Int
     /// How a result names the device.
     package var deviceToken: DeviceToken
+    /// Over how many queues results are dealt out, those of one job into one; at least 1.
+    package var queues = 1
+
+    /// The most queues that results can be dealt out over.
+    static let maximumQueues = 64
 }
 
 /// The `log` section.

@@ -12,7 +12,8 @@ extension Lane {
             link: { [unowned self] in publishLink },
             renderer: PublicationRenderer(
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
-                worker: settings.instance, includesDeviceToken: settings.includesDeviceToken),
+                worker: settings.instance, includesDeviceToken: settings.includesDeviceToken,
+                resultsQueues: settings.resultsQueues),
             patience: ConfirmPatience(usual: settings.confirmPatience),
             heldUpLimit: settings.heldUpLimit,
             isNoted: { [journal] note in journal?.mayPublish(note) ?? true },

@@ -57,6 +57,8 @@ struct LaneSettings: Sendable {
     var replyPattern: ReplyPattern
     /// Whether results name the device token.
     var includesDeviceToken: Bool
+    /// Over how many queues results are dealt out, at least 1.
+    var resultsQueues = 1
     /// A fixed prefetch, or nil to follow the connections.
     var prefetch: Int?
     /// How long a request may stay without an answer.

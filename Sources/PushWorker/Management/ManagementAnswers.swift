@@ -22,6 +22,7 @@ enum ManagementAnswers {
         let policy: String?
         let leader: String?
         let members: [String]?
+        let messages: Int?
     }
 
     /// An element of `/api/bindings/<vhost>`.
@@ -95,7 +96,7 @@ extension LiveTopology {
                 return Queue(
                     name: queue.name, kind: queue.type ?? "classic", isDurable: queue.durable,
                     arguments: arguments.keys.sorted(), policy: queue.policy, leader: queue.leader,
-                    members: queue.members ?? [])
+                    members: queue.members ?? [], messages: queue.messages)
             },
             bindings: bindings.map {
                 Binding(

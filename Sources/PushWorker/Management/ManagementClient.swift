@@ -54,49 +54,49 @@ package struct ManagementClient: Sendable {
         topology.drift(from: try await live(virtualHost: topology.virtualHost))
     }
 
-    /// Makes what is missing, changes policies, and removes stale bindings last.
+    /// Makes what is missing, changes policies, moves bindings, and removes what is stale last.
     ///
-    /// Policies come first, so that no queue is ever without its limits; those of tiers that exist wait until the way
-    /// back is there to which they lead. Stale bindings go last, so that no key is ever without a queue. Ended half way,
-    /// it can be done again.
-    /// - Parameter topology: What should be.
+    /// Takes the steps of ``BrokerTopology/plan(from:prunes:)``. Ended half way, it can be done again.
+    /// - Parameters:
+    ///   - topology: What should be.
+    ///   - prunes: Whether bindings go, too, that lead to queues of routes which the topology does not have.
     /// - Returns: What was done, and what is left because only deleting could change it.
     /// - Throws: At the first request that fails; what was done until then stays.
-    package func apply(_ topology: BrokerTopology) async throws(ManagementError) -> Application {
-        let before = try await live(virtualHost: topology.virtualHost)
-        let rows = topology.drift(from: before)
-        let objects = Set(rows.map(\.object))
-        let queues = Set(before.queues.map(\.name))
-        let policies = topology.policies.filter { objects.contains("policy \($0.name)") }
-        let later = policies.filter { queues.contains($0.name) && topology.isTier(queue: $0.name) }
-        for policy in policies where !later.contains(policy) { try await put(policy, topology) }
-        let exchanges = Set(before.exchanges.map(\.name))
-        for exchange in topology.exchanges where !exchanges.contains(exchange.name) {
-            _ = try await send(.put, ["exchanges", topology.virtualHost, exchange.name], topology.body(of: exchange))
+    package func apply(
+        _ topology: BrokerTopology, prunes: Bool = false
+    ) async throws(ManagementError) -> Application {
+        var live = try await live(virtualHost: topology.virtualHost)
+        let rows = topology.drift(from: live)
+        // What the first plan leaves the second removes; a third is for what changed under our hands.
+        for _ in 0..<3 {
+            let plan = topology.plan(from: live, prunes: prunes)
+            guard !plan.isEmpty else { break }
+            for step in plan { try await take(step, topology) }
+            live = try await self.live(virtualHost: topology.virtualHost)
         }
-        for queue in topology.queues where !queues.contains(queue.name) {
-            _ = try await send(.put, ["queues", topology.virtualHost, queue.name], topology.body(of: queue))
-        }
-        for binding in topology.bindings where objects.contains(binding.description) {
-            _ = try await send(
-                .post, ["bindings", topology.virtualHost, "e", binding.source, "q", binding.queue],
-                topology.body(of: binding))
-        }
-        for policy in later { try await put(policy, topology) }
-        for binding in topology.staleBindings(in: before) {
-            _ = try await send(
-                .delete,
-                [
-                    "bindings", topology.virtualHost, "e", binding.source, "q", binding.destination,
-                    binding.propertiesKey,
-                ])
-        }
-        let remaining = try await check(topology)
+        let remaining = topology.drift(from: live)
         return Application(mended: rows.filter { !remaining.contains($0) }, remaining: remaining)
     }
 
-    private func put(_ policy: TopologyPolicy, _ topology: BrokerTopology) async throws(ManagementError) {
-        _ = try await send(.put, ["policies", topology.virtualHost, policy.name], topology.body(of: policy))
+    private func take(_ step: TopologyStep, _ topology: BrokerTopology) async throws(ManagementError) {
+        let host = topology.virtualHost
+        switch step {
+        case .set(let policy):
+            _ = try await send(.put, ["policies", host, policy.name], topology.body(of: policy))
+        case .declareExchange(let exchange):
+            _ = try await send(.put, ["exchanges", host, exchange.name], topology.body(of: exchange))
+        case .declareQueue(let queue):
+            _ = try await send(.put, ["queues", host, queue.name], topology.body(of: queue))
+        case .bind(let binding):
+            _ = try await send(
+                .post, ["bindings", host, "e", binding.source, "q", binding.queue], topology.body(of: binding))
+        case .unbind(let binding):
+            _ = try await send(
+                .delete,
+                ["bindings", host, "e", binding.source, "q", binding.destination, binding.propertiesKey])
+        case .clear(let policy):
+            _ = try await send(.delete, ["policies", host, policy])
+        }
     }
 
     private func list<Object: Decodable>(

@@ -9,12 +9,17 @@ struct PublicationRenderer {
     private let origins: [ResultOrigin]
     /// This worker's name, for dead letters.
     private let worker: [UInt8]
+    /// What leads a result to each of several queues, as the value of `BCC`; nothing where there is one.
+    private let resultsKeys: [FieldValue]
 
     /// Creates a renderer for one lane.
     ///
     /// - Parameters:
     ///   - routes: The names of the lane's routes in order; nil for the one that answers jobs nobody claims.
-    init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool) {
+    ///   - resultsQueues: Over how many queues results are dealt out.
+    init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool, resultsQueues: Int = 1) {
+        let dealt = resultsQueues > 1 ? 0..<resultsQueues : 0..<0
+        resultsKeys = dealt.map { .array([.text(Array(TopologyNames.resultsKey($0).utf8))]) }
         self.tiers = tiers.map { Array("apns.retry.\($0)".utf8) }
         self.worker = Array(worker.utf8)
         origins = routes.map { ResultOrigin(route: $0, worker: worker, includesDeviceToken: includesDeviceToken) }
@@ -33,6 +38,7 @@ struct PublicationRenderer {
             let report = report(index, verdict, of: job)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             renderResult(report, of: publication, into: &message)
+            addResultsKey(of: job.job, to: &message)
         case .reply(let index, let verdict):
             message.setExchange("apns.replies")
             let bytes = job.job.bytes
@@ -114,6 +120,18 @@ struct PublicationRenderer {
             apnsMilliseconds: verdict.apnsMilliseconds, isRedelivered: job.isRedelivered,
             isSuppressedDuplicate: verdict.isSuppressed || job.isSuppressed(index))
     }
+
+    /// Names one of several results queues, the same for all results of a job.
+    private func addResultsKey(of job: borrowing Job, to message: inout OutgoingMessage) {
+        guard !resultsKeys.isEmpty else { return }
+        // FNV-1a: all workers and versions must agree.
+        var hash: UInt32 = 0x811C_9DC5
+        for position in job.jobID { hash = (hash ^ UInt32(job.bytes[position])) &* 0x0100_0193 }
+        message.addHeader(name: Self.hiddenCopies.span, value: resultsKeys[Int(hash % UInt32(resultsKeys.count))])
+    }
+
+    /// The header with more routing keys, which the broker takes off.
+    private static let hiddenCopies = Array("BCC".utf8)
 
     private func renderResult(
         _ report: ResultReport, of publication: Publication, into message: inout OutgoingMessage
