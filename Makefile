@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak isolation waiting fuzz sanitize clean swift packages-build \
+.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize clean swift packages-build \
         packages-run packages-test python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -14,6 +14,7 @@ SEED ?=
 SECONDS ?=
 SANITIZE ?= address thread
 TESTS ?= .
+EARLIER ?=
 JOBS ?= 1000000
 MINUTES ?= 30
 export KEEP
@@ -31,6 +32,7 @@ help:
 	@echo 'make soak    an hour under load with a fault a minute: fails where anything grows or ledgers do not balance;'
 	@echo '             SECONDS=600 for less of it; slopes are judged from 1800 on'
 	@echo 'make isolation  fails where a route loses its latency beside a dead one, or the dead one does not rest'
+	@echo 'make upgrade EARLIER=path/to/martlet: fails where a fleet loses a job on its way from that version to this one'
 	@echo 'make waiting let a million jobs wait for APNs: fails where one does not, or is not accepted once in the end, or RSS'
 	@echo '             passes 64 MiB; JOBS=100000 MINUTES=3 for less of it'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
@@ -57,6 +59,9 @@ faults: swift packages-test
 	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"
 soak: packages-test build
 	Tests/Benchmark/soak --seconds $(or $(SECONDS),3600)
+
+upgrade: packages-test build
+	Tests/Benchmark/upgrade --earlier "$(EARLIER)"
 
 isolation: packages-test build
 	Tests/Benchmark/isolation

@@ -125,6 +125,6 @@ enum WorkerFuzzing {
             exchanges: list(0, of: ManagementAnswers.Exchange.self), queues: list(1, of: ManagementAnswers.Queue.self),
             bindings: list(2, of: ManagementAnswers.Binding.self), policies: list(3, of: ManagementAnswers.Policy.self))
         precondition(topology.drift(from: live).allSatisfy { !$0.command.isEmpty }, "each difference can be mended")
-        _ = topology.staleBindings(in: live)
+        _ = topology.plan(from: live, prunes: true)
     }
 }

@@ -131,7 +131,9 @@ struct TopologyDriftTests {
             }
         },
         Change(
-            row: "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old: ",
+            row:
+                "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old: another configuration may "
+                + "have this route",
             command: "rabbitmqadmin --vhost=/ delete binding source=apns.jobs destination=apns.q.jobs.old "
                 + "destination_type=queue properties_key=production.high.com.example.old"
         ) { live in
@@ -154,6 +156,28 @@ struct TopologyDriftTests {
                 + "destination_type=queue routing_key=production.high.com.example.shop"
         ) { live in live.bindings.removeAll { $0.routingKey == "production.high.com.example.shop" } },
         Change(
+            row: "missing binding apns.return -> apns.q.jobs.shop.return by production.*.com.example.shop: goes to "
+                + "apns.q.jobs.beta.return now",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.return.moving "
+                + "destination=apns.q.jobs.shop.return destination_type=queue "
+                + "routing_key='production.*.com.example.shop' && rabbitmqadmin --vhost=/ delete binding "
+                + "source=apns.return destination=apns.q.jobs.beta.return destination_type=queue properties_key=theirs "
+                + "&& rabbitmqadmin --vhost=/ declare binding source=apns.return destination=apns.q.jobs.shop.return "
+                + "destination_type=queue routing_key='production.*.com.example.shop' && rabbitmqadmin --vhost=/ delete "
+                + "binding source=apns.return.moving destination=apns.q.jobs.shop.return destination_type=queue "
+                + "properties_key='production.%2A.com.example.shop'"
+        ) { live in
+            for index in live.bindings.indices where live.bindings[index].routingKey == "production.*.com.example.shop"
+            {
+                live.bindings[index].destination = "apns.q.jobs.beta.return"
+                live.bindings[index].propertiesKey = "theirs"
+            }
+        },
+        Change(
+            row: "stale queue apns.q.results.2: not wanted any more; holds 5 messages",
+            command: "rabbitmqctl delete_queue -p / apns.q.results.2 --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.results.2", kind: "quorum", messages: 5)) },
+        Change(
             row:
                 "different policy apns.q.jobs.*: has no effect on apns.q.jobs.shop and 1 more: policy mine has priority "
                 + "50, this one 11",
@@ -168,20 +192,20 @@ struct TopologyDriftTests {
         },
         Change(
             row:
-                "stale queue apns.q.jobs.shop.high: the route of apns.q.jobs.shop has high_lane: false; holds 12 messages "
-                + "that no worker takes: let its workers have high_lane: true until the queue is empty",
+                "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 12 messages: "
+                + "let workers have high_lane: true until it is empty",
             command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
         ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 12)) },
         Change(
-            row: "stale queue apns.q.jobs.shop.high: belongs to no route or tier; empty",
+            row: "stale queue apns.q.jobs.shop.high: not wanted any more; empty",
             command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
         ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 0)) },
         Change(
-            row: "stale queue apns.q.jobs.old: belongs to no route or tier; holds 3 messages",
+            row: "stale queue apns.q.jobs.old: not wanted any more; holds 3 messages",
             command: "rabbitmqctl delete_queue -p / apns.q.jobs.old --if-empty"
         ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "quorum", messages: 3)) },
         Change(
-            row: "stale queue apns.q.retry.5m: belongs to no route or tier",
+            row: "stale queue apns.q.retry.5m: not wanted any more",
             command: "rabbitmqctl delete_queue -p / apns.q.retry.5m --if-empty"
         ) { live in
             live.queues.append(.init(name: "apns.q.retry.5m", kind: "quorum", policy: "apns.q.retry.5m"))
@@ -196,7 +220,7 @@ struct TopologyDriftTests {
                 .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
         },
         Change(
-            row: "stale policy apns.q.jobs.old: one for all routes is in its place",
+            row: "stale policy apns.q.jobs.old: one for all routes takes its place",
             command: "rabbitmqctl clear_policy -p / apns.q.jobs.old"
         ) { live in
             live.policies.append(

@@ -132,10 +132,92 @@ struct TopologyPlanTests {
         for step in taking.plan(from: broker.live, prunes: false) { broker.take(step) }
         #expect(broker.queues("apns.jobs", "production.normal.com.a") == ["apns.q.jobs.a"])
         let row = taking.drift(from: broker.live).first { $0.object.hasSuffix("production.normal.com.a") }
-        #expect(row?.detail == "goes to apns.q.jobs.a now; bound to both, it would be pushed twice")
+        #expect(
+            row?.detail
+                == "goes to apns.q.jobs.a now, of a route that this configuration does not have: --prune moves it")
         for _ in 0..<2 { for step in taking.plan(from: broker.live, prunes: true) { broker.take(step) } }
         #expect(broker.queues("apns.jobs", "production.normal.com.a") == ["apns.q.jobs.c"])
         #expect(broker.queues("apns.return", "production.*.com.a") == ["apns.q.jobs.c.return"])
+    }
+
+    @Test("a broker of an earlier version, whose jobs have no way to move by, gets it before anything moves")
+    func earlierVersion() {
+        var old = Self.broker(Self.before)
+        old.live.exchanges.removeAll { $0.name.hasSuffix(".moving") }
+        old.live.policies.removeAll { $0.name.hasSuffix(".moving") || $0.name.contains("*") }
+        for index in old.live.policies.indices {
+            let name = old.live.policies[index].name
+            guard ["apns.jobs", "apns.return"].contains(name) else { continue }
+            old.live.policies[index].settings["alternate-exchange"] = .text("\(name).unrouted")
+        }
+        for step in Self.after.plan(from: old.live, prunes: false) {
+            old.take(step)
+            for (exchange, key) in Self.ways {
+                let queues = old.queues(exchange, key)
+                #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(key) after \(step)")
+            }
+        }
+        #expect(old.queues("apns.jobs", "production.high.com.moving") == ["apns.q.jobs.b.high"])
+    }
+
+    @Test("what a move that was ended half way left behind gets nothing of the next move, whatever its target")
+    func nextTarget() {
+        let plan = Self.after.plan(from: Self.broker(Self.before).live, prunes: false)
+        let next = BrokerTopology(
+            routes: [
+                TopologyRoute(name: "a", environment: .production, topics: ["com.a"], highLane: true),
+                TopologyRoute(name: "b", environment: .production, topics: ["com.b"]),
+                TopologyRoute(name: "c", environment: .production, topics: ["com.moving"]),
+            ], tiers: Self.tiers)
+        for target in [next, Self.before] {
+            for length in 0...plan.count {
+                var broker = Self.broker(Self.before)
+                for step in plan.prefix(length) { broker.take(step) }
+                for _ in 0..<2 {
+                    for step in target.plan(from: broker.live, prunes: false) {
+                        broker.take(step)
+                        for (exchange, key) in Self.ways {
+                            let queues = broker.queues(exchange, key)
+                            #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(key): \(queues)")
+                        }
+                    }
+                }
+                #expect(target.plan(from: broker.live, prunes: false) == [])
+                #expect(!broker.live.bindings.contains { TopologyNames.moving.values.contains($0.source) })
+            }
+        }
+    }
+
+    @Test("of a key that was bound to two queues both bindings end before the third begins")
+    func twoRivals() {
+        var broker = Self.broker(Self.before)
+        let key = "production.high.com.moving"
+        broker.take(.bind(TopologyBinding(source: "apns.jobs", queue: "apns.q.jobs.b", routingKey: key)))
+        for step in Self.after.plan(from: broker.live, prunes: false) {
+            broker.take(step)
+            if case .bind(let binding) = step, binding.source == "apns.jobs", binding.routingKey == key {
+                #expect(broker.queues("apns.jobs", key) == ["apns.q.jobs.b.high"])
+            }
+        }
+        #expect(broker.queues("apns.jobs", key) == ["apns.q.jobs.b.high"])
+    }
+
+    @Test("routes named like parts of other queues' names are told apart, and a team's other bindings are its own")
+    func names() {
+        let others = BrokerTopology(
+            routes: [TopologyRoute(name: "return", environment: .production, topics: ["com.r"])], tiers: Self.tiers)
+        let own = BrokerTopology(
+            routes: [
+                TopologyRoute(
+                    name: "high", environment: .production, topics: ["com.h"], resultsQueue: "apns.q.results.team")
+            ], tiers: Self.tiers)
+        var broker = Self.broker(own)
+        for step in others.plan(from: broker.live, prunes: false) { broker.take(step) }
+        broker.take(
+            .bind(
+                TopologyBinding(
+                    source: "apns.results", queue: "apns.q.results.team", routingKey: "*.production.com.r")))
+        #expect(own.plan(from: broker.live, prunes: false) == [])
     }
 
     @Test("policies that earlier versions made for single queues go last, after the ones for all are there")

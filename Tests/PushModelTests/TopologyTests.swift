@@ -160,12 +160,13 @@ struct TopologyTests {
                 == Array(repeating: "apns.results", count: 9))
     }
 
-    @Test("where results are dealt out over several queues, each is bound by its own key alone")
+    @Test("where results are dealt out over several queues, each gets its share of all slots")
     func dealtResults() {
-        let bindings = Self.full.bindings.filter { $0.source == "apns.results" && $0.routingKey.hasPrefix("queue.") }
+        let bindings = Self.full.bindings.filter { $0.source == "apns.results" && $0.routingKey.hasPrefix("slot.") }
+        #expect(Set(bindings.map(\.routingKey)).count == 64 && bindings.count == 64)
         #expect(
-            bindings.map { "\($0.queue) \($0.routingKey)" } == [
-                "apns.q.results queue.1", "apns.q.results.2 queue.2", "apns.q.results.3 queue.3",
+            bindings.prefix(4).map { "\($0.queue) \($0.routingKey)" } == [
+                "apns.q.results slot.0", "apns.q.results.2 slot.1", "apns.q.results.3 slot.2", "apns.q.results slot.3",
             ])
         #expect(!Self.full.bindings.contains { $0.routingKey == "#" })
     }

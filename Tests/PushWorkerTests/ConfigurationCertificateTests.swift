@@ -129,7 +129,7 @@ struct ConfigurationCertificateTests {
             Case("wrong password", "file: push.p12", ["2:41: credentials[0]: push.p12: the password is wrong"]),
             Case(
                 "missing password file", "file: push.p12, password_file: gone",
-                ["2:66: credentials[0].password_file: cannot read gone: No such file or directory"]),
+                ["2:66: credentials[0].password_file: cannot read this file: No such file or directory"]),
             Case("nothing", "key_file: null", ["2:5: credentials[0]: needs file, or cert_file and key_file"]),
             Case("half", "cert_file: push.pem", ["2:5: credentials[0].key_file: is required"]),
             Case(

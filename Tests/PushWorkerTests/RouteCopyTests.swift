@@ -38,6 +38,26 @@ struct RouteCopyTests: RouteSuite {
         #expect(route.devices.waiting.first?.job.redelivered == true)
     }
 
+    @Test("A job whose topic belongs to another route here goes on to that one's queue, until it has waited too long")
+    func moved() throws {
+        let route = try route(neighbour: "com.example.moved")
+        take(delivery(returns: 0, topic: "com.example.moved"), route)
+        #expect(route.counters.retries[0] == 2 && route.devices.waiting.isEmpty)
+        let job = try #require(route.ledger.end().first)
+        #expect(job.refusal == nil && job.job.attempt == 1)
+
+        func refused(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) throws -> Reason? {
+            route.generationEnded(at: Self.moment(seconds))
+            take(delivery, route, at: seconds)
+            return try #require(route.ledger.end().first).refusal?.reason
+        }
+        let day = 86_400_000
+        let old = [("x-apns-v", "1"), ("x-apns-first-attempt-at", "\(Self.wallClock - Int64(day))")]
+        #expect(try refused(delivery(returns: 0, topic: "com.example.moved", headers: old), route) == .routingMismatch)
+        #expect(try refused(delivery(returns: 0, topic: "com.example.nobodys"), route) == .routingMismatch)
+        #expect(try refused(delivery(returns: 0, topic: "com.example.moved"), try self.route()) == .routingMismatch)
+    }
+
     @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
     func copyUnderWay() throws {
         let route = try route()

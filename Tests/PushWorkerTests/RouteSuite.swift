@@ -18,15 +18,17 @@ extension RouteSuite {
     }
 
     /// A route without connections, for all jobs in development.
+    ///
+    /// - Parameter neighbour: The topic of another route of the worker; nil for none.
     func route(
         queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
-        shared: SharedRouteState = SharedRouteState()
+        shared: SharedRouteState = SharedRouteState(), neighbour: String? = nil
     ) throws -> Route {
         let publisher = Publisher(
             link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
-        let table = RoutesTable(routes: [
-            TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
-        ])
+        let apps = [("app", "com.example.app")] + (neighbour.map { [("neighbour", $0)] } ?? [])
+        let table = RoutesTable(
+            routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
         return Route(
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
             credit: RouteCredit(fixed: 1, rate: nil), shared: shared,
@@ -38,7 +40,8 @@ extension RouteSuite {
 
     /// A delivery in wire form, the first of its channel.
     func delivery(
-        returns: Int, id: String? = "job-1", headers: [(String, String)] = [], padding: String? = nil,
+        returns: Int, topic: String = "com.example.app", id: String? = "job-1", headers: [(String, String)] = [],
+        padding: String? = nil,
         body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
@@ -49,7 +52,7 @@ extension RouteSuite {
         // Padding goes into correlation_id, reply_to, type and app_id.
         let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
         let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7) | padded
-        var bytes = Array("development.normal.com.example.app".utf8)
+        var bytes = Array("development.normal.\(topic)".utf8)
         let key = 0..<bytes.count
         bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
         let filler = padding.map(short) ?? []

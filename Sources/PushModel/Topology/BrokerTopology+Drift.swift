@@ -10,21 +10,23 @@ extension BrokerTopology {
         exchangeDrift(live) + queueDrift(live) + missingBindings(live) + policyDrift(live) + stale(live)
     }
 
-    /// The bindings that earlier configurations left behind: into queues of this topology, and from the jobs exchange
-    /// into any job queue. Removing them is the last step of applying a topology.
-    package func staleBindings(in live: LiveTopology) -> [LiveTopology.Binding] {
+    /// The bindings that earlier configurations left behind: into queues of this topology, from where jobs begin into any
+    /// job queue, and into queues over which results are not dealt out any more.
+    ///
+    /// What is bound to a team's queue for copies of results, other configurations and the team may have bound.
+    func staleBindings(in live: LiveTopology) -> [LiveTopology.Binding] {
         let wanted = Set(bindings)
         let sources = Set(exchanges.map(\.name))
-        let owned = Set(queues.map(\.name))
+        let owned = Set(queues.filter { $0.policy != TopologyBuilder.resultCopyPolicy }.map(\.name))
+        let ways = Set(TopologyNames.moving.keys).union(TopologyNames.moving.values)
         return live.bindings.filter { binding in
             guard binding.isToQueue, sources.contains(binding.source) else { return false }
-            let isJobBinding =
-                [TopologyNames.jobs, TopologyNames.returns].contains(binding.source)
-                && binding.destination.hasPrefix("apns.q.jobs.")
-            guard isJobBinding || owned.contains(binding.destination) else { return false }
-            return !wanted.contains(
-                TopologyBinding(
-                    source: binding.source, queue: binding.destination, routingKey: binding.routingKey))
+            let queue = binding.destination
+            let isJobBinding = ways.contains(binding.source) && queue.hasPrefix(TopologyNames.jobQueue(route: ""))
+            guard isJobBinding || owned.contains(queue) || TopologyNames.isFurtherResultsQueue(queue) else {
+                return false
+            }
+            return !wanted.contains(TopologyBinding(binding))
         }
     }
 
@@ -112,18 +114,21 @@ extension BrokerTopology {
 
     private func missingBindings(_ live: LiveTopology) -> [TopologyDrift] {
         let rivals = rivals(in: live)
+        let removable = Set(removableBindings(in: live, prunes: false).map(TopologyBinding.init))
         return unmadeBindings(in: live).map { binding in
-            let declare =
-                "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) "
-                + "destination=\(binding.queue) destination_type=queue "
-                + "routing_key=\(Self.shellQuoted(binding.routingKey))"
-            guard let rival = rivals[binding.address] else {
-                return TopologyDrift(kind: .missing, object: binding.description, detail: "", command: declare)
+            guard let rivals = rivals[binding.address], let first = rivals.first else {
+                return TopologyDrift(
+                    kind: .missing, object: binding.description, detail: "", command: declaration(of: binding))
+            }
+            let isOurs = rivals.allSatisfy { removable.contains(TopologyBinding($0)) }
+            let others = isOurs ? "" : ", of a route that this configuration does not have: --prune moves it"
+            var commands = rivals.map(deletion) + [declaration(of: binding)]
+            if let between = Self.between(binding) {
+                commands = [declaration(of: between)] + commands + [deletion(of: between)]
             }
             return TopologyDrift(
-                kind: .missing, object: binding.description,
-                detail: "goes to \(rival.destination) now; bound to both, it would be pushed twice",
-                command: "\(deletion(of: rival)) && \(declare)")
+                kind: .missing, object: binding.description, detail: "goes to \(first.destination) now\(others)",
+                command: commands.joined(separator: " && "))
         }
     }
 
@@ -171,10 +176,15 @@ extension BrokerTopology {
     }
 
     private func stale(_ live: LiveTopology) -> [TopologyDrift] {
-        var rows = staleBindings(in: live).map { binding in
-            TopologyDrift(
-                kind: .stale, object: TopologyBinding(binding).description, detail: "",
-                command: deletion(of: binding))
+        // What moves is one difference, not two.
+        let unmade = Set(unmadeBindings(in: live).map(\.address))
+        let removable = Set(removableBindings(in: live, prunes: false).map(TopologyBinding.init))
+        let stale = staleBindings(in: live).filter { !unmade.contains(TopologyBinding($0).address) }
+        var rows = stale.map { binding in
+            let isOurs = removable.contains(TopologyBinding(binding))
+            return TopologyDrift(
+                kind: .stale, object: TopologyBinding(binding).description,
+                detail: isOurs ? "" : "another configuration may have this route", command: deletion(of: binding))
         }
         let wantedQueues = Set(queues.map(\.name))
         for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
@@ -186,12 +196,15 @@ extension BrokerTopology {
         for policy in replacedPolicies(in: live) {
             rows.append(
                 TopologyDrift(
-                    kind: .stale, object: "policy \(policy.name)", detail: "one for all routes is in its place",
+                    kind: .stale, object: "policy \(policy.name)", detail: "one for all routes takes its place",
                     command: "rabbitmqctl clear_policy -p \(host) \(policy.name)"))
         }
         let wantedPolicies = Set(policies.map(\.name))
         let liveQueues = Set(live.queues.map(\.name))
-        for policy in live.policies where !wantedPolicies.contains(policy.name) && isTier(queue: policy.name) {
+        for policy in live.policies
+        where !wantedPolicies.contains(policy.name)
+            && (isTier(queue: policy.name) || TopologyNames.isFurtherResultsQueue(policy.name))
+        {
             // While its queue lives, the policy is what leads the jobs in it back.
             guard !liveQueues.contains(policy.name) else { continue }
             rows.append(
@@ -205,18 +218,32 @@ extension BrokerTopology {
     /// Why a queue is not wanted any more, and what that means for what is in it.
     private func staleReason(_ queue: LiveTopology.Queue) -> String {
         let held = queue.messages.map { "; holds \($0) messages" } ?? ""
-        guard queue.messages != 0 else { return "belongs to no route or tier; empty" }
+        guard queue.messages != 0 else { return "not wanted any more; empty" }
         guard let route = queues.first(where: { TopologyNames.highJobQueue(of: $0.name) == queue.name }) else {
-            return "belongs to no route or tier\(held)"
+            return "not wanted any more\(held)"
         }
-        return "the route of \(route.name) has high_lane: false\(held) that no worker takes: let its workers have "
-            + "high_lane: true until the queue is empty"
+        return "\(route.name) has no high_lane any more\(held): let workers have high_lane: true until it is empty"
+    }
+
+    private func declaration(of binding: TopologyBinding) -> String {
+        "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) destination=\(binding.queue) "
+            + "destination_type=queue routing_key=\(Self.shellQuoted(binding.routingKey))"
     }
 
     private func deletion(of binding: LiveTopology.Binding) -> String {
+        deletion(of: TopologyBinding(binding), propertiesKey: binding.propertiesKey)
+    }
+
+    private func deletion(of binding: TopologyBinding) -> String {
+        // The management API's own name for a binding without arguments: its key, where needed percent-encoded.
+        let key = binding.routingKey.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "%2A")
+        return deletion(of: binding, propertiesKey: key)
+    }
+
+    private func deletion(of binding: TopologyBinding, propertiesKey: String) -> String {
         "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
-            + "destination=\(Self.shellQuoted(binding.destination)) destination_type=queue "
-            + "properties_key=\(Self.shellQuoted(binding.propertiesKey))"
+            + "destination=\(Self.shellQuoted(binding.queue)) destination_type=queue "
+            + "properties_key=\(Self.shellQuoted(propertiesKey))"
     }
 
     private func command(setting policy: TopologyPolicy) -> String {
@@ -251,9 +278,10 @@ extension BrokerTopology {
         return details
     }
 
-    /// Whether a queue is of a kind that only a topology makes: a job queue or a retry tier.
+    /// Whether a queue is of a kind that only a topology makes.
     private static func isOurs(queue name: String) -> Bool {
-        name.hasPrefix("apns.q.jobs.") || name.hasPrefix(Self.tierPrefix)
+        name.hasPrefix(TopologyNames.jobQueue(route: "")) || name.hasPrefix(Self.tierPrefix)
+            || TopologyNames.isFurtherResultsQueue(name)
     }
 
     /// Whether a queue is a retry tier.

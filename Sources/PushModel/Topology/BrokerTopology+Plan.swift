@@ -33,22 +33,26 @@ extension BrokerTopology {
                 ? exchangesThere.contains(policy.name)
                 : queuesThere.contains(policy.name) && isTier(queue: policy.name)
         }
+        let leaving = removableBindings(in: live, prunes: prunes)
+        // Of a move that is over; left there, it would get what moves next, too.
+        let bound = Set(live.bindings.filter(\.isToQueue).map { TopologyBinding($0).address })
+        let idle = leaving.filter { Self.origin(ofLeftover: $0).map(bound.contains) == true }
+        let rivals = rivals(in: live)
+        let unmade = unmadeBindings(in: live)
+
         var steps = policies.filter { !later.contains($0) }.map(TopologyStep.set)
         steps += exchanges.filter { !exchangesThere.contains($0.name) }.map(TopologyStep.declareExchange)
         steps += queues.filter { !queuesThere.contains($0.name) }.map(TopologyStep.declareQueue)
-        let rivals = rivals(in: live)
-        let unmade = unmadeBindings(in: live)
+        steps += idle.map(TopologyStep.unbind)
         steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
         steps += later.map(TopologyStep.set)
-
-        let leaving = removableBindings(in: live, prunes: prunes)
-        var moved: Set<TopologyBinding> = []
+        var gone = Set(idle.map(TopologyBinding.init))
         for binding in unmade {
-            guard let rival = rivals[binding.address], leaving.contains(rival) else { continue }
-            moved.insert(TopologyBinding(rival))
-            steps += Self.move(binding, from: rival)
+            guard let rivals = rivals[binding.address], rivals.allSatisfy(leaving.contains) else { continue }
+            gone.formUnion(rivals.map(TopologyBinding.init))
+            steps += Self.move(binding, from: rivals)
         }
-        steps += leaving.filter { !moved.contains(TopologyBinding($0)) }.map(TopologyStep.unbind)
+        steps += leaving.filter { !gone.contains(TopologyBinding($0)) }.map(TopologyStep.unbind)
         steps += replacedPolicies(in: live).map { .clear(policy: $0.name) }
         return steps
     }
@@ -57,33 +61,40 @@ extension BrokerTopology {
     ///
     /// - Parameter prunes: Whether also those go that lead to queues of routes which this topology does not have.
     package func removableBindings(in live: LiveTopology, prunes: Bool) -> [LiveTopology.Binding] {
-        let owned = Set(queues.map(\.name))
-        let routes = Set(owned.map(Self.route(ofQueue:)))
-        return staleBindings(in: live).filter { prunes || routes.contains(Self.route(ofQueue: $0.destination)) }
+        let own = Set(
+            queues.map(\.name).flatMap {
+                [$0, TopologyNames.highJobQueue(of: $0), "\($0)\(TopologyNames.returnSuffix)"]
+            })
+        let addresses = Set(bindings.map(\.address))
+        return staleBindings(in: live).filter { binding in
+            prunes || own.contains(binding.destination) || TopologyNames.isFurtherResultsQueue(binding.destination)
+                || Self.origin(ofLeftover: binding).map(addresses.contains) == true
+        }
     }
 
     /// The stale bindings that lead from where unmade bindings are to begin: with both, a job would be pushed twice.
-    func rivals(in live: LiveTopology) -> [TopologyBinding.Address: LiveTopology.Binding] {
-        let ways = [TopologyNames.jobs, TopologyNames.returns]
-        let stale = staleBindings(in: live).filter { ways.contains($0.source) }
-        return Dictionary(stale.map { (TopologyBinding($0).address, $0) }) { first, _ in first }
+    func rivals(in live: LiveTopology) -> [TopologyBinding.Address: [LiveTopology.Binding]] {
+        let stale = staleBindings(in: live).filter { TopologyNames.moving[$0.source] != nil }
+        return Dictionary(grouping: stale) { TopologyBinding($0).address }
+    }
+
+    /// Where a binding leads a key while it moves; nil for one that does not begin where jobs do.
+    static func between(_ binding: TopologyBinding) -> TopologyBinding? {
+        TopologyNames.moving[binding.source].map {
+            TopologyBinding(source: $0, queue: binding.queue, routingKey: binding.routingKey)
+        }
     }
 
     /// Leads a key to another queue so that each message goes to one of them: what finds no binding any more goes on
     /// to the alternate exchange, where the new way is there before the old one ends.
-    private static func move(_ binding: TopologyBinding, from rival: LiveTopology.Binding) -> [TopologyStep] {
-        let isJob = binding.source == TopologyNames.jobs
-        let between = TopologyBinding(
-            source: isJob ? TopologyNames.movingJobs : TopologyNames.movingReturns, queue: binding.queue,
-            routingKey: binding.routingKey)
-        return [.bind(between), .unbind(rival), .bind(binding)]
+    private static func move(_ binding: TopologyBinding, from rivals: [LiveTopology.Binding]) -> [TopologyStep] {
+        (between(binding).map { [.bind($0)] } ?? []) + rivals.map(TopologyStep.unbind) + [.bind(binding)]
     }
 
-    /// The job queue of the route that a queue belongs to, or the queue itself.
-    private static func route(ofQueue name: String) -> String {
-        for suffix in [TopologyNames.returnSuffix, TopologyNames.highSuffix] where name.hasSuffix(suffix) {
-            return String(name.dropLast(suffix.count))
+    /// Where the jobs began that a move which was ended half way leads on; nil for any other binding.
+    private static func origin(ofLeftover binding: LiveTopology.Binding) -> TopologyBinding.Address? {
+        TopologyNames.moving.first { $0.value == binding.source }.map {
+            TopologyBinding.Address(source: $0.key, routingKey: binding.routingKey)
         }
-        return name
     }
 }

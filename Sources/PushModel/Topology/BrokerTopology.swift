@@ -211,6 +211,8 @@ package enum TopologyNames {
     package static let returns = "apns.return"
     /// Where that goes while the binding of its key moves from one queue to another.
     package static let movingReturns = "apns.return.moving"
+    /// The exchanges whose bindings move, each by way of its alternate exchange.
+    static let moving = [jobs: movingJobs, returns: movingReturns]
     /// Where that goes whose key is bound to no queue any more.
     package static let unroutedReturns = "apns.return.unrouted"
     /// The queue of ``unroutedReturns``.
@@ -224,8 +226,15 @@ package enum TopologyNames {
         index == 0 ? resultsQueue : "\(resultsPrefix)\(index + 1)"
     }
     /// The key that leads a result to one of several queues; it stands in the message's `BCC`, beside its own key.
-    /// - Parameter index: Which one, from 0.
-    package static func resultsKey(_ index: Int) -> String { "queue.\(index + 1)" }
+    /// - Parameter slot: The remainder of the job's hash by ``resultsSlots``.
+    package static func resultsKey(slot: Int) -> String { "slot.\(slot)" }
+    /// Into how many parts results are divided where there are several queues, whatever their number: so workers need not
+    /// know it. It is the most queues there can be.
+    package static let resultsSlots = 64
+    /// Whether a queue is one of several over which results are dealt out, other than the first.
+    static func isFurtherResultsQueue(_ name: String) -> Bool {
+        name.hasPrefix(resultsPrefix) && Int(name.dropFirst(resultsPrefix.count)) != nil
+    }
 
     /// The queue for a route's jobs that come back from tiers.
     package static func returnQueue(route: String) -> String { "apns.q.jobs.\(route)\(returnSuffix)" }

@@ -84,9 +84,12 @@ struct TopologyBuilder {
         exchange(TopologyNames.unclaimedResults, .fanout)
         exchange(TopologyNames.results, .topic, otherwise: TopologyNames.unclaimedResults)
         for index in 0..<count {
-            let name = TopologyNames.resultsQueue(index)
-            queue(name, Self.keptMessages)
-            bind(TopologyNames.results, name, count == 1 ? "#" : TopologyNames.resultsKey(index))
+            queue(TopologyNames.resultsQueue(index), Self.keptMessages)
+        }
+        if count == 1 { bind(TopologyNames.results, TopologyNames.resultsQueue, "#") }
+        for slot in 0..<(count == 1 ? 0 : TopologyNames.resultsSlots) {
+            bind(
+                TopologyNames.results, TopologyNames.resultsQueue(slot % count), TopologyNames.resultsKey(slot: slot))
         }
         queue(
             TopologyNames.unclaimedResultsQueue,
@@ -190,7 +193,7 @@ struct TopologyBuilder {
     /// The policy of all routes' queues for what comes back from tiers.
     private static let returnPolicy = TopologyNames.returnQueue(route: "*")
     /// The policy of all queues that get a copy of some routes' results.
-    private static let resultCopyPolicy = TopologyNames.resultsPrefix + "*"
+    static let resultCopyPolicy = TopologyNames.resultsPrefix + "*"
 
     private static let jobSettings = returnSettings + [setting("max-length-bytes", 2 * gibibyte)]
 

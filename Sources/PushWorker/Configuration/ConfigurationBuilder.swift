@@ -137,7 +137,7 @@ struct ConfigurationBuilder {
             deviceToken: section.value(
                 "device_token", default: .full, SettingParsers.choice(ResultConfiguration.DeviceToken.self)),
             queues: section.value(
-                "queues", default: 1, SettingParsers.integer(1...ResultConfiguration.maximumQueues)))
+                "queues", default: 1, SettingParsers.integer(1...TopologyNames.resultsSlots)))
     }
 
     private func replies(_ section: SettingReader) -> String {
@@ -201,7 +201,9 @@ struct ConfigurationBuilder {
         let base = if case .file = setting.origin { directory } else { "" }
         let path = TextFile.resolve(setting.value, against: base)
         if let problem = TextFile.problem(at: path) {
-            let message = "\(name): cannot read \(path): \(problem)"
+            // What stands there by mistake may be the password itself.
+            let place = name.hasSuffix("password_file") ? "this file" : path
+            let message = "\(name): cannot read \(place): \(problem)"
             guard let credential else {
                 problems.add(setting.origin, message)
                 return nil

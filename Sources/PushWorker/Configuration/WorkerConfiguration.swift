@@ -243,9 +243,6 @@ package struct ResultConfiguration: Sendable, Equatable {
     package var deviceToken: DeviceToken
     /// Over how many queues results are dealt out, those of one job into one; at least 1.
     package var queues = 1
-
-    /// The most queues that results can be dealt out over.
-    static let maximumQueues = 64
 }
 
 /// The `log` section.

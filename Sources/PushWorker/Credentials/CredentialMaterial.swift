@@ -80,7 +80,8 @@ extension CertificateCredentialConfiguration {
             let bytes = try TextFile.bytes(at: file)
             return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         } catch {
-            throw TLSError(unreadable: file, because: error.reason)
+            // What stands there by mistake may be the password itself.
+            throw TLSError(unreadable: "the file with its password", because: error.reason)
         }
     }
 }

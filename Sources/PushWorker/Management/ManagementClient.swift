@@ -75,7 +75,10 @@ package struct ManagementClient: Sendable {
             live = try await self.live(virtualHost: topology.virtualHost)
         }
         let remaining = topology.drift(from: live)
-        return Application(mended: rows.filter { !remaining.contains($0) }, remaining: remaining)
+        // The words of a difference may have changed, such as how many messages a queue holds.
+        let left = Set(remaining.map { "\($0.kind) \($0.object)" })
+        return Application(
+            mended: rows.filter { !left.contains("\($0.kind) \($0.object)") }, remaining: remaining)
     }
 
     private func take(_ step: TopologyStep, _ topology: BrokerTopology) async throws(ManagementError) {

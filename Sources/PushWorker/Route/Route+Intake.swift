@@ -78,14 +78,38 @@ extension Route {
             takeIn(inFlight, at: moment)
         case .failure(let defect):
             credit.arrived(notifications: max(1, defect.job.notificationCount), bytes: size)
+            let tier = tierOnTheWay(of: defect, at: moment)
             let job = JobInFlight(
-                job: defect.job, refusal: defect.report, deliveryTag: tag, generation: ledger.generation,
-                properties: properties, receivedAt: moment.wall)
+                job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,
+                generation: ledger.generation, properties: properties, receivedAt: moment.wall)
             job.isRejected = isRejected
             ledger.took(job)
-            refused.take(job)
-            reportRefused(at: moment)
+            if let tier {
+                while let index = job.nextIndex() {
+                    waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
+                }
+            } else {
+                refused.take(job)
+                reportRefused(at: moment)
+            }
         }
+    }
+
+    /// The tier by way of which a refused job finds the queue of the route that its topic belongs to; nil for one that no
+    /// other route here claims, or that the exchange did not lead to this route's queue.
+    ///
+    /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ for a
+    /// while. A job waits as long again as it has waited, so that it does not go round and round.
+    private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
+        let job = defect.job
+        guard defect.reason == .routingMismatch, let claim, let environment = job.environment,
+            claim.table.route(environment, job.bytes.span.extracting(job.topic)) != nil
+        else { return nil }
+        var key: [UInt8] = []
+        job.appendRoutingKey(to: &key)
+        guard job.bytes.span.extracting(job.routingKey).isEqual(to: key.span) else { return nil }
+        let waited = job.firstAttemptAt.map { moment.wall.milliseconds(since: $0) } ?? 0
+        return surroundings.policy.restingTier(remaining: Int64(waited), job: AttemptFacts(job), now: moment.wall)
     }
 
     /// Lets a job wait for the host that it asks something of.

@@ -9,7 +9,7 @@ struct PublicationRenderer {
     private let origins: [ResultOrigin]
     /// This worker's name, for dead letters.
     private let worker: [UInt8]
-    /// What leads a result to each of several queues, as the value of `BCC`; nothing where there is one.
+    /// What leads a result to one of several queues, as the value of `BCC`, by slots; nothing where there is one queue.
     private let resultsKeys: [FieldValue]
 
     /// Creates a renderer for one lane.
@@ -18,8 +18,8 @@ struct PublicationRenderer {
     ///   - routes: The names of the lane's routes in order; nil for the one that answers jobs nobody claims.
     ///   - resultsQueues: Over how many queues results are dealt out.
     init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool, resultsQueues: Int = 1) {
-        let dealt = resultsQueues > 1 ? 0..<resultsQueues : 0..<0
-        resultsKeys = dealt.map { .array([.text(Array(TopologyNames.resultsKey($0).utf8))]) }
+        let slots = resultsQueues > 1 ? 0..<TopologyNames.resultsSlots : 0..<0
+        resultsKeys = slots.map { .array([.text(Array(TopologyNames.resultsKey(slot: $0).utf8))]) }
         self.tiers = tiers.map { Array("apns.retry.\($0)".utf8) }
         self.worker = Array(worker.utf8)
         origins = routes.map { ResultOrigin(route: $0, worker: worker, includesDeviceToken: includesDeviceToken) }
