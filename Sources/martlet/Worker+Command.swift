@@ -96,7 +96,7 @@ struct WorkerCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(registry)
         let metrics = WorkerMetrics(
             registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
-            tiers: configuration.retry.tiers.map(DurationText.write))
+            tiers: configuration.retry.tiers.map(DurationText.write), isDetailed: configuration.metricsDetail)
         return AdminServer(
             listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
             tokenFile: configuration.adminTokenFile, logger: quiet(logger),

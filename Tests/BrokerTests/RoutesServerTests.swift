@@ -124,8 +124,8 @@ struct RoutesServerTests {
         #expect(try client.result("bad").result.outcome == "invalid")
 
         let address = "http://127.0.0.1:\(port)"
-        let text = try Self.fetch("\(address)/metrics") { $0.contains(#"outcome="invalid""#) }
-        #expect(text.contains(#"outcome="accepted""#) && text.contains(#"outcome="invalid""#))
+        let text = try Self.fetch("\(address)/metrics") { $0.contains(#"outcome="invalid"} 1"#) }
+        #expect(text.contains(#"outcome="accepted"} 1"#) && text.contains(#"outcome="invalid"} 1"#))
         #expect(!text.contains(String(decoding: Tokens.good, as: UTF8.self)))
         let verdict = try ChildProcess.run("promtool", ["check", "metrics"], input: Array(text.utf8))
         #expect(verdict.status == 0, "\(verdict.text)\(verdict.errorText)")

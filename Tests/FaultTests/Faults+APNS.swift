@@ -107,6 +107,8 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 0
             $0.outcomes = ["accepted", "dead_token", "rejected"]
+            // By tier.
+            $0.variables["MARTLET_METRICS_DETAIL"] = "true"
         }
     ) { ring in
         ring.use(

@@ -77,6 +77,7 @@ struct ConfigurationTests {
         #expect(configuration.repliesAllow == "^apns\\.q\\.reply\\..+$")
         #expect(configuration.journal == nil)
         #expect(configuration.adminListen == ListenAddress(host: "127.0.0.1", port: 9464))
+        #expect(!configuration.metricsDetail)
         #expect(configuration.log == LogConfiguration(level: .info, format: .automatic))
         #expect(configuration.shutdownGrace == .seconds(45))
         #expect(
@@ -165,6 +166,7 @@ struct ConfigurationTests {
             results: { device_token: omit, queues: 4 }
             replies: { allow: "." }
             admin: { listen: null }
+            metrics: { detail: true }
             log: { level: debug, format: json }
             shutdown: { grace: 2s }
             """
@@ -187,6 +189,7 @@ struct ConfigurationTests {
         #expect(configuration.retry.tiers == [.milliseconds(50), .seconds(90)])
         #expect(configuration.results.deviceToken == .omit)
         #expect(configuration.adminListen == nil)
+        #expect(configuration.metricsDetail)
         #expect(configuration.log == LogConfiguration(level: .debug, format: .json))
         #expect(configuration.shutdownGrace == .seconds(2))
     }

@@ -59,10 +59,10 @@ func sampleSnapshots() -> [LaneSnapshot] {
 }
 
 /// Metrics of the routes that ``sampleSnapshots()`` counts.
-func sampleMetrics(_ registry: MetricsRegistry = MetricsRegistry()) -> WorkerMetrics {
+func sampleMetrics(_ registry: MetricsRegistry = MetricsRegistry(), isDetailed: Bool = false) -> WorkerMetrics {
     WorkerMetrics(
         registry: registry, build: [("version", "1.0"), ("odd", "a\"b\\c\nd")], routes: ["shop", "beta"],
-        tiers: ["2s", "1m"])
+        tiers: ["2s", "1m"], isDetailed: isDetailed)
 }
 
 @Suite("Metrics", .timeLimit(.minutes(1)))
@@ -77,9 +77,9 @@ struct MetricsTests {
         Counter(label: "config.reloads", dimensions: [("result", "ok")], factory: registry).increment()
         Gauge(label: "credential age", factory: registry).record(1.5)
         Timer(label: "martlet_dns_lookup", dimensions: [("host-name", "h")], factory: registry).recordMilliseconds(3)
-        for snapshots in [sampleSnapshots(), []] {
-            let (status, output) = try await run(
-                "/usr/bin/promtool", ["check", "metrics"], input: sampleMetrics(registry).text(snapshots))
+        for (snapshots, isDetailed) in [(sampleSnapshots(), false), (sampleSnapshots(), true), ([], false)] {
+            let text = sampleMetrics(registry, isDetailed: isDetailed).text(snapshots)
+            let (status, output) = try await run("/usr/bin/promtool", ["check", "metrics"], input: text)
             #expect(status == 0)
             #expect(output == "")
         }
@@ -89,26 +89,28 @@ struct MetricsTests {
     func sums() {
         let lines = text(sampleMetrics())
         for line in [
-            #"martlet_notifications_total{route="shop",outcome="accepted",reason=""} 80"#,
-            #"martlet_notifications_total{route="shop",outcome="dead_token",reason="Unregistered"} 2"#,
-            #"martlet_notifications_total{route="shop",outcome="rejected",reason="other"} 2"#,
-            #"martlet_notifications_total{route="beta",outcome="accepted",reason=""} 0"#,
-            #"martlet_retries_total{route="shop",tier="1m"} 4"#,
+            #"martlet_notifications_total{route="shop",outcome="accepted"} 80"#,
+            #"martlet_notifications_total{route="shop",outcome="dead_token"} 2"#,
+            #"martlet_notifications_total{route="beta",outcome="accepted"} 0"#,
+            #"martlet_notifications_total{route="unrouted",outcome="invalid"} 6"#,
+            #"martlet_notification_reasons_total{outcome="dead_token",reason="Unregistered"} 2"#,
+            #"martlet_notification_reasons_total{outcome="rejected",reason="other"} 2"#,
+            #"martlet_notification_reasons_total{outcome="invalid",reason="NoRoute"} 6"#,
+            #"martlet_retries_total{route="shop"} 6"#,
             #"martlet_jobs_received_total{route="shop"} 84"#,
             #"martlet_jobs_received_total{route="unrouted"} 5"#,
-            #"martlet_notifications_total{route="unrouted",outcome="invalid",reason="NoRoute"} 6"#,
             #"martlet_route_parked{route="shop"} 1"#,
             #"martlet_route_parked{route="beta"} 0"#,
             #"martlet_route_limited_by{route="shop",limit="window"} 1"#,
             #"martlet_route_limited_by{route="shop",limit="nothing"} 0"#,
             #"martlet_route_limited_by{route="beta",limit="nothing"} 1"#,
-            #"martlet_notifications_cooled_total{route="shop"} 6"#,
-            #"martlet_tokens_cooling{route="shop"} 4"#,
-            #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.001"} 2"#,
-            #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.05"} 4"#,
-            #"martlet_apns_request_duration_seconds_bucket{route="shop",le="+Inf"} 4"#,
-            #"martlet_apns_request_duration_seconds_sum{route="shop"} 0.0814"#,
-            #"martlet_apns_request_duration_seconds_count{route="shop"} 4"#,
+            #"martlet_notifications_cooled_total 6"#,
+            #"martlet_tokens_cooling 4"#,
+            #"martlet_apns_request_duration_seconds_bucket{le="0.001"} 2"#,
+            #"martlet_apns_request_duration_seconds_bucket{le="0.05"} 4"#,
+            #"martlet_apns_request_duration_seconds_bucket{le="+Inf"} 4"#,
+            #"martlet_apns_request_duration_seconds_sum 0.0814"#,
+            #"martlet_apns_request_duration_seconds_count 4"#,
             #"martlet_publications_total{lane="0",kind="result"} 1"#,
             #"martlet_deliveries_settled_total{lane="0",kind="acknowledged"} 2"#,
             #"martlet_loop_busy_seconds_total{lane="0"} 1.5"#,
@@ -116,6 +118,23 @@ struct MetricsTests {
             #"martlet_broker_connection_up{lane="1",role="publish"} 0"#,
             #"martlet_build_info{version="1.0",odd="a\"b\\c\nd"} 1"#,
             #"martlet_log_lines_dropped_total 0"#,
+        ] {
+            #expect(lines.contains(line), "missing \(line)")
+        }
+    }
+
+    @Test("details stand for each route")
+    func details() {
+        let lines = text(sampleMetrics(isDetailed: true))
+        for line in [
+            #"martlet_notifications_total{route="shop",outcome="dead_token"} 2"#,
+            #"martlet_notification_reasons_total{route="shop",outcome="dead_token",reason="Unregistered"} 2"#,
+            #"martlet_retries_total{route="shop",tier="1m"} 4"#,
+            #"martlet_retries_total{route="beta",tier="2s"} 0"#,
+            #"martlet_notifications_cooled_total{route="shop"} 6"#,
+            #"martlet_tokens_cooling{route="shop"} 4"#,
+            #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.05"} 4"#,
+            #"martlet_apns_request_duration_seconds_count{route="beta"} 0"#,
         ] {
             #expect(lines.contains(line), "missing \(line)")
         }

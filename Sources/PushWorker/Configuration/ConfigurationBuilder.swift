@@ -39,6 +39,7 @@ struct ConfigurationBuilder {
             journal: directory("journal", of: root),
             adminListen: admin(root.section("admin")),
             adminTokenFile: adminToken(root.section("admin")),
+            metricsDetail: root.section("metrics").value("detail", default: false, SettingParsers.boolean),
             log: log(root.section("log")),
             shutdownGrace: root.section("shutdown").value(
                 "grace", default: .seconds(45), SettingParsers.duration(.seconds(1)...(.seconds(3600)))))

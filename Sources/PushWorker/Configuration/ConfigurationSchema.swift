@@ -95,6 +95,7 @@ enum ConfigurationSchema {
         ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
         ConfigurationKey("journal"),
         ConfigurationKey("admin", .section([ConfigurationKey("listen"), ConfigurationKey("token_file")])),
+        ConfigurationKey("metrics", .section([ConfigurationKey("detail")])),
         ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
         ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),
     ]

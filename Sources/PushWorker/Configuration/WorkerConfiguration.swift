@@ -33,6 +33,8 @@ package struct WorkerConfiguration: Sendable {
     package var adminListen: ListenAddress?
     /// The file whose first line is the admin server's bearer token; nil for none.
     package var adminTokenFile: String?
+    /// Whether metrics have all their details for each route.
+    package var metricsDetail: Bool
     /// What is logged, and how.
     package var log: LogConfiguration
     /// How long a stopping worker may take to finish what is in flight.

@@ -8,10 +8,12 @@ struct RouteMetric: Sendable {
     let name: String
     /// What it measures.
     let help: String
+    /// Whether it is written once for the worker, and for each route only where details are wanted.
+    var isDetail = false
 }
 
 extension RouteCounters {
-    /// The whole-number counters that are written per route.
+    /// The whole-number counters of a route.
     static let counters: [RouteMetric] = [
         RouteMetric(path: \.jobsReceived, name: "martlet_jobs_received_total", help: "Jobs taken from the queue."),
         RouteMetric(
@@ -21,35 +23,39 @@ extension RouteCounters {
             path: \.requests, name: "martlet_apns_requests_total", help: "Requests sent to APNs, resends included."),
         RouteMetric(
             path: \.resends, name: "martlet_apns_resends_total",
-            help: "Notifications sent again at once, because APNs provably had not taken them."),
+            help: "Notifications sent again at once, because APNs provably had not taken them.", isDetail: true),
         RouteMetric(
             path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
-            help: "Notifications of jobs that came again and are not begun anew: known, or still under way."),
+            help: "Notifications of jobs that came again and are not begun anew: known, or still under way.",
+            isDetail: true),
         RouteMetric(
             path: \.cooled, name: "martlet_notifications_cooled_total",
-            help: "Notifications that waited in a tier, because APNs had had too many for their device token."),
+            help: "Notifications that waited in a tier, because APNs had had too many for their device token.",
+            isDetail: true),
         RouteMetric(
             path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
-            help: "Jobs with a field that this version does not know."),
+            help: "Jobs with a field that this version does not know.", isDetail: true),
         RouteMetric(
             path: \.repliesLost, name: "martlet_replies_lost_total",
-            help: "Replies that were not allowed or went nowhere."),
+            help: "Replies that were not allowed or went nowhere.", isDetail: true),
         RouteMetric(
-            path: \.connectionsOpened, name: "martlet_apns_connections_opened_total", help: "APNs connections opened."),
+            path: \.connectionsOpened, name: "martlet_apns_connections_opened_total", help: "APNs connections opened.",
+            isDetail: true),
         RouteMetric(
             path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
             help: "APNs connections that could not be opened."),
         RouteMetric(
-            path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that ended with a GOAWAY."),
+            path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that ended with a GOAWAY.",
+            isDetail: true),
     ]
 
-    /// The whole-number gauges that are written per route.
+    /// The whole-number gauges of a route.
     static let gauges: [RouteMetric] = [
         RouteMetric(
             path: \.waiting, name: "martlet_notifications_waiting", help: "Notifications waiting for a stream."),
         RouteMetric(
             path: \.suspects, name: "martlet_jobs_suspect",
-            help: "Jobs that came back often, and wait to be taken up one at a time."),
+            help: "Jobs that came back often, and wait to be taken up one at a time.", isDetail: true),
         RouteMetric(
             path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
         RouteMetric(
@@ -59,19 +65,29 @@ extension RouteCounters {
             help: "Usable APNs connections; the first job opens the first."),
         RouteMetric(
             path: \.coolingTokens, name: "martlet_tokens_cooling",
-            help: "Device tokens that wait until APNs takes notifications for them again."),
+            help: "Device tokens that wait until APNs takes notifications for them again.", isDetail: true),
         RouteMetric(
-            path: \.streamLimit, name: "martlet_apns_stream_limit", help: "Streams that APNs allows on all connections."
+            path: \.streamLimit, name: "martlet_apns_stream_limit",
+            help: "Streams that APNs allows on all connections.", isDetail: true
         ),
     ]
 }
 
 /// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
+///
+/// A route makes 24 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
+/// as one sum over all routes. Where details are wanted, these metrics get the label `route`, and retries the label
+/// `tier`. Details change no name and no sum.
 struct LaneMetricsWriter {
+    /// The labels of a sample and what was counted for them.
+    private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
+
     /// The routes' names, by position.
     let routes: [String]
     /// The tiers' names, by position.
     let tiers: [String]
+    /// Whether everything is written by route.
+    var isDetailed = false
 
     /// Writes all families of the lanes.
     func write(_ snapshots: [LaneSnapshot], to text: inout MetricsText) {
@@ -83,59 +99,80 @@ struct LaneMetricsWriter {
                 if totals[index] == nil { totals[index] = counters } else { totals[index]?.add(counters) }
             }
         }
-        let named = zip(routes, totals).map { ($0, $1 ?? RouteCounters(tiers: tiers.count)) }
-        writeRoutes(named, to: &text)
+        let named = zip(routes, totals).map { name, counters in
+            (labels: [("route", name)], counters: counters ?? RouteCounters(tiers: tiers.count))
+        }
+        writeRoutes(named, details: isDetailed ? named : [([], sum(of: named))], to: &text)
         writeLanes(snapshots.map(\.lane), to: &text)
     }
 
-    private func writeRoutes(_ routes: [(String, RouteCounters)], to text: inout MetricsText) {
-        let outcomes = "martlet_notifications_total"
-        text.family(outcomes, .counter, "Notifications with a final outcome.")
-        for (route, counters) in routes {
-            let label = [("route", route)]
-            text.sample(outcomes, label + [("outcome", "accepted"), ("reason", "")], counters.outcomes.accepted)
-            for entry in counters.outcomes.entries {
-                let labels = label + [("outcome", entry.outcome.rawValue), ("reason", entry.reason)]
-                text.sample(outcomes, labels, entry.count)
-            }
-        }
+    private func sum(of routes: [Sample]) -> RouteCounters {
+        routes.reduce(into: RouteCounters(tiers: tiers.count)) { $0.add($1.counters) }
+    }
+
+    private func writeRoutes(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
+        writeOutcomes(routes, details: details, to: &text)
         text.family("martlet_retries_total", .counter, "Notifications that go into retry copies.")
-        for (route, counters) in routes {
+        for (labels, counters) in routes {
+            guard isDetailed else {
+                text.sample("martlet_retries_total", labels, counters.retries.reduce(0, +))
+                continue
+            }
             for (tier, count) in zip(tiers, counters.retries) {
-                text.sample("martlet_retries_total", [("route", route), ("tier", tier)], count)
+                text.sample("martlet_retries_total", labels + [("tier", tier)], count)
             }
         }
         for (metrics, kind) in [(RouteCounters.counters, MetricKind.counter), (RouteCounters.gauges, .gauge)] {
             for metric in metrics {
                 text.family(metric.name, kind, metric.help)
-                for (route, counters) in routes {
-                    text.sample(metric.name, [("route", route)], counters[keyPath: metric.path])
+                for (labels, counters) in metric.isDetail ? details : routes {
+                    text.sample(metric.name, labels, counters[keyPath: metric.path])
                 }
             }
         }
         text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
-        for (route, counters) in routes {
-            text.sample("martlet_route_parked", [("route", route)], counters.isParked ? 1 : 0)
+        for (labels, counters) in routes {
+            text.sample("martlet_route_parked", labels, counters.isParked ? 1 : 0)
         }
         text.family(
             "martlet_apns_clock_skew_seconds", .gauge, "How far this clock is ahead of APNs', where APNs told its time."
         )
-        for (route, counters) in routes {
+        for (labels, counters) in routes {
             guard let skew = counters.clockSkew else { continue }
-            text.sample("martlet_apns_clock_skew_seconds", [("route", route)], skew)
+            text.sample("martlet_apns_clock_skew_seconds", labels, skew)
         }
         let limits = "martlet_route_limited_by"
         text.family(limits, .gauge, "What keeps the route from pushing more: 1 for the present limit.")
-        for (route, counters) in routes {
+        for (labels, counters) in routes {
             for limit in RouteLimit.allCases {
-                text.sample(
-                    limits, [("route", route), ("limit", limit.rawValue)], counters.limitedBy == limit ? 1 : 0)
+                text.sample(limits, labels + [("limit", limit.rawValue)], counters.limitedBy == limit ? 1 : 0)
             }
         }
-        writeHistograms(routes, to: &text)
+        writeHistograms(details, to: &text)
     }
 
-    private func writeHistograms(_ routes: [(String, RouteCounters)], to text: inout MetricsText) {
+    /// Writes each outcome from the start with 0, because Prometheus does not see the increase of a series that begins
+    /// with 1. A reason appears with its first notification: there are too many of them.
+    private func writeOutcomes(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
+        let outcomes = "martlet_notifications_total"
+        text.family(outcomes, .counter, "Notifications with a final outcome.")
+        for (labels, counters) in routes {
+            for outcome in Outcome.allCases {
+                text.sample(
+                    outcomes, labels + [("outcome", outcome.rawValue)], counters.outcomes.count(of: outcome))
+            }
+        }
+        let reasons = "martlet_notification_reasons_total"
+        text.family(reasons, .counter, "Notifications that were not accepted, by reason, from each reason's first on.")
+        for (labels, counters) in details {
+            for entry in counters.outcomes.entries {
+                let reason = [("outcome", entry.outcome.rawValue), ("reason", entry.reason)]
+                text.sample(reasons, labels + reason, entry.count)
+            }
+        }
+    }
+
+    private func writeHistograms(_ samples: [Sample], to text: inout MetricsText) {
         let histograms: [(String, String, (RouteCounters) -> DurationHistogram)] = [
             ("martlet_apns_request_duration_seconds", "From sending a request to its answer.", { $0.requestDuration }),
             ("martlet_queue_age_seconds", "From the producer's time stamp to delivery here.", { $0.queueAge }),
@@ -143,7 +180,7 @@ struct LaneMetricsWriter {
         ]
         for (name, help, histogram) in histograms {
             text.family(name, .histogram, help)
-            for (route, counters) in routes { text.sample(name, [("route", route)], histogram(counters)) }
+            for (labels, counters) in samples { text.sample(name, labels, histogram(counters)) }
         }
     }
 

@@ -217,6 +217,12 @@ package struct OutcomeCounts: Sendable {
 
     private static let other = Reason(rawValue: "other")
 
+    /// How many notifications had an outcome, whatever the reason.
+    func count(of outcome: Outcome) -> Int {
+        guard outcome != .accepted else { return accepted }
+        return entries.reduce(0) { $0 + ($1.outcome == outcome ? $1.count : 0) }
+    }
+
     /// Adds counts made elsewhere.
     mutating func add(_ more: OutcomeCounts) {
         accepted += more.accepted

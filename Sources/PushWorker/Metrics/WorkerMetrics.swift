@@ -14,10 +14,14 @@ package struct WorkerMetrics: Sendable {
     ///   - routes: The routes' names, in the order of the configuration; the one for jobs that nobody claims comes by
     ///     itself.
     ///   - tiers: The retry tiers' names, in the order of the configuration.
-    package init(registry: MetricsRegistry, build: [(String, String)], routes: [String], tiers: [String]) {
+    ///   - isDetailed: Whether reasons, tiers, histograms and rarer counters are written for each route.
+    package init(
+        registry: MetricsRegistry, build: [(String, String)], routes: [String], tiers: [String],
+        isDetailed: Bool = false
+    ) {
         self.registry = registry
         self.build = build
-        lanes = LaneMetricsWriter(routes: routes + [WorkerBuilder.unrouted], tiers: tiers)
+        lanes = LaneMetricsWriter(routes: routes + [WorkerBuilder.unrouted], tiers: tiers, isDetailed: isDetailed)
     }
 
     /// Writes the text.
