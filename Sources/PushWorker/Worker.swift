@@ -82,6 +82,7 @@ package final class Worker: Sendable {
     /// is asked for, or the task is cancelled.
     package func run() async throws {
         let journal = openJournal()
+        warnOfMemory()
         for lane in lanes {
             var settings = lane.settings
             settings.journal = journal
@@ -132,6 +133,14 @@ package final class Worker: Sendable {
                 "the journal is off: after a crash more will be pushed twice", metadata: ["error": "\(error.message)"])
             return nil
         }
+    }
+
+    /// Says where so many queues may hold more than the memory for jobs.
+    private func warnOfMemory() {
+        guard let settings = lanes.first?.settings, settings.prefetch == nil,
+            let problem = settings.memory.problem
+        else { return }
+        logger.warning("the memory for jobs is small for so many queues", metadata: ["detail": "\(problem)"])
     }
 
     private func drain() {

@@ -48,6 +48,9 @@ struct WorkerBuilder {
                 lanes[share.lane].routes.append(here)
             }
         }
+        let queues = lanes.reduce(0) { $0 + $1.routes.reduce(0) { $0 + $1.queues.count } }
+        let memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
+        for index in lanes.indices { lanes[index].memory = memory }
         return lanes.filter { !$0.routes.isEmpty }
     }
 

@@ -4,7 +4,7 @@
 // worker's ratio to it is what being a worker costs. The lean floor does the same work with rabbitmq-c as a codec only:
 // its sends and reads are its own (lean.c), and the rest of it is the floor's.
 //
-//   floor publish AMQP_PORT raw|enveloped|multicast COUNT [ROUTES [RATE]]
+//   floor publish AMQP_PORT raw|large|enveloped|multicast COUNT [ROUTES [RATE]]
 //                                           fill the queues of so many routes in turn, confirmed; so many a second
 //   floor work AMQP_PORT HTTP2_PORT COUNT   be the floor; prints one line of figures
 //   floor lean AMQP_PORT HTTP2_PORT COUNT   be the lean floor
@@ -30,7 +30,7 @@
 
 #include "lean.h"
 
-enum { BODY = 280, WINDOW = 2000, PREFETCH = 1500, STREAMS = 1000, RECORD = 16384, TOKENS = 100 };
+enum { BODY = 280, LARGE = 4096, WINDOW = 2000, PREFETCH = 1500, STREAMS = 1000, RECORD = 16384, TOKENS = 100 };
 static const char topic[] = "com.example.bench", key_prefix[] = "development.normal.";
 static const char queue[] = "apns.q.jobs.bench", id[] = "eabeae54-14a8-11e5-b60b-1697f925ec7b";
 
@@ -98,9 +98,11 @@ static void sleep_until(double moment) {
 static void publish_jobs(int port, const char *form, long count, long routes, double rate) {
   amqp_connection_state_t c = broker(port);
   amqp_confirm_select(c, 1);
-  char token[65], payload[BODY + 1], *body = malloc(65536); size_t length = BODY;
+  /* A large job is a raw one with as much payload as APNs takes. */
+  int large = !strcmp(form, "large"), raw = large || !strcmp(form, "raw"), multicast = !strcmp(form, "multicast");
+  char token[65], payload[LARGE + 1], *body = malloc(65536); size_t length = large ? LARGE : BODY;
   int n = snprintf(payload, sizeof payload, "{\"aps\":{\"alert\":{\"title\":\"Order shipped\",\"body\":\"");
-  memset(payload + n, 'x', BODY - n); memcpy(payload + BODY - 4, "\"}}}", 5);
+  memset(payload + n, 'x', length - n); memcpy(payload + length - 4, "\"}}}", 5);
   device_token(token, 0);
   char job_key[96], *job_topic = job_key + sizeof key_prefix - 1;
   route_key(job_key, sizeof job_key, 0);
@@ -108,7 +110,6 @@ static void publish_jobs(int port, const char *form, long count, long routes, do
                              header_text("apns-push-type", "alert"), header_int("apns-priority", 10)};
   amqp_basic_properties_t p = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG | AMQP_BASIC_CONTENT_TYPE_FLAG,
                                .delivery_mode = 2, .content_type = text("application/json")};
-  int raw = !strcmp(form, "raw"), multicast = !strcmp(form, "multicast");
   if (raw) { p._flags |= AMQP_BASIC_HEADERS_FLAG; p.headers = (amqp_table_t){4, h}; p.content_type = text("application/vnd.apns.payload+json"); }
   char unique[37];
   /* Ids of its own for each filling: a job that looks like one that was pushed lately may be taken for its redelivery. */
@@ -122,7 +123,7 @@ static void publish_jobs(int port, const char *form, long count, long routes, do
     }
     snprintf(unique, sizeof unique, "%08lx-14a8-41e5-b60b-1697f925ec7b", (first + i) & 0xffffffff);
     p.message_id = text(unique);
-    if (raw) memcpy(body, payload, BODY);
+    if (raw) memcpy(body, payload, length);
     else {
       int k;
       if (multicast) {

@@ -1,5 +1,6 @@
-"""Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker."""
-import collections, os, re, shutil, statistics, subprocess, sys, time
+"""Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker, and the
+memory for their jobs."""
+import collections, os, re, shutil, signal, statistics, subprocess, sys, time
 
 from stack import footprint, memory
 
@@ -8,6 +9,9 @@ from stack import footprint, memory
 TRICKLE, TRICKLE_SECONDS = 300, 5
 # How long a worker idles beside many routes, and how many rounds of that are enough: connecting takes most of the time.
 IDLE_SECONDS, ROUTE_ROUNDS = 10, 3
+# From how many jobs each route learns how large its jobs are, and for how long what a worker holds must stay the same to be
+# all that it takes, and may take to get there.
+LEARNED, STEADY_SECONDS, FILLING_SECONDS = 128, 3, 40
 
 
 def median(rows, key):
@@ -179,3 +183,46 @@ def first_jobs(bench, configuration, count):
     threads, began, worker = [0], time.monotonic(), bench.start_worker(configuration)
     bench.await_results(worker, count, 60 + count, lambda: threads.append(footprint(worker.pid)["threads"]))
     return time.monotonic() - began, max(threads), worker
+
+
+# ---- memory ----
+
+def job_memory(bench):
+    """One worker with many busy routes and payloads of 4 KiB, while APNs answers nothing and then everything: its memory
+    beside what the configuration allows its jobs. Fails where it holds more."""
+    count, budget = bench.arguments.busy, bench.arguments.budget
+    # Requests wait for as long as it takes, and connections do not.
+    configuration = bench.configure(f"busy{count}", routes=count, more=f"memory: {{ jobs: {budget}MiB }}\n",
+                                    apns=", request_timeout: 5m, connect_rate: 16, connect_burst: 32")
+    bench.declare(configuration)
+    _, _, worker = first_jobs(bench, configuration, count)
+    bench.purge()
+    bench.fill("large", count * LEARNED, routes=count)
+    bench.await_results(worker, count * LEARNED, 300)
+    bench.purge()
+    quiet, peak = memory(worker.pid)["RssAnon"], {"RssAnon": 0, "held": 0}
+    bench.nghttpd.send_signal(signal.SIGSTOP)
+    # Twice what it may hold.
+    jobs = (2 * budget << 20) // 4096
+    bench.fill("large", jobs, routes=count)
+    began = changed = time.monotonic()
+    while time.monotonic() - changed < STEADY_SECONDS and time.monotonic() - began < FILLING_SECONDS:
+        held = bench.value("martlet_jobs_in_flight_bytes") / 2**20
+        if held > peak["held"]:
+            changed = time.monotonic()
+        peak = {"RssAnon": max(peak["RssAnon"], memory(worker.pid)["RssAnon"]), "held": max(peak["held"], held)}
+        time.sleep(0.1)
+    frozen = peak["RssAnon"]
+    bench.nghttpd.send_signal(signal.SIGCONT)
+    began = time.monotonic()
+    bench.await_results(worker, jobs, 300, lambda: peak.update(RssAnon=max(peak["RssAnon"], memory(worker.pid)["RssAnon"])))
+    rate = jobs / (time.monotonic() - began)
+    bench.leave(worker)
+    print(f"\n{count} busy routes, payloads of 4 KiB, memory.jobs {budget} MiB, MiB")
+    for name, value in (("RssAnon before", quiet), ("RssAnon while APNs is silent", frozen),
+                        ("RssAnon, at most", peak["RssAnon"]), ("jobs held, at most", peak["held"])):
+        print(f"{name:28} {value:8.1f} {value / budget:7.2f} × memory.jobs", flush=True)
+    print(f"{'jobs per second afterwards':28} {rate:8.0f}", flush=True)
+    if peak["held"] > budget:
+        sys.exit("bench: the worker holds more jobs than memory.jobs allows")
+    return {"quiet": quiet, "frozen": frozen, "rate": rate, **peak}

@@ -70,6 +70,7 @@ struct ConfigurationTests {
         #expect(configuration.apns.requestTimeout == .seconds(30))
         #expect(configuration.lanes == .automatic)
         #expect(configuration.prefetch == .automatic)
+        #expect(configuration.jobMemory == 256 << 20)
         #expect(configuration.retry.tiers == [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1800)])
         #expect(configuration.retry.maxAttempts == 6)
         #expect(configuration.retry.maxAge == .seconds(21600))
@@ -162,6 +163,7 @@ struct ConfigurationTests {
               - { name: b, environment: development, topics: com.example.a, credential: k }
             lanes: 4
             prefetch: 64
+            memory: { jobs: 1GiB }
             retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
             results: { device_token: omit, queues: 4 }
             replies: { allow: "." }
@@ -186,6 +188,7 @@ struct ConfigurationTests {
         #expect(configuration.routes[1].topics == ["com.example.a"])
         #expect(configuration.lanes == .fixed(4))
         #expect(configuration.prefetch == .fixed(64))
+        #expect(configuration.jobMemory == 1 << 30)
         #expect(configuration.retry.tiers == [.milliseconds(50), .seconds(90)])
         #expect(configuration.results.deviceToken == .omit)
         #expect(configuration.adminListen == nil)
@@ -213,6 +216,11 @@ struct ConfigurationTests {
         ("lanes: many", "8: lanes: \"many\" is neither \"auto\" nor a whole number"),
         ("lanes: 0", "8: lanes: 0 is out of range: 1 to 256"),
         ("prefetch: 70000", "11: prefetch: 70000 is out of range: 1 to 65535"),
+        ("memory: { jobs: 15MiB }", "17: memory.jobs: 15MiB is out of range: 16MiB to 1TiB"),
+        (
+            "memory: { jobs: 256 }",
+            "17: memory.jobs: \"256\" is not a size: write a whole number and a unit, as in 512KiB, 256MiB or 2GiB"
+        ),
         (
             "broker: { heartbeat: 15 }",
             "22: broker.heartbeat: \"15\" is not a duration: write a whole number and a unit, as in 250ms, 15s, 1m or 6h"

@@ -51,9 +51,12 @@ struct DeliveryLedgerTests {
         var ledger = ledger(deliveries: 4)
         let jobs = try (1...4).map { try job($0) }
         for job in jobs { ledger.took(job) }
+        let bytes = jobs[0].job.bytes.count
+        #expect(ledger.bytes == 4 * bytes)
         ledger.requeue(jobs[1], at: Self.moment(0))
         ledger.finish(jobs[0], at: Self.moment(0))
         ledger.reject(jobs[2], at: Self.moment(0))
+        #expect(ledger.bytes == bytes)
         #expect(ledger.unacknowledged == 2 && !ledger.isSettled)
         #expect(ledger.decide(at: Self.moment(1), flush: false) == 0, "it waits for company")
         #expect(ledger.decide(at: Self.moment(5), flush: false) == 1)

@@ -238,6 +238,9 @@ struct RouteBreakerTests {
 
 @Suite("A route's credit", .timeLimit(.minutes(1)))
 struct RouteCreditTests {
+    /// Enough for any window of small messages.
+    private static let share = 32 << 20
+
     /// A credit that has seen many messages of one notification each.
     private func credit(rate: Double? = nil) -> RouteCredit {
         var credit = RouteCredit(fixed: nil, rate: rate)
@@ -248,30 +251,33 @@ struct RouteCreditTests {
     @Test("before a body was seen, all are taken for the largest; small ones open the window soon")
     func unknown() {
         var credit = RouteCredit(fixed: nil, rate: nil)
-        #expect(credit.wanted(streams: 1_000) == 128)
+        #expect(credit.wanted(streams: 1_000, share: Self.share) == 96)
         for _ in 0..<64 { credit.arrived(notifications: 1, bytes: 500) }
-        #expect(credit.wanted(streams: 1_000) == 1_500)
+        #expect(credit.wanted(streams: 1_000, share: Self.share) == 1_500)
     }
 
     @Test(
         "prefetch is one and a half times the streams, within bounds",
         arguments: [(0, 32), (1, 32), (21, 32), (100, 150), (1_000, 1_500), (4_000, 2_000)])
     func single(streams: Int, wanted: Int) {
-        #expect(credit().wanted(streams: streams) == wanted)
+        #expect(credit().wanted(streams: streams, share: Self.share) == wanted)
     }
 
     @Test("a fixed prefetch is kept")
-    func fixed() { #expect(RouteCredit(fixed: 7, rate: nil).wanted(streams: 1_000) == 7) }
+    func fixed() {
+        let credit = RouteCredit(fixed: 7, rate: nil)
+        #expect(credit.wanted(streams: 1_000, share: 1) == 7 && credit.demand(streams: 1_000) == 0)
+    }
 
     @Test("five minutes of the rate is the most a worker holds")
-    func rate() { #expect(credit(rate: 0.5).wanted(streams: 1_000) == 150) }
+    func rate() { #expect(credit(rate: 0.5).wanted(streams: 1_000, share: Self.share) == 150) }
 
     @Test("five minutes of the rate are counted in notifications, and one message is held in any case")
     func multicastRate() {
         for (rate, expected) in [(10.0, 3), (1.0, 1), (0.1, 1)] {
             var credit = credit(rate: rate)
             for _ in 0..<200 { credit.arrived(notifications: 1_000, bytes: 100_000) }
-            #expect(credit.wanted(streams: 100_000) == expected)
+            #expect(credit.wanted(streams: 100_000, share: Self.share) == expected)
         }
     }
 
@@ -279,15 +285,26 @@ struct RouteCreditTests {
     func multicast() {
         var credit = RouteCredit(fixed: nil, rate: nil)
         for _ in 0..<200 { credit.arrived(notifications: 100, bytes: 9_000) }
-        let wanted = credit.wanted(streams: 1_000)
+        let wanted = credit.wanted(streams: 1_000, share: Self.share)
         #expect((15...16).contains(wanted))
     }
 
-    @Test("large bodies are bounded by bytes")
-    func bytes() {
+    @Test(
+        "messages fill three quarters of their share, and one is held in any case",
+        arguments: [(1 << 30, 1_500), (4 << 20, 12), (1 << 20, 3), (512 << 10, 1), (1, 1)])
+    func bytes(share: Int, wanted: Int) {
         var credit = RouteCredit(fixed: nil, rate: nil)
         for _ in 0..<200 { credit.arrived(notifications: 1, bytes: 256 << 10) }
-        #expect(credit.wanted(streams: 1_000) <= 130)
+        #expect(credit.wanted(streams: 1_000, share: share) == wanted)
+        #expect(credit.bytes(of: wanted) <= share)
+    }
+
+    @Test("the share that is asked for has room for the window that the streams need")
+    func demand() {
+        let credit = credit()
+        let demand = credit.demand(streams: 1_000)
+        #expect(credit.wanted(streams: 1_000, share: demand + 1_000) == 1_500)
+        #expect((1_000_000...1_010_000).contains(demand))
     }
 
     @Test("only a change by half or double is worth a new consumer")

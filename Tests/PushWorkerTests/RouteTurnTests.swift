@@ -18,7 +18,9 @@ struct RouteTurnTests {
     }
 
     /// A route without connections that publishes nowhere.
-    private func route() throws -> Route {
+    private func route(_ credit: RouteCredit = RouteCredit(fixed: 50, rate: nil), memory: SharedMemoryBudget? = nil)
+        throws -> Route
+    {
         let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
         publisher.confirmsSelected(Publisher.mainChannel)
         let table = RoutesTable(routes: [
@@ -26,9 +28,10 @@ struct RouteTurnTests {
         ])
         return Route(
             name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 50, rate: nil),
+            credit: credit,
             surroundings: Route.Surroundings(
-                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$")))
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
+                memory: memory ?? SharedMemoryBudget()))
     }
 
     private func delivery(_ tag: UInt64) -> Delivery {
@@ -62,6 +65,26 @@ struct RouteTurnTests {
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
+    }
+
+    @Test("of two busy routes the first has most of the memory for jobs until the second comes, and half from then on")
+    func sharesMemory() throws {
+        let mebibyte = 1 << 20
+        let memory = SharedMemoryBudget(bytes: 64 * mebibyte, queues: 16)
+        let routes = try (0..<2).map { _ in try route(RouteCredit(fixed: nil, rate: nil), memory: memory) }
+        for route in routes {
+            consume(route)
+            #expect(route.delivered(delivery(1), at: Self.moment(1)))
+            _ = route.turn(at: Self.moment(1), LaneCondition())
+        }
+        let (first, second) = (routes[0], routes[1])
+        #expect(first.memory.lent == 32 * mebibyte && second.memory.lent == 0)
+        // Sizes are taken for the largest while few are known.
+        #expect((100...110).contains(first.consumer.wantedPrefetch) && second.consumer.wantedPrefetch == 6)
+        for route in [first, first, second] { _ = route.turn(at: Self.moment(1), LaneCondition()) }
+        for route in routes {
+            #expect(route.memory.lent == 16 * mebibyte && (50...60).contains(route.consumer.wantedPrefetch))
+        }
     }
 
     @Test("a job goes back once the consumer is cancelled, not before, and is owed to the broker")

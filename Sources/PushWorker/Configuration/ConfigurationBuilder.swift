@@ -33,6 +33,8 @@ struct ConfigurationBuilder {
             routes: routes,
             lanes: root.value("lanes", default: .automatic, SettingParsers.automatic(1...256)),
             prefetch: root.value("prefetch", default: .automatic, SettingParsers.automatic(1...65535)),
+            jobMemory: root.section("memory").value(
+                "jobs", default: MemoryBudget.standard, SettingParsers.size(MemoryBudget.range)),
             retry: retry(root.section("retry")),
             results: results(root.section("results")),
             repliesAllow: replies(root.section("replies")),

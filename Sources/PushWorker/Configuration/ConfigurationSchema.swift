@@ -84,6 +84,7 @@ enum ConfigurationSchema {
             ])),
         ConfigurationKey("lanes"),
         ConfigurationKey("prefetch"),
+        ConfigurationKey("memory", .section([ConfigurationKey("jobs")])),
         ConfigurationKey(
             "retry",
             .section([

@@ -72,6 +72,22 @@ enum SettingParsers {
         }
     }
 
+    /// A number of bytes within limits, written as in `512KiB`, `256MiB` or `2GiB`.
+    static func size(_ range: ClosedRange<Int>) -> (String) throws(Rejection) -> Int {
+        { (text: String) throws(Rejection) -> Int in
+            guard let value = SizeText.parse(text) else {
+                throw Rejection(
+                    "\"\(text)\" is not a size: write a whole number and a unit, as in 512KiB, 256MiB or 2GiB")
+            }
+            guard range.contains(value) else {
+                throw Rejection(
+                    "\(text) is out of range: \(SizeText.write(range.lowerBound)) to "
+                        + SizeText.write(range.upperBound))
+            }
+            return value
+        }
+    }
+
     /// One of the cases of an enumeration.
     static func choice<Choice: RawRepresentable & CaseIterable>(
         _ type: Choice.Type

@@ -21,6 +21,8 @@ package struct WorkerConfiguration: Sendable {
     package var lanes: AutomaticOr<Int>
     /// How many unacknowledged jobs the broker may hand out per queue of a route and lane.
     package var prefetch: AutomaticOr<Int>
+    /// How many bytes of jobs, headers and bodies, the worker may hold on all routes and lanes.
+    package var jobMemory: Int
     /// When and how often a notification is tried again.
     package var retry: RetryConfiguration
     /// What results look like.

@@ -65,8 +65,8 @@ extension Lane {
     func makeRoutes() -> [Route] {
         let surroundings = Route.Surroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
-            journal: journal,
-            earlier: settings.journal, tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
+            journal: journal, earlier: settings.journal, memory: settings.memory, tell: settings.tell,
+            open: { [unowned self] in open($1, of: $0) })
         return settings.routes.enumerated().map { position, route in
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,

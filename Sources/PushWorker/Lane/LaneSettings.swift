@@ -61,6 +61,8 @@ struct LaneSettings: Sendable {
     var resultsQueues = 1
     /// A fixed prefetch, or nil to follow the connections.
     var prefetch: Int?
+    /// The memory for jobs, which all lanes of the worker share.
+    var memory = SharedMemoryBudget()
     /// How long a request may stay without an answer.
     var requestTimeout: Duration
     /// After how much silence a connection to APNs is asked whether it lives.

@@ -61,6 +61,10 @@ extension RouteCounters {
         RouteMetric(
             path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
         RouteMetric(
+            path: \.bytesInFlight, name: "martlet_jobs_in_flight_bytes",
+            help: "Bytes of jobs, headers and bodies, delivered and not acknowledged: see memory.jobs.", isDetail: true
+        ),
+        RouteMetric(
             path: \.connections, name: "martlet_apns_connections",
             help: "Usable APNs connections; the first job opens the first."),
         RouteMetric(

@@ -43,6 +43,8 @@ package struct RouteCounters: Sendable {
     package var inFlight = 0
     /// Jobs now delivered and not acknowledged.
     package var unacknowledged = 0
+    /// The length of the messages of these jobs now, in bytes.
+    package var bytesInFlight = 0
     /// Connections now usable.
     package var connections = 0
     /// Streams that could now be opened in all.

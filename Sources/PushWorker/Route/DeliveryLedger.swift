@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import EventLoop
+internal import PushModel
 
 /// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
 ///
@@ -31,6 +32,8 @@ struct DeliveryLedger {
     private var debts = Deque<Debt>()
     /// Jobs that are not settled yet.
     private var jobs = SlotTable<JobInFlight>()
+    /// The length of their messages, in bytes.
+    private(set) var bytes = 0
     /// Whether the channel is open, so that deliveries can be settled.
     private(set) var isOpen = false
     /// Which channel opening it is.
@@ -102,7 +105,10 @@ struct DeliveryLedger {
     mutating func delivered(_ tag: UInt64) -> Bool { tracker.delivered(tag) }
 
     /// Notes that a delivery became a job, or was taken over by one.
-    mutating func took(_ job: JobInFlight) { job.slot = jobs.insert(job) }
+    mutating func took(_ job: JobInFlight) {
+        job.slot = jobs.insert(job)
+        bytes += job.job.bytes.count
+    }
 
     /// Whether a job that is not settled yet is as wanted; looks at all of them.
     func contains(where isWanted: (JobInFlight) -> Bool) -> Bool { jobs.contains(where: isWanted) }
@@ -144,6 +150,7 @@ struct DeliveryLedger {
     mutating func leave(_ job: JobInFlight) {
         guard let slot = job.slot.take() else { return }
         _ = jobs.remove(slot)
+        bytes -= job.job.bytes.count
     }
 
     // MARK: Settling

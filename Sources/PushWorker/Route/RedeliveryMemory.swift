@@ -52,9 +52,8 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// How many jobs of ended generations are remembered for each lane; the oldest are forgotten first, which costs
     /// duplicates.
     static var limit: Int { 4 * RecentSettlements<Key>.capacity }
-    /// How many bytes of messages are kept for jobs that are still being worked on, for each lane as many as one prefetch
-    /// window.
-    static var byteLimit: Int { RouteCredit.byteCeiling }
+    /// How many bytes of messages are kept for jobs that are still being worked on, for each lane.
+    static var byteLimit: Int { 32 << 20 }
     /// For how long with a channel what an ended generation left behind is remembered.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
     /// How far apart in time channels are lost together: what comes back to the queue when the first one is gone is on its

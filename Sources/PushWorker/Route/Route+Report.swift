@@ -33,6 +33,7 @@ extension Route {
         counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
         counters.inFlight = devices.inFlight
         counters.unacknowledged = ledger.unacknowledged
+        counters.bytesInFlight = ledger.bytes
         counters.connections = usable
         counters.streamLimit = pool?.streamLimit ?? 0
         if let pool {

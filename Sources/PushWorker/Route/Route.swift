@@ -32,6 +32,8 @@ final class Route {
         var journal: JournalWriter?
         /// What an earlier process noted; nil without a journal.
         var earlier: Journal?
+        /// The worker's memory for jobs.
+        var memory = SharedMemoryBudget()
         /// Tells another lane of the worker something; says whether it is there.
         var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
         /// Gives a destination of the route connections.
@@ -80,6 +82,8 @@ final class Route {
     var consumer: RouteConsumer
     /// Decides the prefetch.
     var credit: RouteCredit
+    /// What it uses of the worker's memory for jobs.
+    var memory: MemoryClaim
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
     /// Whether the other lanes know of suspects here.
@@ -125,6 +129,7 @@ final class Route {
         self.claim = claim
         self.credit = credit
         self.shared = shared
+        memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         self.surroundings = surroundings
@@ -171,6 +176,7 @@ final class Route {
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
         shareSuspects()
+        memory.follow(memoryUse, now: moment.monotonic)
         updateIntake(condition)
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
@@ -207,11 +213,28 @@ final class Route {
         case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
         case .full where intake.isNarrow || isUnconnected: consumer.wantedPrefetch = 1
         case .full:
-            let wanted = credit.wanted(streams: devices.pool?.streamLimit ?? RouteCredit.maximum)
+            let wanted = credit.wanted(streams: streams, share: memory.share)
             let current = consumer.currentPrefetch
-            if current == 0 || credit.isWorthChanging(from: current, to: wanted) { consumer.wantedPrefetch = wanted }
+            let isTooMuch = credit.bytes(of: current) > memory.share
+            if current == 0 || isTooMuch || credit.isWorthChanging(from: current, to: wanted) {
+                consumer.wantedPrefetch = wanted
+            }
         }
     }
+
+    /// What its jobs take of the memory that all routes share, and would take if they could.
+    private var memoryUse: MemoryClaim.Use {
+        let prefetch = consumer.currentPrefetch
+        // What is wanted now may be all that the broker knows, while nothing is consumed yet.
+        let mayArrive = max(prefetch, consumer.wantedPrefetch)
+        return MemoryClaim.Use(
+            demand: devices.breaker.intake == .full ? credit.demand(streams: streams) : 0,
+            isFull: prefetch > 0 && ledger.unacknowledged * 2 >= prefetch,
+            held: credit.bytes(of: max(mayArrive, ledger.unacknowledged / max(1, queues.count))))
+    }
+
+    /// How many streams its connections have, open or free; the most before the first connection.
+    private var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
     /// Whether no connection was opened yet: the job that opens it comes alone, for more would be given back where none
     /// is to be had, and be delivered once more each time.

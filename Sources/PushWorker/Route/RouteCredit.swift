@@ -3,9 +3,10 @@ internal import PushModel
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
-/// notifications rather than messages, and asks for no more messages than fit the ceiling of bytes, by the sizes of
-/// those that came before. What is on its way already when sizes jump is still taken: at worst one window of
-/// the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored. Pure.
+/// notifications rather than messages, and asks for no more messages than fit the queue's share of the worker's memory
+/// (``MemoryClaim``), by the sizes of those that came before. What is on its way already when sizes jump is still taken: at
+/// worst one window of the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored; only
+/// what takes more than its share is changed in any case. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.
     package static let minimum = 32
@@ -13,8 +14,9 @@ package struct RouteCredit {
     package static let maximum = 2_000
     /// Fewest messages when each carries many notifications.
     package static let multicastMinimum = 2
-    /// Bytes of messages, headers and bodies, that a route is to hold on one lane.
-    package static let byteCeiling = 32 << 20
+    /// How much of its share a queue is to fill: as long as the average size grows by no more than a third, its messages
+    /// still fit, and nothing has to be changed.
+    package static let fill = 0.75
 
     /// What configuration asks for: a number, or nil to follow the connections.
     private let fixed: Int?
@@ -44,14 +46,31 @@ package struct RouteCredit {
     }
 
     /// The prefetch wanted for the streams the route's connections have, open or free.
-    package func wanted(streams: Int) -> Int {
+    ///
+    /// - Parameters:
+    ///   - streams: How many there are.
+    ///   - share: How many bytes of messages, headers and bodies, one queue may hold. One message it may hold in any case,
+    ///     or the route would stand still.
+    package func wanted(streams: Int, share: Int) -> Int {
         if let fixed { return fixed }
+        return min(wanted(streams: streams), max(1, Int(Double(share) * Self.fill / max(1, bytesPerMessage))))
+    }
+
+    /// The share that a queue needs to keep so many streams busy, in bytes; 0 where the prefetch is fixed.
+    package func demand(streams: Int) -> Int {
+        fixed == nil ? Int(Double(wanted(streams: streams)) * bytesPerMessage / Self.fill) : 0
+    }
+
+    /// What so many messages of a queue take, in bytes; 0 for one, which it may hold whatever its size.
+    package func bytes(of messages: Int) -> Int { messages > 1 ? Int(Double(messages) * bytesPerMessage) : 0 }
+
+    /// The prefetch wanted for some streams, where nothing else limits it.
+    private func wanted(streams: Int) -> Int {
         let perMessage = max(1, notificationsPerMessage)
         let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
         let wanted = max(floor, Int((Double(streams) * 1.5 / perMessage).rounded(.up)))
-        let byBytes = max(Self.multicastMinimum, Int(Double(Self.byteCeiling) / max(1, bytesPerMessage)))
         let byRate = max(1, Int(min(rateCeiling / perMessage, Double(Self.maximum))))
-        return min(wanted, byBytes, byRate, Self.maximum)
+        return min(wanted, byRate, Self.maximum)
     }
 
     /// Whether changing from `current` is worth a new consumer: twice as much, or half as much.

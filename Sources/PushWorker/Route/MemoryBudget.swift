@@ -1,0 +1,158 @@
+internal import PushModel
+internal import Synchronization
+
+/// How a worker's memory for jobs is dealt out among the queues that its lanes consume.
+///
+/// Half of it is divided evenly: that part a queue has at all times. The other half is lent to queues that fill their part.
+/// Each gets what it asks for. Where that is more than there is, those that ask for most get the same, and the others what
+/// they ask for (max-min fairness). Queues ask for powers of two, and get powers of two: so only a change by half or double
+/// is one, and the level is found without a look at each queue. Pure.
+struct MemoryBudget {
+    /// What a worker has where the configuration says nothing, in bytes.
+    static let standard = 256 << 20
+    /// What it may have, in bytes: at least as much as 64 of the largest jobs.
+    static let range = (16 << 20)...(1 << 40)
+    /// The powers of two that may be asked for: 4 KiB, below which lending is not worth its trouble, to 512 GiB.
+    static let exponents = 12...39
+
+    /// All of it, in bytes.
+    let bytes: Int
+    /// How many queues there are on all lanes: one that several lanes consume counts for each of them.
+    let queues: Int
+    /// What each queue has at all times, in bytes.
+    let part: Int
+    /// What is lent now, in bytes; never more than half of the budget.
+    private(set) var lent = 0
+    /// How many queues ask for which power of two.
+    private var asking = [Int](repeating: 0, count: Self.exponents.upperBound + 1)
+
+    /// Divides the half that is divided evenly.
+    ///
+    /// - Parameters:
+    ///   - bytes: All of it.
+    ///   - queues: How many queues there are; taken for one where there are none.
+    init(bytes: Int, queues: Int) {
+        self.bytes = bytes
+        self.queues = max(1, queues)
+        part = bytes / 2 / self.queues
+    }
+
+    /// What there is to lend, in bytes.
+    private var common: Int { bytes / 2 }
+
+    /// Why the queues may hold more than the budget, for people; nil where they may not. Each takes one job whatever its
+    /// size, or a route would stand still.
+    var problem: String? {
+        let least = queues * JobDecoder.maximumBodyLength
+        guard least > bytes else { return nil }
+        return
+            "memory.jobs is \(SizeText.write(bytes)), and \(queues) queues hold \(SizeText.write(least)) with one job "
+            + "of the largest size each: set memory.jobs to that, or serve fewer routes with one worker, if jobs are "
+            + "that large"
+    }
+
+    /// The most that a queue may have lent, in bytes: a power of two, or 0 where too many ask.
+    var level: Int {
+        var (level, below, above) = (0, 0, asking.reduce(0, +))
+        for exponent in Self.exponents {
+            let bytes = 1 << exponent
+            guard below + above * bytes <= common else { break }
+            level = bytes
+            below += asking[exponent] * bytes
+            above -= asking[exponent]
+        }
+        return level
+    }
+
+    /// What could be lent at once, in bytes.
+    var free: Int { common - lent }
+
+    /// Some queues ask for another power of two than before.
+    ///
+    /// - Parameters:
+    ///   - exponent: What each asks for; nil for nothing.
+    ///   - former: What each asked for before.
+    ///   - queues: How many they are.
+    mutating func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
+        if let former { asking[former] -= queues }
+        if let exponent { asking[exponent] += queues }
+    }
+
+    /// Lends more to some queues, as far as there is some free, or takes back what they do not need.
+    ///
+    /// - Parameters:
+    ///   - bytes: What each is to have lent from now on.
+    ///   - former: What each has lent.
+    ///   - queues: How many they are.
+    /// - Returns: What each has lent now, in bytes.
+    mutating func lend(_ bytes: Int, insteadOf former: Int, queues: Int) -> Int {
+        let possible = former + free / queues
+        let given = bytes <= possible ? bytes : max(former, Self.powerOfTwo(within: possible))
+        lent += (given - former) * queues
+        return given
+    }
+
+    /// The largest power of two within a number that may be lent; 0 where there is none.
+    static func powerOfTwo(within bytes: Int) -> Int {
+        guard bytes >= 1 << exponents.lowerBound else { return 0 }
+        return 1 << min(exponents.upperBound, Int.bitWidth - 1 - bytes.leadingZeroBitCount)
+    }
+
+    /// The exponent of the smallest power of two that a number is within; nil for a number below 1.
+    static func exponent(covering bytes: Int) -> Int? {
+        guard bytes > 0 else { return nil }
+        return min(exponents.upperBound, max(exponents.lowerBound, Int.bitWidth - (bytes - 1).leadingZeroBitCount))
+    }
+}
+
+/// The memory for jobs that the lanes of a worker share. Safe on any thread.
+///
+/// A lock is taken where a route asks for another power of two, gets one, or gives one back; everything else is read
+/// without.
+final class SharedMemoryBudget: Sendable {
+    /// What each queue has at all times, in bytes.
+    let part: Int
+    /// See ``MemoryBudget/problem``.
+    let problem: String?
+    private let budget: Mutex<MemoryBudget>
+    private let latestLevel: Atomic<Int>
+    private let latestFree: Atomic<Int>
+
+    /// Nothing is lent yet.
+    ///
+    /// - Parameters:
+    ///   - bytes: All of it.
+    ///   - queues: How many queues there are on all lanes.
+    init(bytes: Int = MemoryBudget.standard, queues: Int = 1) {
+        let budget = MemoryBudget(bytes: bytes, queues: queues)
+        part = budget.part
+        problem = budget.problem
+        latestLevel = Atomic(budget.level)
+        latestFree = Atomic(budget.free)
+        self.budget = Mutex(budget)
+    }
+
+    /// The most that a queue may have lent, in bytes.
+    var level: Int { latestLevel.load(ordering: .relaxed) }
+    /// What could be lent at once, in bytes.
+    var free: Int { latestFree.load(ordering: .relaxed) }
+
+    /// See ``MemoryBudget/ask(for:insteadOf:queues:)``.
+    func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
+        change { $0.ask(for: exponent, insteadOf: former, queues: queues) }
+    }
+
+    /// See ``MemoryBudget/lend(_:insteadOf:queues:)``.
+    func lend(_ bytes: Int, insteadOf former: Int, queues: Int) -> Int {
+        change { $0.lend(bytes, insteadOf: former, queues: queues) }
+    }
+
+    private func change<Result: Sendable>(_ change: (inout MemoryBudget) -> Result) -> Result {
+        budget.withLock { budget in
+            let result = change(&budget)
+            latestLevel.store(budget.level, ordering: .relaxed)
+            latestFree.store(budget.free, ordering: .relaxed)
+            return result
+        }
+    }
+}
