@@ -53,18 +53,25 @@ extension PrivateBroker {
     /// shows counters of quorum queues as they were at their last tick.
     /// - Parameter virtualHost: Whose queues.
     /// - Returns: Counts by queue name.
-    /// - Throws: `LocalStackError` when the broker does not answer.
+    /// - Throws: `LocalStackError` when the broker does not answer, or answers nothing that can be read.
     package func queueCounts(virtualHost: String = "/") throws(LocalStackError) -> [String: QueueCounts] {
-        let text: String
-        do {
-            text = try control(["eval", Self.exactCounts(virtualHost: virtualHost)])
-        } catch {
-            // Another version of RabbitMQ may lack the functions asked above.
-            text = try control([
-                "list_queues", "--vhost", virtualHost, "--no-table-headers", "name", "messages_ready",
-                "messages_unacknowledged",
-            ])
+        let expression = Self.exactCounts(virtualHost: virtualHost)
+        var failure = LocalStackError(.programFailed, "rabbitmqctl listed no queues")
+        // A queue that elects its leader at this moment answers the second time.
+        for _ in 0..<3 {
+            do throws(LocalStackError) {
+                let text = try control(["eval", expression])
+                // The expression's own value ends what it wrote.
+                if text.hasSuffix("ok\n") { return Self.counts(in: text) }
+                failure = LocalStackError(.programFailed, "rabbitmqctl answered no list of queues: \(text.suffix(200))")
+            } catch {
+                failure = error
+            }
         }
+        throw failure
+    }
+
+    private static func counts(in text: String) -> [String: QueueCounts] {
         var counts: [String: QueueCounts] = [:]
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: "\t")

@@ -107,10 +107,14 @@ extension LocalRun {
     }
 
     /// What the job queues hold at this moment, together.
+    /// - Throws: `LocalStackError` where the broker does not list one of them.
     func jobCounts() async throws -> QueueCounts {
         let counts = try await queueCounts()
-        return apps.reduce(into: QueueCounts(ready: 0, unacknowledged: 0)) { sum, app in
-            guard let queue = counts[TopologyNames.jobQueue(route: app.route)] else { return }
+        return try apps.reduce(into: QueueCounts(ready: 0, unacknowledged: 0)) { sum, app in
+            let name = TopologyNames.jobQueue(route: app.route)
+            guard let queue = counts[name] else {
+                throw LocalStackError(.programFailed, "the broker does not list the queue \(name)")
+            }
             sum.ready += queue.ready
             sum.unacknowledged += queue.unacknowledged
         }

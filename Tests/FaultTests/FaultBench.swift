@@ -33,7 +33,9 @@ enum FaultBench {
             "fault \(row.number) \(row.fault): \(row.jobs) jobs, \(row.lost) lost, \(row.twice) pushed twice,",
             "\(row.held) held, ready after \(row.recovery.map { "\($0) s" } ?? "-"), \(row.memory) MiB,",
             "\(row.seconds) s \(row.figures.joined(separator: ", "))")
-        #expect(row.problems.isEmpty, "\(fault.testDescription), seed \(row.seed)")
+        #expect(
+            row.problems.isEmpty,
+            "\(fault.testDescription), seed \(row.seed), \(row.held) held, \(row.recoveries) recoveries")
     }
 
     /// A duration in seconds, to a hundredth.

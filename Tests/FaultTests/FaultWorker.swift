@@ -58,9 +58,7 @@ final class FaultWorker: Sendable {
     ///   - name: The metric's name.
     ///   - labels: Text that must be among the labels, for example `kind="blocked"`.
     func metric(_ name: String, _ labels: String = "") throws -> Double {
-        let (status, body) = try get("/metrics", within: .seconds(10))
-        guard status == 200 else { throw FaultFailure("\(self.name) answers /metrics with \(status)") }
-        return body.split(separator: "\n").reduce(0) { sum, line in
+        try metricsLines().reduce(0) { sum, line in
             guard line.hasPrefix("\(name){") || line.hasPrefix("\(name) "), line.contains(labels) else { return sum }
             return sum + (line.split(separator: " ").last.flatMap { Double($0) } ?? 0)
         }
@@ -68,7 +66,13 @@ final class FaultWorker: Sendable {
 
     /// How many samples a metric has; blocks for a moment.
     func samples(_ name: String) throws -> Double {
-        Double(try get("/metrics", within: .seconds(10)).body.split(separator: "\n").count { $0.hasPrefix("\(name){") })
+        Double(try metricsLines().count { $0.hasPrefix("\(name){") })
+    }
+
+    private func metricsLines() throws -> [Substring] {
+        let (status, body) = try get("/metrics", within: .seconds(10))
+        guard status == 200 else { throw FaultFailure("\(name) answers /metrics with \(status)") }
+        return body.split(separator: "\n")
     }
 
     /// The most memory it ever had, in MiB; 0 once it has ended.
