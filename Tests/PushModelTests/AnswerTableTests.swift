@@ -5,28 +5,17 @@ import Testing
 
 /// One reason that APNs documents for `/3/device`, and what the worker does about it.
 struct DocumentedReason: Sendable, CustomTestStringConvertible {
-    /// The kinds of reactions, each with its words in the README.
+    /// The kinds of reactions, each with its words on the page.
     enum Reaction: String, Sendable {
-        case dropToken = "`dead_token`: `drop_token`, or `hold` while most of the route's tokens are refused"
-        case fixTopic = "`rejected`: `fix_topic`"
-        case fixRequest = "`rejected`: `fix_request`"
-        case park =
-            "the route parks and probes with one job; its jobs wait, attempts unchanged; `fix_credential` once too old"
-        case freshToken =
-            "sent again on a new connection with a fresh token; no attempt counted; parks after three times"
-        case newConnection = "sent again on a new connection; no attempt counted; parks after three times"
-        case newConnectionThenRetry =
-            "sent again on a new connection; no attempt counted; retried like a server error after three times"
-        case retry =
-            """
-            again after 15 s, 1 min, 5 min, 30 min, or `Retry-After`; `exhausted` in the end; a connection that \
-            repeats it is left
-            """
-        case rest =
-            """
-            again after 15 s, 1 min, 5 min, 30 min, or `Retry-After`; until then all jobs for this device token wait, \
-            attempts unchanged
-            """
+        case dropToken = "`dead_token`"
+        case fixTopic = "`rejected`, `fix_topic`"
+        case fixRequest = "`rejected`, `fix_request`"
+        case park = "park"
+        case freshToken = "fresh token, then park"
+        case newConnection = "resend, then park"
+        case newConnectionThenRetry = "resend, then retry"
+        case retry = "retry"
+        case rest = "rest"
     }
 
     let status: Int
@@ -123,13 +112,15 @@ struct AnswerTableTests {
         #expect((rests != nil) == (row.reaction == .rest))
     }
 
-    @Test("The README's table has a row for each reason, in the same words, and no other")
-    func readme() throws {
+    @Test("The page's table has a row for each reason, in the same words, and no other")
+    func page() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let section = try #require(text.components(separatedBy: "## What each answer of APNs leads to\n").last)
-        let body = try #require(section.components(separatedBy: "\n## ").first)
+        let page = root.appendingPathComponent("Sources/martlet/Documentation.docc/Answers.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let sections = text.components(separatedBy: "\n## The table\n")
+        try #require(sections.count == 2)
+        let body = try #require(sections[1].components(separatedBy: "\n## ").first)
         let rows = body.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.dropFirst(2).first?.isNumber == true }
         let expected = DocumentedReason.all.map { "| \($0.status) | `\($0.name)` | \($0.reaction.rawValue) |" }
         #expect(rows.map(String.init) == expected)
