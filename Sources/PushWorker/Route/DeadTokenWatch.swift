@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Notices when a route suddenly reports most of its tokens as dead, which is a wrong host or topic far more often than
-/// a token base that died at once. Results then say `hold` instead of `drop_token` (CONTRACT, `dead_token`).
+/// a token base that died at once. Results then say `hold` instead of `drop_token` (`Results.md`, "Actions").
 ///
 /// Pure: an exponential average over the last few hundred final answers, compared with the long-term average.
 package struct DeadTokenWatch {

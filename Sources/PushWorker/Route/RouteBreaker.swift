@@ -3,7 +3,7 @@ package import EventLoop
 /// Decides whether a route works, is parked, or is being probed.
 ///
 /// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
-/// works again once a probe is answered without a refusal (CONTRACT, "What each answer leads to"). So does a route whose
+/// works again once a probe is answered without a refusal (`Answers.md`, "A route that parks"). So does a route whose
 /// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route that cannot
 /// get a connection parks too, and resumes as soon as one is there; one that has not needed any yet does not. Pure: time
 /// comes in.

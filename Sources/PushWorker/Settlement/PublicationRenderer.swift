@@ -1,7 +1,7 @@
 internal import PushModel
 internal import RabbitMQ
 
-/// Writes publications as AMQP messages, the same bytes each time (CONTRACT: a result, a retry copy, a dead letter).
+/// Writes publications as AMQP messages, the same bytes each time: what `Results.md` and `DeadLetters.md` promise.
 struct PublicationRenderer {
     /// The names of the retry tiers, as in `apns.retry.<name>`.
     private let tiers: [[UInt8]]
