@@ -2,6 +2,7 @@ import BrokerClient
 import Foundation
 import LocalStack
 import RabbitMQ
+import TestSupport
 import Testing
 
 /// A message to publish, in the words of AMQP.
@@ -110,6 +111,19 @@ struct ReceivedMessage {
         }
     }
 
+    /// The headers as one JSON object; what JSON has no kind for is null.
+    func headersJSON() throws -> [UInt8] {
+        var object: [String: Any] = [:]
+        for header in headers {
+            switch header.value {
+            case .text(let bytes): object[header.name] = String(decoding: bytes, as: UTF8.self)
+            case .integer(let number): object[header.name] = number
+            default: object[header.name] = NSNull()
+            }
+        }
+        return [UInt8](try JSONSerialization.data(withJSONObject: object))
+    }
+
     /// The text of a header.
     func text(_ name: String) -> String? {
         guard case .text(let bytes) = headers.first(where: { $0.name == name })?.value else { return nil }
@@ -162,6 +176,8 @@ final class JobClient {
     private let producer: AMQPBlockingClient
     private var readers: [String: AMQPBlockingClient] = [:]
     private var unclaimed: [String: [ReceivedMessage]] = [:]
+    /// Every result and dead letter that was read has to obey the contract's schemas.
+    private let contract = ContractCheck()
     /// How long a message may take to come.
     static let patience = Duration.seconds(60)
 
@@ -170,10 +186,30 @@ final class JobClient {
         producer = try stack.connect()
     }
 
-    /// Ends all connections; what was read is acknowledged already.
+    /// Ends all connections; what was read is acknowledged already, and obeyed the schemas.
     func close() {
         producer.close()
         for reader in readers.values { reader.close() }
+        do {
+            #expect(try contract.problems() == [])
+        } catch {
+            Issue.record("the schemas cannot be checked: \(error)")
+        }
+    }
+
+    private func take(_ delivery: Delivery) throws -> ReceivedMessage {
+        let message = try ReceivedMessage(delivery)
+        let about = "\(message.exchange) \(String(decoding: message.routingKey, as: UTF8.self))"
+        switch message.exchange {
+        case "apns.results", "apns.replies":
+            contract.note(.result, json: message.body, about: about)
+            contract.note(.resultHeaders, json: try message.headersJSON(), about: about)
+        // What the broker wrote has none of our headers.
+        case "apns.dead" where message.text("x-apns-outcome") != nil:
+            contract.note(.deadLetterHeaders, json: try message.headersJSON(), about: about)
+        default: break
+        }
+        return message
     }
 
     // MARK: Publishing
@@ -250,7 +286,7 @@ final class JobClient {
         let deadline = ContinuousClock.now.advanced(by: Self.patience)
         while ContinuousClock.now < deadline {
             guard let delivery = try reader.receive(timeout: .milliseconds(500)) else { continue }
-            let message = try ReceivedMessage(delivery)
+            let message = try take(delivery)
             try reader.acknowledge(delivery)
             let id = message.correlationID.map { String(decoding: $0, as: UTF8.self) } ?? ""
             if id == correlation { return message }
@@ -275,7 +311,7 @@ final class JobClient {
         // The queue's own depth says whether more is to come; what is under way arrives in a moment.
         repeat {
             while let delivery = try reader.receive(timeout: .milliseconds(100)) {
-                messages.append(try ReceivedMessage(delivery))
+                messages.append(try take(delivery))
                 try reader.acknowledge(delivery)
             }
         } while try reader.depth(of: queue).messages > 0

@@ -2,11 +2,11 @@ package import LocalStack
 
 /// The Python that has the packages of `config/python.txt`.
 package enum PythonEnvironment {
-    /// Its interpreter, where `.ci/python` puts it in the repository that this file belongs to.
-    package static let interpreter: String = {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        return "/\(root)/.build/python/bin/python"
-    }()
+    /// The directory of the repository that this file belongs to.
+    package static let repository = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+    /// Its interpreter, where `.ci/python` puts it.
+    package static let interpreter = repository + "/.build/python/bin/python"
 
     /// The variables of a Python process: nothing of the test's own, and no compiled files beside its scripts.
     package static let variables = [
