@@ -58,12 +58,12 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// Takes over which version another pool of the same credential would ask for in the end, though it was refused.
+    /// Takes over which version another pool of the same route would ask for in the end, though it was refused.
     ///
-    /// - Parameter other: a pool whose present version this one has.
-    package func keepSpare(of other: APNSPool) {
-        spare = other.spare
-        rotation.keep(spare: spare?.version)
+    /// - Parameter version: the version; nil for none.
+    package func keepSpare(_ version: APNSCredential?) {
+        spare = version
+        rotation.keep(spare: version?.version)
     }
 
     /// Opens connections again after the credential was refused or its time was over; nothing happens otherwise.

@@ -11,7 +11,7 @@ package final class APNSPool {
 
     /// Whether APNs can be reached: nil until the first connection is ready or could not be had, false once connections
     /// are gone and could not be replaced. A planned replacement does not show.
-    package private(set) var isConnected: Bool?
+    package internal(set) var isConnected: Bool?
 
     /// The credential of all connections but the one that proves a newer version.
     package internal(set) var credential: APNSCredential
@@ -22,7 +22,7 @@ package final class APNSPool {
     /// The version before the one in use, while that is not proved.
     var fallback: APNSCredential?
     /// Another version that was refused, since there is no better one.
-    var spare: APNSCredential?
+    package internal(set) var spare: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
 

@@ -80,7 +80,8 @@ struct WorkerBuilder {
             includesDeviceToken: configuration.results.deviceToken == .full,
             resultsQueues: configuration.results.queues,
             prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
-            pingInterval: configuration.apns.pingInterval, wantsJournal: configuration.journal != nil)
+            pingInterval: configuration.apns.pingInterval, idle: configuration.apns.idle,
+            wantsJournal: configuration.journal != nil)
     }
 
     /// The configured routes, in their order, as they are on any lane.

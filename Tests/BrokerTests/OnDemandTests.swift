@@ -69,6 +69,30 @@ struct OnDemandTests {
         try await worker.stop()
     }
 
+    @Test("A route without pushes for a while closes its connection and stays ready; its next job is pushed")
+    func rests() async throws {
+        let stack = try await BrokerStack.start(
+            "on-demand-rest", apps: [BrokerStack.App(route: "rare", topic: "com.example.rare")])
+        let client = try JobClient(stack)
+        defer { client.close() }
+        var configuration = stack.configuration
+        configuration.apns.idle = .milliseconds(300)
+        configuration.apns.pingInterval = .milliseconds(100)
+        let worker = try LiveWorker(configuration)
+        for round in 1...3 {
+            try client.publishGoodJob(as: "rare \(round)", topic: "com.example.rare")
+            #expect(try client.result("rare \(round)").result.outcome == "accepted")
+            #expect(stack.simulator.counters.connectionsAccepted == round)
+            // The simulator knows that the connection is closed, and the worker's report follows.
+            _ = try stack.readiness(of: worker) { _ in stack.simulator.counters.connectionsOpen == 0 }
+            let route = try stack.route("rare", of: worker) { $0.connections == 0 && $0.reason == nil }
+            #expect(route.state == "ready" && route.credentialVersion == 1 && route.limitedBy == "nothing")
+        }
+        _ = try stack.readiness(of: worker) { $0.isReady }
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+    }
+
     @Test("Where the pace makes connects wait, a route with a job goes before one that only lost its connection")
     func jobsFirst() async throws {
         let stack = try await BrokerStack.start(

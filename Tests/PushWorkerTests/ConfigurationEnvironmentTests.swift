@@ -73,6 +73,18 @@ struct ConfigurationEnvironmentTests {
         #expect(try fixture.errors("apns: { ping_interval: 2d }\n" + minimalConfiguration).count == 1)
     }
 
+    @Test("apns.idle is an hour, or what is configured between ten seconds and a day")
+    func idle() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        #expect(try fixture.load(minimalConfiguration).get().apns.idle == .seconds(3_600))
+        let changed = try fixture.load(minimalConfiguration, ["MARTLET_APNS_IDLE": "10s"]).get()
+        #expect(changed.apns.idle == .seconds(10))
+        for wrong in ["9s", "25h", "0s"] {
+            #expect(try fixture.errors("apns: { idle: \(wrong) }\n" + minimalConfiguration).count == 1)
+        }
+    }
+
     @Test("connects are four a second after eight at once, or as configured, within what a process does")
     func connectPace() throws {
         let fixture = try ConfigurationFixture()

@@ -177,6 +177,44 @@ struct RouteCredentialTests {
         #expect(route.credentialTroubles.isEmpty, "what could be used once stays in use")
     }
 
+    @Test("Connections that close leave what they proved, and what was refused before one in use goes on waiting")
+    func rests() throws {
+        let pair = try Pair(credential(1))
+        let route = pair.routes[1]
+        pair.offer(try credential(2))
+        let pool = try #require(route.devices.pool)
+        #expect(pool.learn(.accepted, of: 2, now: Self.moment(1).monotonic))
+        pair.offer(try credential(3))
+        #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(1).monotonic))
+        route.credential?.keep(pool)
+        let known = try #require(route.credential)
+        #expect(known.trusted?.version == 2 && known.newest?.version == 2 && known.spare?.version == 3)
+        route.devices.rest()
+        #expect(route.presentCredential?.version == 2 && !route.devices.breaker.wasConnected)
+        // Another lane finds that the refusal came too early.
+        route.learn(.accepted(version: 3), at: Self.moment(2))
+        #expect(route.presentCredential?.version == 3 && route.credential?.spare == nil)
+        // And a version that is read meanwhile is proved with the next job.
+        route.offer(try credential(4), at: Self.moment(3))
+        #expect(route.presentCredential?.version == 3 && route.credential?.newest?.version == 4)
+    }
+
+    @Test("Without a connection, one whose time is over gives way to one that was refused before, in its time")
+    func untimelyWithoutConnection() throws {
+        let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)
+        let new = APNSCredential(name: "c", version: 2, context: try certificates.clientContext(), validity: 50...200)
+        var known = RouteCredential(name: "c", newest: old)
+        known.offered(new)
+        let isGivenUp = known.giveUp(2)
+        #expect(isGivenUp)
+        known.timePassed(100)
+        #expect(known.trusted === old)
+        known.timePassed(101)
+        #expect(known.trusted === new && known.newest === new && known.spare === old)
+        known.timePassed(201)
+        #expect(known.trusted === new, "there is none whose time is now")
+    }
+
     @Test("A version whose time is over gives way to one whose time is now")
     func untimely() throws {
         let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)

@@ -19,10 +19,14 @@ extension RouteSuite {
 
     /// A route without connections, for all jobs in development.
     ///
-    /// - Parameter neighbour: The topic of another route of the worker; nil for none.
+    /// - Parameters:
+    ///   - neighbour: The topic of another route of the worker; nil for none.
+    ///   - open: Gives a destination of the route connections.
     func route(
         queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
-        shared: SharedRouteState = SharedRouteState(), neighbour: String? = nil
+        shared: SharedRouteState = SharedRouteState(), neighbour: String? = nil,
+        credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
+        open: @escaping (Route, Destination) -> Void = { _, _ in }
     ) throws -> Route {
         let publisher = Publisher(
             link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
@@ -31,11 +35,11 @@ extension RouteSuite {
             routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
         return Route(
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: RouteCredit(fixed: 1, rate: nil), shared: shared,
+            credit: credit, shared: shared,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
-                journal: journal, earlier: earlier),
-            channels: channels)
+                journal: journal, earlier: earlier, open: open),
+            devices: devices, channels: channels)
     }
 
     /// A delivery in wire form, the first of its channel.

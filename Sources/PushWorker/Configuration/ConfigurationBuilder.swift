@@ -58,6 +58,9 @@ struct ConfigurationBuilder {
                 SettingParsers.duration(.milliseconds(100)...(.seconds(600)))),
             pingInterval: section.value(
                 "ping_interval", default: .seconds(3_600), SettingParsers.duration(.seconds(1)...Self.day)),
+            idle: section.value(
+                "idle", default: OnDemandStateMachine.idleTimeOfDevices,
+                SettingParsers.duration(.seconds(10)...Self.day)),
             connectRate: section.value(
                 "connect_rate", default: ConnectRateLimiter.defaultRate,
                 SettingParsers.number(0.1...Double(ConnectRateLimiter.processRate), "connects per second")),

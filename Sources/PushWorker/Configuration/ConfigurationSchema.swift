@@ -59,7 +59,7 @@ enum ConfigurationSchema {
             "apns",
             .section([
                 ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
-                ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"),
+                ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"), ConfigurationKey("idle"),
                 ConfigurationKey("connect_rate"), ConfigurationKey("connect_burst"),
                 ConfigurationKey("proxy", secret: true),
                 ConfigurationKey(

@@ -91,6 +91,8 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var requestTimeout: Duration
     /// After how much silence a connection is asked whether it lives.
     package var pingInterval: Duration = .seconds(3_600)
+    /// After how long without a push a route's connections to devices are closed.
+    package var idle: Duration = OnDemandStateMachine.idleTimeOfDevices
     /// How many connections to one host the worker opens in a second, once its burst is used up.
     package var connectRate = ConnectRateLimiter.defaultRate
     /// How many connections to one host the worker opens at once.

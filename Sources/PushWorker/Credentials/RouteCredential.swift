@@ -9,10 +9,10 @@ struct RouteCredential {
     let name: String
     /// The newest version that was read.
     private(set) var newest: APNSCredential?
-    /// The version that the route's first connection uses: the first that was read, or one that was proved since.
+    /// The version that the route's next first connection uses: the first that was read, or one that was proved since.
     private(set) var trusted: APNSCredential?
     /// A version that was given up, which APNs may accept later after all.
-    private var spare: APNSCredential?
+    private(set) var spare: APNSCredential?
     /// Why APNs refused it, in APNs' words; nil while it does not.
     var refusal: String?
     /// Why its files cannot be used; nil once they could.
@@ -53,13 +53,30 @@ struct RouteCredential {
     ///
     /// - Parameter seconds: Seconds since 1970.
     mutating func timePassed(_ seconds: Int64) {
-        guard let trusted, let newest, trusted !== newest, trusted.untimely(at: seconds) != nil else { return }
-        if newest.untimely(at: seconds) == nil { self.trusted = newest }
+        guard let trusted, trusted.untimely(at: seconds) != nil else { return }
+        if let newest, newest !== trusted {
+            if newest.untimely(at: seconds) == nil { self.trusted = newest }
+        } else if let other = spare, other.untimely(at: seconds) == nil {
+            self.trusted = other
+            newest = other
+            // This machine's clock may be what is wrong.
+            spare = trusted
+        }
+    }
+
+    /// Connections are closed that prove nothing any more: the next ones go on with what these had come to.
+    mutating func keep(_ pool: APNSPool) {
+        trusted = pool.credential
+        newest = pool.credential
+        spare = pool.spare
     }
 
     /// A version is accepted by APNs.
     mutating func accepted(_ version: Int) {
-        if spare?.version == version { newest = spare }
+        if let other = spare, other.version == version {
+            newest = other
+            spare = nil
+        }
         if newest?.version == version { trusted = newest }
     }
 

@@ -71,7 +71,8 @@ extension Lane {
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
                 credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), shared: route.shared,
-                surroundings: surroundings, devices: Destination(.devices, connector: route.connector),
+                surroundings: surroundings,
+                devices: Destination(.devices, connector: route.connector, idleTime: settings.idle),
                 channels: route.channels)
             made.credential = route.credential.map {
                 RouteCredential(
@@ -99,7 +100,7 @@ extension Lane {
             configuration: configuration, loop: loop, endpoint: connector.endpoint,
             credential: other?.credential ?? present, delegate: events)
         destination.open(pool, events: events)
-        if let other { pool.keepSpare(of: other) }
+        pool.keepSpare(other.map(\.spare) ?? route.credential?.spare)
         // Proved on a connection of its own, where it is another than the one in use.
         pool.offer(newest, now: now)
     }

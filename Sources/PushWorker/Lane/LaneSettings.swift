@@ -67,6 +67,8 @@ struct LaneSettings: Sendable {
     var requestTimeout: Duration
     /// After how much silence a connection to APNs is asked whether it lives.
     var pingInterval: Duration
+    /// After how long without a push a route's connections to devices are closed.
+    var idle = OnDemandStateMachine.idleTimeOfDevices
     /// How long a confirm of the broker is awaited.
     var confirmPatience = ConfirmPatience.usual
     /// How long the broker may owe an answer on a route's channel.

@@ -7,9 +7,9 @@ internal import PushModel
 /// channels up to two more.
 ///
 /// Its connections, its queue and its breaker are its own, so that whatever it suffers stops no other. The first job opens
-/// its connections. Those of the host for devices stay; a job for it that cannot be sent waits, and the route stops
-/// consuming. Those of a host for channels are closed after a rest; a job that it cannot take goes to a retry tier,
-/// because it shares its queue with pushes.
+/// its connections, and they are closed after a rest. A job for devices that cannot be sent waits, and the route stops
+/// consuming. A job for a host for channels that it cannot take goes to a retry tier, because it shares its queue with
+/// pushes.
 final class Destination {
     /// Which of the three.
     enum Kind: Int, CaseIterable, Sendable {
@@ -39,7 +39,7 @@ final class Destination {
     let kind: Kind
     /// Opens its connections; nil for the route that answers `NoRoute`, which sends nothing.
     let connector: APNSConnector?
-    /// The connections; nil before the first job, and for channels after a rest.
+    /// The connections; nil before the first job, and after a rest.
     private(set) var pool: APNSPool?
     /// Passes the pool's events on; the pool does not keep it alive.
     private var events: (any APNSPoolDelegate)?
@@ -57,22 +57,30 @@ final class Destination {
     private(set) var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     private var requests = SlotTable<Notification>()
+    /// What the connections counted that were closed after a rest.
+    private(set) var earlier = (opened: 0, goAways: 0)
 
     /// A host without a connection.
     ///
     /// - Parameters:
     ///   - kind: Which of the three.
     ///   - connector: Opens its connections; nil where nothing is ever sent.
-    init(_ kind: Kind, connector: APNSConnector? = nil) {
+    ///   - idleTime: How long its connections rest before they are closed; nil for what is usual.
+    init(_ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil) {
         self.kind = kind
         self.connector = connector
         breaker = RouteBreaker()
-        machine = OnDemandStateMachine(stays: kind == .devices)
+        let isForDevices = kind == .devices
+        machine = OnDemandStateMachine(
+            idleTime: idleTime
+                ?? (isForDevices ? OnDemandStateMachine.idleTimeOfDevices : OnDemandStateMachine.idleTimeOfChannels),
+            patience: isForDevices ? nil : OnDemandStateMachine.patienceOfChannels)
     }
 
     /// Whether jobs about channels go here, which do not wait for long.
     var isForChannels: Bool { kind != .devices }
-    /// Whether pushes could go here but never had a connection, because no job wanted one or none was to be had.
+    /// Whether pushes could go here but had no connection since the start or the last rest, because no job wanted one or
+    /// none was to be had.
     var isUntried: Bool { connector != nil && !breaker.wasConnected }
     /// Whether notifications wait to be sent.
     var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
@@ -292,8 +300,8 @@ final class Destination {
         }
     }
 
-    /// Whether nothing is to be decided about its connections any more.
-    var isSettled: Bool { machine.isSettled }
+    /// Whether nothing is to be decided about its connections now.
+    func isSettled(at moment: Moment) -> Bool { machine.isSettled(isInUse: !isQuiet, now: moment.monotonic) }
 
     /// What is to be done about its connections.
     ///
@@ -301,7 +309,24 @@ final class Destination {
     ///   - isWanted: Whether only a connection is missing.
     ///   - moment: The time.
     func nextStep(isWanted: Bool, at moment: Moment) -> OnDemandStateMachine.Action? {
-        machine.next(isWanted: isWanted, isBusy: requests.count > 0, now: moment.monotonic)
+        machine.next(isWanted: isWanted, isBusy: requests.count > 0 || !mayRest, now: moment.monotonic)
+    }
+
+    /// Whether nothing is being learned on its connections. Those for devices, which the whole route is judged by, stay
+    /// until a credential is proved, an outage or a refusal is over, and a job that waits is sent.
+    private var mayRest: Bool {
+        guard kind == .devices, let pool else { return true }
+        return pool.isConnected == true && pool.provingVersion == nil && breaker.intake == .full && !hasWaiting
+    }
+
+    /// Closes the connections after a rest, as if there had never been any.
+    func rest() {
+        if let status = pool?.status {
+            earlier.opened += status.opened
+            earlier.goAways += status.goAways
+        }
+        close()
+        breaker.connectionsClosed()
     }
 
     /// Sends what was submitted.

@@ -4,16 +4,18 @@ internal import EventLoop
 /// Pure: time comes in.
 ///
 /// A worker may have hundreds of routes, and APNs wants connects to be rare: so the first job opens the connections, and a
-/// route without jobs has none. What happens then depends on the host:
-/// - For devices they stay, because Apple wants connections to live long. The pool keeps them up without jobs too, and a
-///   job waits for them as long as it takes.
-/// - For channels they are closed after a rest. A host that cannot be reached is not knocked at again and again: its jobs
-///   go to the retry tiers at once.
+/// route without jobs has none. They are closed after a rest, and the next job opens them again. What happens while the
+/// host cannot be reached depends on the host:
+/// - For devices a job waits as long as it takes. The pool keeps the connections up until their rest is over.
+/// - For channels jobs do not wait. A host that cannot be reached is not knocked at again and again: its jobs go to the
+///   retry tiers at once.
 struct OnDemandStateMachine {
-    /// How long a connection rests before it is closed; Apple wants connections to live long.
-    static let idleTime = Duration.seconds(600)
-    /// How long jobs wait for a connection on which nothing moves.
-    static let patience = Duration.seconds(60)
+    /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
+    static let idleTimeOfDevices = Duration.seconds(3_600)
+    /// How long connections for channels rest before they are closed.
+    static let idleTimeOfChannels = Duration.seconds(600)
+    /// How long jobs about channels wait for a connection on which nothing moves.
+    static let patienceOfChannels = Duration.seconds(60)
     /// How long an unreachable host is left alone.
     static let holdOff = Duration.seconds(15)
 
@@ -43,59 +45,73 @@ struct OnDemandStateMachine {
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
 
-    /// Whether what was opened stays, and jobs wait for it.
-    private let stays: Bool
+    /// How long the connection rests before it is closed.
+    private let idleTime: Duration
+    /// How long jobs wait for a connection on which nothing moves; nil for as long as it takes.
+    private let patience: Duration?
     /// Whether there is a connection, or one is being made.
     private(set) var isOpen = false
     private var notBefore = MonotonicTime(nanoseconds: 0)
     private var stalledSince: MonotonicTime?
-    private var idleSince: MonotonicTime?
+    /// When the rest is over; the end of time while the connection does not rest.
+    private var restEnd = MonotonicTime.distantFuture
 
     /// A host without a connection.
     ///
-    /// - Parameter stays: Whether what was opened stays, and jobs wait for it.
-    init(stays: Bool) { self.stays = stays }
-
-    /// Whether `next` will not ask for anything any more.
-    var isSettled: Bool { isOpen && stays }
+    /// - Parameters:
+    ///   - idleTime: How long the connection rests before it is closed.
+    ///   - patience: How long jobs wait for a connection on which nothing moves; nil for as long as it takes.
+    init(idleTime: Duration, patience: Duration?) {
+        self.idleTime = idleTime
+        self.patience = patience
+    }
 
     /// When `next` has something to do only because time passed.
     var nextDue: MonotonicTime? {
-        if let stalledSince { return stalledSince + Self.patience }
-        return idleSince.map { $0 + Self.idleTime }
+        if let stalledSince, let patience { return stalledSince + patience }
+        return restEnd == .distantFuture ? nil : restEnd
+    }
+
+    /// Whether `next` has nothing to decide and nothing to note: a busy route asks in each of its turns.
+    ///
+    /// - Parameters:
+    ///   - isInUse: Whether requests are open, or wait.
+    ///   - now: The time.
+    func isSettled(isInUse: Bool, now: MonotonicTime) -> Bool {
+        guard isOpen, patience == nil else { return false }
+        return isInUse ? restEnd == .distantFuture : restEnd != .distantFuture && now < restEnd
     }
 
     /// What is to be done now.
     ///
     /// - Parameters:
-    ///   - isWanted: whether jobs wait that may be sent.
-    ///   - isBusy: whether requests are open.
-    ///   - now: the time.
+    ///   - isWanted: Whether jobs wait that may be sent.
+    ///   - isBusy: Whether the connection may not rest: requests are open, or something is being learned on it.
+    ///   - now: The time.
     mutating func next(isWanted: Bool, isBusy: Bool, now: MonotonicTime) -> Action? {
         guard isOpen else {
             guard isWanted else { return nil }
             guard now >= notBefore else { return .giveUp }
             isOpen = true
-            stalledSince = stays ? nil : now
+            stalledSince = patience == nil ? nil : now
             return .open
         }
-        guard !stays else { return nil }
         if isWanted {
-            idleSince = nil
+            restEnd = .distantFuture
+            guard let patience else { return nil }
             let since = stalledSince ?? now
             stalledSince = since
-            guard now >= since + Self.patience else { return nil }
+            guard now >= since + patience else { return nil }
             failed(now: now)
             return .giveUp
         }
         stalledSince = nil
         guard !isBusy else {
-            idleSince = nil
+            restEnd = .distantFuture
             return nil
         }
-        let since = idleSince ?? now
-        idleSince = since
-        guard now >= since + Self.idleTime else { return nil }
+        if restEnd == .distantFuture { restEnd = now + idleTime }
+        guard now >= restEnd else { return nil }
         close()
         return .close
     }
@@ -112,6 +128,6 @@ struct OnDemandStateMachine {
     private mutating func close() {
         isOpen = false
         stalledSince = nil
-        idleSince = nil
+        restEnd = .distantFuture
     }
 }

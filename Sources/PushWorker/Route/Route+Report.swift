@@ -36,10 +36,8 @@ extension Route {
         counters.bytesInFlight = ledger.bytes
         counters.connections = usable
         counters.streamLimit = pool?.streamLimit ?? 0
-        if let pool {
-            counters.connectionsOpened = pool.opened
-            counters.goAways = pool.goAways
-        }
+        counters.connectionsOpened = devices.earlier.opened + (pool?.opened ?? 0)
+        counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
         counters.isParked = devices.breaker.intake == .none
         let status = LaneStatus.Route(
             name: name, state: state(isUnreachable: pool?.isConnected == false), connections: usable,
@@ -47,7 +45,7 @@ extension Route {
         return (status, counters)
     }
 
-    /// A route that needed no connection yet is as ready as one whose first connect is under way.
+    /// A route that needs no connection is as ready as one whose first connect is under way.
     private func state(isUnreachable: Bool) -> String {
         switch devices.breaker.state {
         case _ where devices.breaker.isHeld: "parked"

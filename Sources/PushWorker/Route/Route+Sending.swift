@@ -145,14 +145,17 @@ extension Route {
 
     /// Opens the connections to a host when a job needs them, and closes those that nobody needs.
     func connect(_ host: Destination, at moment: Moment) {
-        guard !host.isSettled else { return }
+        guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
             hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
         // Asked only for a job, for the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
         case .open: surroundings.open(self, host)
-        case .close: host.close()
+        case .close:
+            // What the connections proved of the credential is what the next ones begin with.
+            if host.kind == .devices, let pool = host.pool { credential?.keep(pool) }
+            host.rest()
         case .giveUp:
             host.close()
             giveUp(host, at: moment)

@@ -236,8 +236,8 @@ final class Route {
     /// How many streams its connections have, open or free; the most before the first connection.
     private var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
-    /// Whether no connection was opened yet: the job that opens it comes alone, for more would be given back where none
-    /// is to be had, and be delivered once more each time.
+    /// Whether no connection was opened yet, or all rest: the job that opens one comes alone, for more would be given back
+    /// where none is to be had, and be delivered once more each time.
     private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
 
     // MARK: What the lane asks

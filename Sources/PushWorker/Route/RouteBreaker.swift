@@ -5,8 +5,7 @@ package import EventLoop
 /// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
 /// works again once a probe is answered without a refusal (`Answers.md`, "A route that parks"). So does a route whose
 /// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route that cannot
-/// get a connection parks too, and resumes as soon as one is there; one that has not needed any yet does not. Pure: time
-/// comes in.
+/// get a connection parks too, and resumes as soon as one is there; one that needs none does not. Pure: time comes in.
 package struct RouteBreaker {
     /// What the route may do now.
     package enum State: Equatable, Sendable {
@@ -64,7 +63,7 @@ package struct RouteBreaker {
     private var provenDue: MonotonicTime?
     /// For how long that is: as long as a request may stay without an answer, by default.
     package static let provingTime = Duration.seconds(30)
-    /// Whether there ever was a connection.
+    /// Whether there was a connection, since the start or the last rest.
     package private(set) var wasConnected = false
     /// Until when an outage may be one of many short ones.
     private var relapseEnd: MonotonicTime?
@@ -194,6 +193,15 @@ package struct RouteBreaker {
             lostAt = now
             relapseEnd = isUnproven ? now + Self.relapseTime : nil
         }
+    }
+
+    /// The connections were closed because nobody needs them: there was no outage, and the next ones are like the first.
+    package mutating func connectionsClosed() {
+        lostAt = nil
+        relapseEnd = nil
+        provenDue = nil
+        isUnproven = false
+        wasConnected = false
     }
 
     /// Time passed: a parked route whose delay is over starts probing, and a lost connection becomes an outage.
