@@ -52,6 +52,7 @@ struct RoleTests {
                 .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: foreignReply),
                 .publish("apns.retry.2s", key: job), .publish("apns.jobs.unrouted", key: job),
+                .publish("apns.fleet", key: ""), .consume("apns.q.fleet"),
                 .publish("apns.results.unclaimed", key: job), .publish("", key: foreignReply),
                 .publish("", key: "apns.q.jobs.app"), .publish("amq.topic", key: job),
                 .consume("apns.q.jobs.app"), .consume("apns.q.jobs.unrouted"), .consume("apns.q.results"),
@@ -67,9 +68,11 @@ struct RoleTests {
                 .consume("apns.q.jobs.app"), .consume("apns.q.jobs.unrouted"), .publish("apns.retry.2s", key: job),
                 .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: ownReply),
+                .publish("apns.fleet", key: ""), .consume("apns.q.fleet"),
             ],
             mustNot: [
                 .publish("apns.jobs", key: job), .publish("apns.jobs.unrouted", key: job),
+                .declare("apns.q.fleet"),
                 .publish("", key: "apns.q.jobs.app"), .publish("amq.direct", key: job), .consume("apns.q.results"),
                 .consume("apns.q.dead"), .consume("apns.q.retry.2s"), .consume(foreignReply),
                 .declare("apns.q.jobs.app"), .declare("apns.q.jobs.new"), .declare(ownReply), .declare("mine"),
@@ -77,8 +80,12 @@ struct RoleTests {
             ]),
         Rights(
             role: .monitor,
-            may: [.consume("apns.q.results"), .declare(tap), .bind(tap, to: "apns.results", key: "#")],
+            may: [
+                .consume("apns.q.results"), .consume("apns.q.fleet"), .declare(tap),
+                .bind(tap, to: "apns.results", key: "#"),
+            ],
             mustNot: [
+                .publish("apns.fleet", key: ""),
                 .publish("apns.jobs", key: job), .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: ownReply),
                 .publish("apns.retry.2s", key: job), .publish("", key: "apns.q.results"),

@@ -26,11 +26,12 @@ struct TopologyDefinitionsTests {
         #expect(text.hasSuffix("\n}\n"))
     }
 
-    @Test("queues are declared quorum and nothing else; what can be tuned is in policies")
+    @Test("queues are declared quorum and nothing else, the fleet's a stream; what can be tuned is in policies")
     func arguments() throws {
         let definitions = try parsed(TopologyTests.topology.definitions())
         for queue in try #require(definitions["queues"]) {
-            #expect(queue["arguments"] as? [String: String] == ["x-queue-type": "quorum"])
+            let kind = queue["name"] as? String == "apns.q.fleet" ? "stream" : "quorum"
+            #expect(queue["arguments"] as? [String: String] == ["x-queue-type": kind])
             #expect(queue["durable"] as? Bool == true)
         }
         let policy = definitions["policies"]?.first { $0["name"] as? String == "apns.q.retry.1m" }
@@ -58,8 +59,8 @@ struct TopologyDefinitionsTests {
             } == true)
         let worker = definitions["permissions"]?.first { $0["user"] as? String == "apns-worker" }
         #expect(worker?["configure"] as? String == "^$")
-        #expect(worker?["write"] as? String == "^apns\\.(results|dead|replies|retry\\..+)$")
-        #expect(worker?["read"] as? String == "^apns\\.q\\.jobs\\..+$")
+        #expect(worker?["write"] as? String == "^apns\\.(results|dead|replies|fleet|retry\\..+)$")
+        #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet)$")
         let tags = definitions["users"]?.map { $0["tags"] as? String }
         #expect(tags == ["", "", "", "", "policymaker"])
     }

@@ -10,7 +10,7 @@ struct TopologyDriftTests {
             exchanges: topology.exchanges.map {
                 .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy)
             },
-            queues: topology.queues.map { .init(name: $0.name, kind: "quorum", policy: $0.policy) },
+            queues: topology.queues.map { .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy) },
             bindings: topology.bindings.map {
                 .init(
                     source: $0.source, destination: $0.queue, routingKey: $0.routingKey,
@@ -56,10 +56,9 @@ struct TopologyDriftTests {
                         "rabbitmqadmin --vhost=/ declare exchange name=apns.return.unrouted type=fanout durable=true"))
         #expect(
             rows.last?.command
-                == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.dead.tokens "
-                + "'^apns\\.q\\.dead\\.tokens$' '{ \"max-length-bytes\": 1073741824, \"overflow\": \"drop-head\", "
-                + "\"message-ttl\": 2592000000, \"delivery-limit\": 1000000, "
-                + "\"queue-leader-locator\": \"balanced\" }'")
+                == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.fleet "
+                + "'^apns\\.q\\.fleet$' '{ \"max-age\": \"5m\", \"max-length-bytes\": 16777216, "
+                + "\"stream-max-segment-size-bytes\": 1048576, \"queue-leader-locator\": \"balanced\" }'")
     }
 
     @Test("one change gives one row", arguments: changes)
@@ -86,6 +85,15 @@ struct TopologyDriftTests {
         ) { live in
             for index in live.exchanges.indices where live.exchanges[index].name == "apns.results" {
                 live.exchanges[index].kind = "direct"
+            }
+        },
+        Change(
+            row: "different queue apns.q.fleet: is durable quorum, should be durable stream",
+            command: "rabbitmqctl delete_queue -p / apns.q.fleet && rabbitmqadmin --vhost=/ declare queue "
+                + "name=apns.q.fleet queue_type=stream durable=true"
+        ) { live in
+            for index in live.queues.indices where live.queues[index].name == "apns.q.fleet" {
+                live.queues[index].kind = "quorum"
             }
         },
         Change(

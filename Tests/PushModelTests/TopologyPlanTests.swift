@@ -16,7 +16,7 @@ private struct PlannedBroker {
                     settings: Dictionary(uniqueKeysWithValues: policy.settings.map { ($0.key, $0.value) })))
         case .declareExchange(let exchange):
             live.exchanges.append(.init(name: exchange.name, kind: exchange.kind.rawValue))
-        case .declareQueue(let queue): live.queues.append(.init(name: queue.name, kind: "quorum"))
+        case .declareQueue(let queue): live.queues.append(.init(name: queue.name, kind: queue.kind.rawValue))
         case .bind(let binding):
             let made = LiveTopology.Binding(
                 source: binding.source, destination: binding.queue, routingKey: binding.routingKey,

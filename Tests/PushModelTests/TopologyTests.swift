@@ -17,7 +17,7 @@ struct TopologyTests {
                 "apns.return.unrouted fanout", "apns.return.moving topic", "apns.return topic",
                 "apns.jobs.unrouted fanout", "apns.jobs.moving topic", "apns.jobs topic", "apns.retry.2s fanout",
                 "apns.retry.1m fanout", "apns.results.unclaimed fanout", "apns.results topic", "apns.dead topic",
-                "apns.replies direct",
+                "apns.replies direct", "apns.fleet fanout",
             ])
     }
 
@@ -28,8 +28,9 @@ struct TopologyTests {
                 "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
                 "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
                 "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
-                "apns.q.dead.tokens",
+                "apns.q.dead.tokens", "apns.q.fleet",
             ])
+        #expect(Self.topology.queues.filter { $0.kind == .stream }.map(\.name) == ["apns.q.fleet"])
     }
 
     @Test(
@@ -81,6 +82,13 @@ struct TopologyTests {
                 [
                     "max-length-bytes=1073741824", "overflow=drop-head", "message-ttl=2592000000",
                     "delivery-limit=1000000", "queue-leader-locator=balanced",
+                ]
+            ),
+            (
+                "apns.q.fleet",
+                [
+                    "max-age=5m", "max-length-bytes=16777216", "stream-max-segment-size-bytes=1048576",
+                    "queue-leader-locator=balanced",
                 ]
             ),
             (
@@ -211,7 +219,7 @@ struct TopologyTests {
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",
                 "apns.dead apns.q.dead unknown.#", "apns.dead apns.q.dead invalid.#",
                 "apns.dead apns.q.dead production.#", "apns.dead apns.q.dead development.#",
-                "apns.dead apns.q.dead.tokens dead_token.#",
+                "apns.dead apns.q.dead.tokens dead_token.#", "apns.fleet apns.q.fleet ",
             ])
     }
 

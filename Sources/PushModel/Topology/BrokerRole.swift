@@ -2,9 +2,9 @@
 package enum BrokerRole: String, Sendable, CaseIterable {
     /// Publishes jobs and reads replies from its own queues.
     case producer
-    /// Consumes jobs; writes results, replies, retry copies and dead letters.
+    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports.
     case worker
-    /// Reads results, and watches through tap queues of its own.
+    /// Reads results and the fleet's reports, and watches through tap queues of its own.
     case monitor
     /// Reads dead letters and publishes jobs again.
     case replayer
@@ -41,13 +41,13 @@ package enum BrokerRole: String, Sendable, CaseIterable {
                 configure: "^\(own)$", write: "^(apns\\.jobs|\(own))$", read: "^(apns\\.replies|\(own))$")
         case .worker:
             return Permissions(
-                configure: nothing, write: "^apns\\.(results|dead|replies|retry\\..+)$",
-                read: "^apns\\.q\\.jobs\\..+$")
+                configure: nothing, write: "^apns\\.(results|dead|replies|fleet|retry\\..+)$",
+                read: "^apns\\.q\\.(jobs\\..+|fleet)$")
         case .monitor:
             let own = "apns\\.q\\.tap\\..+"
             return Permissions(
                 configure: "^\(own)$", write: "^\(own)$",
-                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.results(\\.[a-z0-9-]+)?|\(own))$")
+                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.fleet|apns\\.q\\.results(\\.[a-z0-9-]+)?|\(own))$")
         case .replayer:
             return Permissions(configure: nothing, write: "^apns\\.jobs$", read: "^apns\\.q\\.dead(\\.tokens)?$")
         case .topology:

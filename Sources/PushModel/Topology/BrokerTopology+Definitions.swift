@@ -58,7 +58,7 @@ extension BrokerTopology {
     private func json(queue: TopologyQueue) -> String {
         Self.object([
             ("vhost", Self.quoted(virtualHost)), ("name", Self.quoted(queue.name)), ("durable", "true"),
-            ("auto_delete", "false"), ("arguments", Self.object([("x-queue-type", Self.quoted("quorum"))])),
+            ("auto_delete", "false"), ("arguments", Self.object([("x-queue-type", Self.quoted(queue.kind.rawValue))])),
         ])
     }
 

@@ -90,22 +90,25 @@ extension BrokerTopology {
         return queues.compactMap { wanted in
             let object = "queue \(wanted.name)"
             let declare =
-                "rabbitmqadmin --vhost=\(host) declare queue name=\(wanted.name) queue_type=quorum durable=true"
+                "rabbitmqadmin --vhost=\(host) declare queue name=\(wanted.name) queue_type=\(wanted.kind.rawValue)"
+                + " durable=true"
             guard let found = present[wanted.name] else {
                 return TopologyDrift(kind: .missing, object: object, detail: "", command: declare)
             }
             var details: [String] = []
-            if found.kind != "quorum" || !found.isDurable {
+            if found.kind != wanted.kind.rawValue || !found.isDurable {
                 details.append(
-                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable quorum")
+                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                        + wanted.kind.rawValue)
             }
             if !found.arguments.isEmpty {
                 details.append(
                     "has arguments that no policy can change: \(found.arguments.sorted().joined(separator: ", "))")
             }
             guard !details.isEmpty else { return nil }
-            // Only an empty queue may go: its messages are jobs or results.
-            let delete = "rabbitmqctl delete_queue -p \(host) \(wanted.name) --if-empty"
+            // Only an empty queue may go: its messages are jobs or results. Reports in a stream nobody misses.
+            let condition = wanted.kind == .stream ? "" : " --if-empty"
+            let delete = "rabbitmqctl delete_queue -p \(host) \(wanted.name)\(condition)"
             return TopologyDrift(
                 kind: .different, object: object, detail: details.joined(separator: "; "),
                 command: "\(delete) && \(declare)")

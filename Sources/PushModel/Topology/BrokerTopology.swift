@@ -58,10 +58,20 @@ package struct TopologyExchange: Sendable, Equatable {
     package let policy: String?
 }
 
-/// A queue of the broker: a durable quorum queue without any other argument, since arguments cannot be changed later.
+/// A queue of the broker: durable, and without any argument but its kind, since arguments cannot be changed later.
 package struct TopologyQueue: Sendable, Equatable {
+    /// What a queue does with its messages, as `x-queue-type` names it.
+    package enum Kind: String, Sendable {
+        /// Each message goes to one consumer.
+        case quorum
+        /// Each message goes to every consumer. [Streams](https://www.rabbitmq.com/docs/streams)
+        case stream
+    }
+
     /// The name.
     package let name: String
+    /// What it does with its messages.
+    package let kind: Kind
     /// The name of the policy that is to be in effect for it.
     package let policy: String
 }
@@ -170,6 +180,7 @@ package struct BrokerTopology: Sendable, Equatable {
         objects.addResultCopies(routes)
         objects.addDeadLetters()
         objects.addReplies()
+        objects.addFleet()
         self.virtualHost = virtualHost
         exchanges = objects.exchanges
         queues = objects.queues
@@ -206,6 +217,10 @@ package enum TopologyNames {
     package static let deadTokensQueue = "apns.q.dead.tokens"
     /// Where replies to a job's `reply_to` are published.
     package static let replies = "apns.replies"
+    /// Where workers that find their shares of the routes by themselves report that they live.
+    package static let fleet = "apns.fleet"
+    /// The stream of ``fleet``, which each of them reads.
+    package static let fleetQueue = "apns.q.fleet"
 
     /// Where retry tiers send what waited there.
     package static let returns = "apns.return"

@@ -125,6 +125,13 @@ struct TopologyBuilder {
         exchange(TopologyNames.replies, .direct)
     }
 
+    /// Reports of the workers that find their shares by themselves: each of them reads all.
+    mutating func addFleet() {
+        exchange(TopologyNames.fleet, .fanout)
+        queue(TopologyNames.fleetQueue, Self.recentReports, Self.priority, .stream)
+        bind(TopologyNames.fleet, TopologyNames.fleetQueue)
+    }
+
     /// Dead letters: those workers write under their outcome, and those the broker writes under the job's key.
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
@@ -154,15 +161,16 @@ struct TopologyBuilder {
 
     /// Adds a queue with a policy of its own.
     private mutating func queue(
-        _ name: String, _ settings: [TopologyPolicy.Setting], _ priority: Int = Self.priority
+        _ name: String, _ settings: [TopologyPolicy.Setting], _ priority: Int = Self.priority,
+        _ kind: TopologyQueue.Kind = .quorum
     ) {
-        queue(name, of: name)
+        queue(name, of: name, kind)
         policy(name, pattern: TopologyPolicy.pattern(matching: name), settings, priority)
     }
 
     /// Adds a queue of a kind that has a policy.
-    private mutating func queue(_ name: String, of policy: String) {
-        queues.append(TopologyQueue(name: name, policy: policy))
+    private mutating func queue(_ name: String, of policy: String, _ kind: TopologyQueue.Kind = .quorum) {
+        queues.append(TopologyQueue(name: name, kind: kind, policy: policy))
     }
 
     /// Adds a policy for queues.
@@ -208,6 +216,12 @@ struct TopologyBuilder {
     private static let keptMessages: [TopologyPolicy.Setting] = [
         setting("max-length-bytes", 2 * gibibyte), setting("overflow", "reject-publish"),
         setting("message-ttl", month), anyNumberOfLooks,
+    ]
+
+    /// A report is of use for seconds. A stream drops whole segments only, which therefore are small.
+    private static let recentReports = [
+        setting("max-age", "5m"), setting("max-length-bytes", 16 * mebibyte),
+        setting("stream-max-segment-size-bytes", mebibyte),
     ]
 
     private static func setting(_ key: String, _ value: Int64) -> TopologyPolicy.Setting {
