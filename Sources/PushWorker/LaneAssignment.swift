@@ -50,9 +50,7 @@ struct LaneAssignment {
         }
     }
 
-    /// FNV-1a, because Swift's own hashes differ from process to process and an operator compares workers.
     private static func lane(of name: String, among lanes: Int) -> Int {
-        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return Int(hash % UInt64(max(1, lanes)))
+        Int(StableHash.of(name) % UInt64(max(1, lanes)))
     }
 }

@@ -48,7 +48,7 @@ extension Worker: AdminSource {
                 credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
-        let configured = routes.filter { $0.name != WorkerBuilder.unrouted }
+        let configured = routes.filter { $0.name != WorkerBuilder.unrouted && $0.state != "unassigned" }
         if !configured.isEmpty, !configured.contains(where: { $0.state == "ready" }) {
             reasons += configured.map { "route \($0.name): \($0.reason ?? $0.state)" }
         }

@@ -67,6 +67,10 @@ package final class Worker: Sendable {
             settings.barrier = barrier
             return (settings, handle)
         }
+        if case .fixed(let number, let count) = configuration.share {
+            let assignment = RouteAssignment(fixed: count)
+            announce(.served(assignment.served(by: "\(number)", of: configuration.routes.map(\.name))))
+        }
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)

@@ -68,6 +68,7 @@ struct ConfigurationTests {
         #expect(configuration.apns.address(of: .production) == "https://api.push.apple.com:443")
         #expect(configuration.apns.address(of: .development) == "https://api.sandbox.push.apple.com:443")
         #expect(configuration.apns.requestTimeout == .seconds(30))
+        #expect(configuration.share == .all)
         #expect(configuration.lanes == .automatic)
         #expect(configuration.prefetch == .automatic)
         #expect(configuration.jobMemory == 256 << 20)
@@ -161,6 +162,7 @@ struct ConfigurationTests {
                 rate: 0.5
                 results_queue: apns.q.results.team-1
               - { name: b, environment: development, topics: com.example.a, credential: k }
+            share: 2/6
             lanes: 4
             prefetch: 64
             memory: { jobs: 1GiB }
@@ -186,6 +188,7 @@ struct ConfigurationTests {
         #expect(configuration.topologyRoutes.map(\.resultsQueue) == ["apns.q.results.team-1", nil])
         #expect(configuration.results.queues == 4)
         #expect(configuration.routes[1].topics == ["com.example.a"])
+        #expect(configuration.share == .fixed(number: 2, of: 6))
         #expect(configuration.lanes == .fixed(4))
         #expect(configuration.prefetch == .fixed(64))
         #expect(configuration.jobMemory == 1 << 30)
@@ -212,6 +215,13 @@ struct ConfigurationTests {
         ("broker: here", "9: broker: expected a mapping, found a single value"),
         ("broker: [a]", "9: broker: expected a mapping, found a list"),
         ("results: { queues: 65 }", "20: results.queues: 65 is out of range: 1 to 64"),
+        ("share: 7/6", "8: share: \"7/6\" has no worker of that number: write 1/6 to 6/6"),
+        ("share: 1/1001", "8: share: \"1/1001\" is a share of too many workers: there may be 1 to 1000"),
+        (
+            "share: half",
+            "8: share: \"half\" is not a share of the routes: write all, or this worker's number and how many workers "
+                + "there are, as in 2/6"
+        ),
         ("lanes: [2]", "8: lanes: expected a single value, found a list"),
         ("lanes: many", "8: lanes: \"many\" is neither \"auto\" nor a whole number"),
         ("lanes: 0", "8: lanes: 0 is out of range: 1 to 256"),

@@ -67,6 +67,44 @@ struct RouteTurnTests {
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
     }
 
+    @Test("a route that others serve opens no channel until it is this worker's, as often as that changes")
+    func unassigned() throws {
+        let route = try route()
+        route.isServed = false
+        route.connected()
+        for second in 1...5 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
+        let report = route.report(at: Self.moment(5), isDraining: false)
+        #expect(report.status.state == "unassigned" && report.status.troubles == [] && !report.counters.isAssigned)
+        #expect(report.status.limitedBy == .nothing)
+        route.isServed = true
+        consume(route)
+        #expect(route.report(at: Self.moment(5), isDraining: false).status.state == "ready")
+        #expect(route.report(at: Self.moment(5), isDraining: false).counters.isAssigned)
+        route.isServed = false
+        #expect(route.turn(at: Self.moment(6), LaneCondition()) == [.cancelConsuming(queue: 0)])
+        #expect(route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(6)) == "q")
+        #expect(route.turn(at: Self.moment(6), LaneCondition()) == [] && route.isDrained)
+        route.isServed = true
+        #expect(route.turn(at: Self.moment(7), LaneCondition()) == [.setPrefetch(50)], "on the same channel")
+    }
+
+    @Test("a route that others serve from now on finishes what it has, and gives back nothing unless the worker leaves")
+    func finishesWhatItHas() throws {
+        let route = try route()
+        consume(route)
+        #expect(route.delivered(delivery(1), at: Self.moment(1)))
+        route.isServed = false
+        #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
+        _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        for second in 2...20 {
+            #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == [])
+            #expect(route.devices.hasWaiting && !route.isDrained)
+        }
+        let leaving = LaneCondition(isDraining: true, isLeaving: true)
+        #expect(route.turn(at: Self.moment(21), leaving) == [])
+        #expect(!route.devices.hasWaiting && route.ledger.hasDebts)
+    }
+
     @Test("of two busy routes the first has most of the memory for jobs until the second comes, and half from then on")
     func sharesMemory() throws {
         let mebibyte = 1 << 20

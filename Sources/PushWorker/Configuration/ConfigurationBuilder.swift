@@ -31,6 +31,7 @@ struct ConfigurationBuilder {
             apns: apns(root.section("apns")),
             credentials: credentials.map(\.value),
             routes: routes,
+            share: root.value("share", default: .all, RouteShare.init(parsing:)),
             lanes: root.value("lanes", default: .automatic, SettingParsers.automatic(1...256)),
             prefetch: root.value("prefetch", default: .automatic, SettingParsers.automatic(1...65535)),
             jobMemory: root.section("memory").value(

@@ -82,6 +82,7 @@ enum ConfigurationSchema {
                 ConfigurationKey("high_lane"), ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
                 ConfigurationKey("results_queue"),
             ])),
+        ConfigurationKey("share"),
         ConfigurationKey("lanes"),
         ConfigurationKey("prefetch"),
         ConfigurationKey("memory", .section([ConfigurationKey("jobs")])),

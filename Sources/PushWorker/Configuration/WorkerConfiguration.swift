@@ -17,6 +17,8 @@ package struct WorkerConfiguration: Sendable {
     package var credentials: [CredentialConfiguration]
     /// The routes, in the order of the file; at least one.
     package var routes: [RouteConfiguration]
+    /// Which of the routes this worker serves.
+    package var share: RouteShare
     /// How many operating-system threads push.
     package var lanes: AutomaticOr<Int>
     /// How many unacknowledged jobs the broker may hand out per queue of a route and lane.

@@ -310,6 +310,11 @@ extension Lane {
         case .credentialChanged(let credential): changed(credential)
         case .credentialUnusable(let name, let reason): unusable(name, reason: reason)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
+        case .served(let served):
+            for route in routes where route.isServed != served.contains(route.claim?.index) {
+                route.isServed.toggle()
+                mark(route)
+            }
         case .route(let index, let message):
             guard let route = routes.first(where: { $0.claim?.index == index }) else { return }
             route.told(message, at: moment)

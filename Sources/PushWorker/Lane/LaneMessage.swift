@@ -16,6 +16,8 @@ enum LaneMessage: Sendable {
     case credentialUnusable(name: String, reason: String)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
+    /// These routes are served from now on, and no others.
+    case served(ServedRoutes)
     /// The route at this position in the configuration, on another lane, has something to say to it on this one.
     case route(Int, RouteMessage)
     /// All lanes are drained: end.

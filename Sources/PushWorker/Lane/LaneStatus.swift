@@ -7,7 +7,7 @@ struct LaneStatus: Sendable {
     struct Route: Sendable {
         /// The route's name.
         var name: String
-        /// `ready`, `starting`, `parked`, `probing` or `unreachable`.
+        /// `ready`, `starting`, `parked`, `probing`, `unreachable` or `unassigned`.
         var state: String
         /// Connections to APNs that can be used.
         var connections: Int
@@ -33,7 +33,7 @@ struct LaneStatus: Sendable {
 
         /// How little a state keeps a route from pushing.
         private static func rank(_ state: String) -> Int {
-            ["ready", "probing", "starting", "unreachable", "parked"].firstIndex(of: state) ?? .max
+            ["ready", "probing", "starting", "unreachable", "parked", "unassigned"].firstIndex(of: state) ?? .max
         }
     }
 

@@ -79,7 +79,7 @@ extension RouteCounters {
 
 /// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
 ///
-/// A route makes 24 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
+/// A route makes 25 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
 /// as one sum over all routes. Where details are wanted, these metrics get the label `route`, and retries the label
 /// `tier`. Details change no name and no sum.
 struct LaneMetricsWriter {
@@ -133,6 +133,10 @@ struct LaneMetricsWriter {
                     text.sample(metric.name, labels, counters[keyPath: metric.path])
                 }
             }
+        }
+        text.family("martlet_route_assigned", .gauge, "Whether this worker serves the route: see share.")
+        for (labels, counters) in routes {
+            text.sample("martlet_route_assigned", labels, counters.isAssigned ? 1 : 0)
         }
         text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
         for (labels, counters) in routes {

@@ -51,6 +51,8 @@ package struct RouteCounters: Sendable {
     package var streamLimit = 0
     /// Device tokens that now wait until APNs takes notifications for them again.
     package var coolingTokens = 0
+    /// Whether this worker serves the route now.
+    package var isAssigned = false
     /// Whether the route is parked now.
     package var isParked = false
     /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
@@ -73,6 +75,7 @@ package struct RouteCounters: Sendable {
         requestDuration.add(other.requestDuration)
         queueAge.add(other.queueAge)
         jobDuration.add(other.jobDuration)
+        isAssigned = isAssigned || other.isAssigned
         isParked = isParked && other.isParked
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
         limitedBy = limitedBy.joined(with: other.limitedBy)

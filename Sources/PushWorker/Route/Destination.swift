@@ -326,6 +326,7 @@ final class Destination {
             earlier.goAways += status.goAways
         }
         close()
+        machine.rest()
         breaker.connectionsClosed()
     }
 

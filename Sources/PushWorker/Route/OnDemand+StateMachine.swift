@@ -125,6 +125,9 @@ struct OnDemandStateMachine {
         notBefore = now + Self.holdOff
     }
 
+    /// The connections were closed, for there will be no jobs.
+    mutating func rest() { close() }
+
     private mutating func close() {
         isOpen = false
         stalledSince = nil

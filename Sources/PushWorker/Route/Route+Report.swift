@@ -38,6 +38,7 @@ extension Route {
         counters.streamLimit = pool?.streamLimit ?? 0
         counters.connectionsOpened = devices.earlier.opened + (pool?.opened ?? 0)
         counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
+        counters.isAssigned = isServed
         counters.isParked = devices.breaker.intake == .none
         let status = LaneStatus.Route(
             name: name, state: state(isUnreachable: pool?.isConnected == false), connections: usable,
@@ -48,6 +49,7 @@ extension Route {
     /// A route that needs no connection is as ready as one whose first connect is under way.
     private func state(isUnreachable: Bool) -> String {
         switch devices.breaker.state {
+        case _ where !isServed: "unassigned"
         case _ where devices.breaker.isHeld: "parked"
         case .parked: "parked"
         case .probing: "probing"
@@ -57,6 +59,8 @@ extension Route {
     }
 
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {
+        // The rest concerns nobody here, or only what is left to do.
+        guard isServed else { return credentialTroubles }
         var troubles: [String] = []
         if let trouble = consumer.trouble { troubles.append(trouble) }
         if let trouble = surroundings.publisher.trouble(of: position) { troubles.append(trouble) }
@@ -77,7 +81,7 @@ extension Route {
     /// What keeps the route from pushing more, as it is at the end of a turn.
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
-            intake: devices.breaker.intake, isDraining: isDraining, isServing: consumer.isServing,
+            intake: devices.breaker.intake, isDraining: isDraining || !isServed, isServing: consumer.isServing,
             isCongested: isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,

@@ -152,15 +152,25 @@ extension Route {
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
         case .open: surroundings.open(self, host)
-        case .close:
-            // What the connections proved of the credential is what the next ones begin with.
-            if host.kind == .devices, let pool = host.pool { credential?.keep(pool) }
-            host.rest()
+        case .close: rest(host)
         case .giveUp:
             host.close()
             giveUp(host, at: moment)
         case nil: break
         }
+    }
+
+    /// Closes the connections of a route that others serve, once everything that it had is done: they have their own.
+    func restIfUnserved() {
+        guard !isServed, devices.pool != nil, isDrained else { return }
+        rest(devices)
+    }
+
+    /// Closes connections that nobody needs. What those to devices proved of the credential is what the next ones begin
+    /// with; these prove a version whose proof has not ended.
+    private func rest(_ host: Destination) {
+        if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
+        host.rest()
     }
 
     // MARK: Channels

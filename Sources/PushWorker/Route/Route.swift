@@ -70,6 +70,8 @@ final class Route {
 
     // MARK: State, the route's own
 
+    /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
+    var isServed = true
     /// Where pushes to devices go.
     let devices: Destination
     /// Where jobs about channels go, as far as the configuration names hosts for them.
@@ -178,6 +180,7 @@ final class Route {
         shareSuspects()
         memory.follow(memoryUse, now: moment.monotonic)
         updateIntake(condition)
+        restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
         if consumer.isProving, !doubts.waiting.isEmpty, !actions.isEmpty {
@@ -198,9 +201,10 @@ final class Route {
         followCredential(at: moment)
     }
 
-    /// Sets the prefetch that breaker, credit and connections want, or none while the lane takes no more jobs.
+    /// Sets the prefetch that breaker, credit and connections want, or none while the lane takes no more jobs, or none of
+    /// the route.
     func updateIntake(_ condition: LaneCondition) {
-        guard !condition.isDraining, !condition.isHeldUp, !isHeldUp else {
+        guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp else {
             consumer.wantedPrefetch = 0
             return
         }
@@ -263,8 +267,11 @@ final class Route {
     }
 
     /// Whether something waits until all that was acknowledged is: deliveries that may have ended the process before are
-    /// held, or one is being worked on, here or on another lane.
-    var awaitsAcknowledgements: Bool { intake.hasSuspects || makesRoomForSuspects }
+    /// held, or one is being worked on, here or on another lane; or connections are to be closed because others serve the
+    /// route.
+    var awaitsAcknowledgements: Bool {
+        intake.hasSuspects || makesRoomForSuspects || (!isServed && devices.pool != nil)
+    }
 
     /// Whether the route has something to do that only waits for results to find their way out.
     var waitsForPublisher: Bool {

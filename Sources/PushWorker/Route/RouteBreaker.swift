@@ -197,6 +197,7 @@ package struct RouteBreaker {
 
     /// The connections were closed because nobody needs them: there was no outage, and the next ones are like the first.
     package mutating func connectionsClosed() {
+        isReachable = true
         lostAt = nil
         relapseEnd = nil
         provenDue = nil

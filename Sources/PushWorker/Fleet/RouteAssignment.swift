@@ -1,0 +1,41 @@
+/// Decides which workers serve which routes: the same in every worker that knows of the same others. Pure.
+///
+/// It is rendezvous hashing: route and worker together give a weight, and the workers with the highest weights serve the
+/// route. A worker that comes or goes moves its own routes and no other.
+///
+/// A worker always counts itself. So one that serves a route by the weights of all knows that it does, whichever of the
+/// others it has not heard of: workers that know too little of each other serve too much, never too little.
+/// [Rendezvous hashing](https://doi.org/10.1109/90.663936)
+struct RouteAssignment {
+    /// How many workers serve a route: with two, the end of one stops no route.
+    static let replicas = 2
+
+    /// The workers and the hashes of their names, each once.
+    private let workers: [(name: String, hash: UInt64)]
+
+    /// Takes the workers by their names.
+    init(workers: some Sequence<String>) {
+        self.workers = Set(workers).map { ($0, StableHash.spread(StableHash.of($0))) }
+    }
+
+    /// The assignment to a fleet of fixed size, whose workers are called `1`, `2` and so on.
+    ///
+    /// - Parameter count: How many workers there are.
+    init(fixed count: Int) { self.init(workers: (1...count).map(String.init)) }
+
+    /// Which routes a worker serves.
+    ///
+    /// - Parameters:
+    ///   - worker: Its name; it is counted in any case.
+    ///   - routes: The names of all routes, in the order of the configuration.
+    func served(by worker: String, of routes: [String]) -> ServedRoutes {
+        let own = StableHash.spread(StableHash.of(worker))
+        return ServedRoutes(
+            routes.enumerated().filter { _, route in
+                let hash = StableHash.of(route)
+                let weight = (StableHash.spread(hash ^ own), worker)
+                let above = workers.count { (StableHash.spread(hash ^ $0.hash), $0.name) > weight }
+                return above < Self.replicas
+            }.map(\.offset))
+    }
+}
