@@ -24,7 +24,8 @@ func module(
 /// A test target; every one may use `TestSupport`.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], exclude: name == "FaultTests" ? ["run"] : [],
+        name: name, dependencies: dependencies + ["TestSupport"],
+        exclude: ["FaultTests": ["run"], "PushWorkerTests": ["alerts.yaml"]][name] ?? [],
         resources: name == "FuzzTests"
             ? [.copy("Corpus")]
             : ["PushModelTests", "BrokerTests", "APNSSimulatorTests"].contains(name) ? [.copy("Fixtures")] : [],

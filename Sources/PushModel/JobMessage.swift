@@ -145,6 +145,9 @@ package struct JobHeaders: Sendable {
         if place == nil { place = value } else { hasDuplicates = true }
     }
 
+    /// Whether a worker wrote the message as a retry copy.
+    package var isCopy: Bool { version != nil }
+
     /// Whether the message carries any header that only raw jobs use.
     var hasRawFields: Bool { deviceToken != nil || topic != nil || pushType != nil }
 }

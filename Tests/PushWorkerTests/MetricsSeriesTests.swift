@@ -18,6 +18,7 @@ struct MetricsSeriesTests {
         }
         for metric in RouteCounters.counters + RouteCounters.gauges { counters[keyPath: metric.path] = 1 }
         counters.retries = tiers.map { _ in 1 }
+        (counters.retryCopies, counters.retryReturns) = (counters.retries, counters.retries)
         counters.requestDuration.record(microseconds: 1_000)
         counters.queueAge.record(microseconds: 1_000)
         counters.jobDuration.record(microseconds: 1_000)

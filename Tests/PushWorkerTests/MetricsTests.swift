@@ -44,7 +44,7 @@ func sampleSnapshots() -> [LaneSnapshot] {
     shop.outcomes.count(.deadToken, .unregistered)
     shop.outcomes.count(.rejected, Reason(rawValue: "Odd\"\\\nReason"))
     shop.jobsReceived = 42
-    shop.retries = [1, 2]
+    (shop.retries, shop.retryCopies, shop.retryReturns) = ([1, 2], [1, 1], [0, 1])
     shop.requestDuration.record(microseconds: 700)
     shop.requestDuration.record(microseconds: 40_000)
     shop.isParked = true
@@ -97,6 +97,9 @@ struct MetricsTests {
             #"martlet_notification_reasons_total{outcome="rejected",reason="other"} 2"#,
             #"martlet_notification_reasons_total{outcome="invalid",reason="NoRoute"} 6"#,
             #"martlet_retries_total{route="shop"} 6"#,
+            #"martlet_retry_copies_total{tier="2s"} 2"#,
+            #"martlet_retry_returns_total{tier="2s"} 0"#,
+            #"martlet_retry_returns_total{tier="1m"} 2"#,
             #"martlet_jobs_received_total{route="shop"} 84"#,
             #"martlet_jobs_received_total{route="unrouted"} 5"#,
             #"martlet_route_parked{route="shop"} 1"#,
@@ -131,6 +134,7 @@ struct MetricsTests {
             #"martlet_notification_reasons_total{route="shop",outcome="dead_token",reason="Unregistered"} 2"#,
             #"martlet_retries_total{route="shop",tier="1m"} 4"#,
             #"martlet_retries_total{route="beta",tier="2s"} 0"#,
+            #"martlet_retry_returns_total{route="shop",tier="1m"} 2"#,
             #"martlet_notifications_cooled_total{route="shop"} 6"#,
             #"martlet_tokens_cooling{route="shop"} 4"#,
             #"martlet_apns_request_duration_seconds_bucket{route="shop",le="0.05"} 4"#,

@@ -42,8 +42,9 @@ struct RouteCopyTests: RouteSuite {
     func moved() throws {
         let route = try route(neighbour: "com.example.moved")
         take(delivery(returns: 0, topic: "com.example.moved"), route)
-        #expect(route.counters.retries[0] == 2 && route.devices.waiting.isEmpty)
+        #expect(route.devices.waiting.isEmpty)
         let job = try #require(route.ledger.end().first)
+        #expect(job.groups.map(\.indexes) == [[0, 1]])
         #expect(job.refusal == nil && job.job.attempt == 1)
 
         func refused(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) throws -> Reason? {
@@ -81,6 +82,44 @@ struct RouteCopyTests: RouteSuite {
         next.deliveryTag = 4
         take(next, route)
         #expect(route.devices.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
+    }
+
+    @Test("A retry copy counts for its tier once the broker has it, and never where it fits no frame")
+    func counted() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        func publication(_ indexes: [Int]?) -> Publication {
+            job.owes()
+            return Publication(job: job, route: route, content: .retry(tier: 0, attempt: 2, indexes: indexes))
+        }
+        route.published(publication(nil), .unfit, at: Self.moment(1))
+        #expect(route.counters.retries[0] == 0 && route.counters.retryCopies[0] == 0)
+        #expect(route.counters.outcomes.count(of: .exhausted) == 2)
+        route.published(publication(nil), .confirmed, at: Self.moment(1))
+        #expect(route.counters.retries[0] == 2 && route.counters.retryCopies[0] == 1)
+        route.published(publication([1]), .confirmed, at: Self.moment(1))
+        #expect(route.counters.retries[0] == 3 && route.counters.retryCopies[0] == 2)
+    }
+
+    @Test("What comes back from a tier counts for it, once, by the broker's word alone")
+    func returned() throws {
+        let route = try route()
+        func returns(_ headers: [(String, String)], times: Int = 0) throws -> Int {
+            let before = route.counters.retryReturns
+            route.generationEnded(at: Self.moment(1))
+            take(delivery(returns: times, headers: headers), route)
+            _ = route.ledger.end()
+            return route.counters.retryReturns[0] - before[0]
+        }
+        let (copy, death) = (("x-apns-v", "1"), ("x-first-death-queue", "apns.q.retry.2s"))
+        #expect(try returns([copy, death]) == 1)
+        #expect(try returns([death, copy]) == 1)
+        #expect(try returns([copy, death], times: 1) == 0, "it came back to its queue, not from the tier")
+        #expect(try returns([death]) == 0, "a dead letter that somebody moved")
+        #expect(try returns([copy]) == 0)
+        #expect(try returns([copy, ("x-first-death-queue", "apns.q.retry.2")]) == 0)
+        #expect(route.counters.retryReturns.count == RetryPolicy().tiers.count)
     }
 
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")

@@ -80,8 +80,8 @@ extension RouteCounters {
 /// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
 ///
 /// A route makes 25 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
-/// as one sum over all routes. Where details are wanted, these metrics get the label `route`, and retries the label
-/// `tier`. Details change no name and no sum.
+/// as one sum over all routes, by tier where it is about tiers. Where details are wanted, these metrics get the label
+/// `route`, and `martlet_retries_total` the label `tier`. Details change no name and no sum.
 struct LaneMetricsWriter {
     /// The labels of a sample and what was counted for them.
     private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
@@ -116,16 +116,7 @@ struct LaneMetricsWriter {
 
     private func writeRoutes(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
         writeOutcomes(routes, details: details, to: &text)
-        text.family("martlet_retries_total", .counter, "Notifications that go into retry copies.")
-        for (labels, counters) in routes {
-            guard isDetailed else {
-                text.sample("martlet_retries_total", labels, counters.retries.reduce(0, +))
-                continue
-            }
-            for (tier, count) in zip(tiers, counters.retries) {
-                text.sample("martlet_retries_total", labels + [("tier", tier)], count)
-            }
-        }
+        writeRetries(routes, details: details, to: &text)
         for (metrics, kind) in [(RouteCounters.counters, MetricKind.counter), (RouteCounters.gauges, .gauge)] {
             for metric in metrics {
                 text.family(metric.name, kind, metric.help)
@@ -157,6 +148,31 @@ struct LaneMetricsWriter {
             }
         }
         writeHistograms(details, to: &text)
+    }
+
+    private func writeRetries(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
+        text.family("martlet_retries_total", .counter, "Notifications in retry copies that the broker confirmed.")
+        for (labels, counters) in routes {
+            guard isDetailed else {
+                text.sample("martlet_retries_total", labels, counters.retries.reduce(0, +))
+                continue
+            }
+            for (tier, count) in zip(tiers, counters.retries) {
+                text.sample("martlet_retries_total", labels + [("tier", tier)], count)
+            }
+        }
+        let copies: [(String, String, (RouteCounters) -> [Int])] = [
+            ("martlet_retry_copies_total", "Retry copies that the broker confirmed.", { $0.retryCopies }),
+            ("martlet_retry_returns_total", "Retry copies that came back from their tier.", { $0.retryReturns }),
+        ]
+        for (name, help, counts) in copies {
+            text.family(name, .counter, help)
+            for (labels, counters) in details {
+                for (tier, count) in zip(tiers, counts(counters)) {
+                    text.sample(name, labels + [("tier", tier)], count)
+                }
+            }
+        }
     }
 
     /// Writes each outcome from the start with 0, because Prometheus does not see the increase of a series that begins

@@ -12,8 +12,12 @@ package struct RouteCounters: Sendable {
     package var requests = 0
     /// Notifications sent again at once, because APNs provably had not taken them.
     package var resends = 0
-    /// Retry copies published, one entry per tier in the order of the configuration.
+    /// Notifications in retry copies that the broker confirmed, one entry per tier in the order of the configuration.
     package var retries: [Int]
+    /// Retry copies that the broker confirmed, one entry per tier.
+    package var retryCopies: [Int]
+    /// Retry copies that came back from their tier, one entry per tier.
+    package var retryReturns: [Int]
     /// Redelivered notifications that were not sent again, because their outcome was known.
     package var duplicatesSuppressed = 0
     /// Notifications that waited in a tier, because APNs had had too many for their device token.
@@ -65,13 +69,18 @@ package struct RouteCounters: Sendable {
     /// - Parameter tiers: How many retry tiers there are.
     package init(tiers: Int) {
         retries = [Int](repeating: 0, count: tiers)
+        (retryCopies, retryReturns) = (retries, retries)
     }
 
     /// Adds what another lane counted for the same route.
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)
         for counter in Self.counters + Self.gauges { self[keyPath: counter.path] += other[keyPath: counter.path] }
-        for index in retries.indices where index < other.retries.count { retries[index] += other.retries[index] }
+        for path in [\RouteCounters.retries, \.retryCopies, \.retryReturns] {
+            for (tier, count) in other[keyPath: path].enumerated() where tier < self[keyPath: path].count {
+                self[keyPath: path][tier] += count
+            }
+        }
         requestDuration.add(other.requestDuration)
         queueAge.add(other.queueAge)
         jobDuration.add(other.jobDuration)

@@ -6,7 +6,8 @@ extension Route {
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
         let job = publication.job
-        if case .reply(let index, var verdict) = publication.content {
+        switch publication.content {
+        case .reply(let index, var verdict):
             if fate != .confirmed {
                 counters.repliesLost += 1
                 let loss =
@@ -20,9 +21,9 @@ extension Route {
                 verdict.report.addDetail("the reply \(loss)")
             }
             publish(.result(index: index, verdict), for: job)
-        }
-        if fate == .unfit, case .retry(_, _, let indexes) = publication.content {
-            giveUpCopy(of: job, indexes, at: moment)
+        case .retry(_, _, let indexes) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
+        case .retry(let tier, _, let indexes): countCopy(of: job, in: tier, indexes)
+        case .result, .deadLetter: break
         }
         job.confirmed()
         if job.isFinished { finish(job, at: moment) }

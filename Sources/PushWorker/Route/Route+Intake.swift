@@ -241,12 +241,12 @@ extension Route {
         _ delivery: consuming Delivery, poisonous: Int64?, at moment: Moment
     ) -> Result<Job, JobDefect> {
         let isTruncated = delivery.isTruncated
-        let size = delivery.bodySize
+        let (size, properties) = (delivery.bodySize, delivery.properties)
         var message = JobMessage(
             bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
             redelivered: delivery.redelivered)
         do throws(AMQPError) {
-            try Self.read(delivery.properties, into: &message)
+            try Self.read(properties, into: &message)
         } catch {
             return .failure(decoder.refuse(message, .badHeaders, error.message, now: moment.wall, random: Self.bits))
         }
@@ -260,6 +260,7 @@ extension Route {
                 + "died of it: look for the cause before it is replayed"
             return .failure(decoder.refuseUnread(message, .poison, detail, now: moment.wall, random: Self.bits))
         }
+        if message.headers.isCopy, !message.redelivered { countReturn(of: message, properties) }
         guard let claim else {
             let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
             return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
@@ -340,5 +341,11 @@ extension Span where Element == UInt8 {
         guard count == other.count else { return false }
         for position in 0..<count where self[position] != other[position] { return false }
         return true
+    }
+
+    /// Whether these bytes are a text in UTF-8.
+    func isEqual(to text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isEqual(to: $0.span) }
     }
 }

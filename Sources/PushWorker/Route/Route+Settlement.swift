@@ -158,7 +158,6 @@ extension Route {
 
     /// Lets a notification go on as a copy of its job that comes back after a tier's delay.
     func waitInTier(_ notification: Notification, _ tier: Int, attempt: Int, at moment: Moment) {
-        counters.retries[tier] += 1
         goOn(with: notification, as: .retry(tier: tier, attempt: attempt), at: moment)
     }
 

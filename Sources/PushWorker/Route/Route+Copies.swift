@@ -1,0 +1,39 @@
+internal import PushModel
+internal import RabbitMQ
+
+// The books on retry copies: what went into each tier, and what came back from it.
+extension Route {
+    /// Counts a retry copy that the broker has confirmed.
+    ///
+    /// - Parameters:
+    ///   - job: The job it is a copy of.
+    ///   - tier: The position of its tier.
+    ///   - indexes: What it is about; nil for all of the job.
+    func countCopy(of job: JobInFlight, in tier: Int, _ indexes: [Int]?) {
+        counters.retryCopies[tier] += 1
+        counters.retries[tier] += indexes?.count ?? job.job.notificationCount
+    }
+
+    /// Counts a retry copy that came back, at its first delivery.
+    ///
+    /// The broker names the queue in which a message died first. Workers write copies without the deaths of the job before,
+    /// so that this is the copy's tier, whatever version of a worker wrote it.
+    ///
+    /// - Parameters:
+    ///   - copy: The message, its headers read.
+    ///   - properties: Where its properties stand.
+    func countReturn(of copy: borrowing JobMessage, _ properties: Range<Int>) {
+        guard let table = try? MessagePropertyReader(copy.bytes, properties).headers else { return }
+        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
+        while let field = try? reader.next(in: copy.bytes) {
+            guard case .text(let queue) = field.value,
+                copy.bytes.span.extracting(field.name).isText("x-first-death-queue")
+            else { continue }
+            for (tier, milliseconds) in surroundings.policy.tiers.enumerated()
+            where copy.bytes.span.extracting(queue).isEqual(to: RetryTier(milliseconds: milliseconds).queue) {
+                counters.retryReturns[tier] += 1
+            }
+            return
+        }
+    }
+}
