@@ -8,7 +8,7 @@ import RabbitMQ
 import TLS
 
 /// `martlet check`: what a worker with this configuration would meet.
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Test configuration, credentials, broker and APNs one after another, and say how to mend what fails.",
@@ -25,7 +25,16 @@ struct CheckCommand: ParsableCommand {
     @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
     @OptionGroup var format: OutputOptions
 
-    func run() throws {
+    func run() async throws {
+        var (report, configuration) = try await BlockingWork.run("check") { steps() }
+        if !offline, let configuration { await checkTiers(configuration, &report) }
+        report.print(format.output)
+        if report.status != .ok { throw report.status }
+    }
+
+    /// Takes the steps that block.
+    /// - Returns: What they found, and the configuration where it can be read.
+    private func steps() -> (report: CheckReport, configuration: WorkerConfiguration?) {
         var report = CheckReport()
         do throws(CommandFailure) {
             let configuration = try source.load()
@@ -37,6 +46,7 @@ struct CheckCommand: ParsableCommand {
                 checkBroker(configuration, &report)
                 checkAPNS(configuration, &report)
             }
+            return (report, configuration)
         } catch {
             for line in error.message.split(separator: "\n").prefix(while: {
                 !$0.hasSuffix(" errors") && !$0.hasSuffix("1 error")
@@ -44,9 +54,21 @@ struct CheckCommand: ParsableCommand {
                 report.fail("configuration", String(line), remedy: error.remedy, error.status)
             }
             for name in ["credentials", "broker", "apns"] { report.skip(name, because: "no configuration") }
+            return (report, nil)
         }
-        report.print(format.output)
-        if report.status != .ok { throw report.status }
+    }
+
+    /// Looks for tiers that keep their copies, where the management API is configured: AMQP does not show policies.
+    private func checkTiers(_ configuration: WorkerConfiguration, _ report: inout CheckReport) async {
+        guard configuration.broker.management != nil, let topology = try? configuration.topology() else { return }
+        do throws(CommandFailure) {
+            let client = try configuration.managementClient()
+            let rows = topology.keepingTierDrift(from: try await client.picture(of: topology.virtualHost))
+            if rows.isEmpty { report.good("tiers", "what waits in a tier comes back") }
+            for row in rows { report.fail(row.object, row.detail, remedy: row.command, .someFailed) }
+        } catch {
+            report.warn("tiers", error.message, remedy: error.remedy)
+        }
     }
 
     /// Loads every key and signs with it.

@@ -61,6 +61,19 @@ extension WorkerConfiguration {
     }
 }
 
+extension ManagementClient {
+    /// What a virtual host holds.
+    /// - Parameter virtualHost: Its name.
+    /// - Throws: What a failure of the management API means for a command.
+    func picture(of virtualHost: String) async throws(CommandFailure) -> LiveTopology {
+        do throws(ManagementError) {
+            return try await live(virtualHost: virtualHost)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
 extension CommandFailure {
     /// What a failure of the management API means for a command.
     init(_ error: ManagementError) {

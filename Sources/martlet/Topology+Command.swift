@@ -63,13 +63,8 @@ struct TopologyCommand: ParsableCommand {
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
             let done: ManagementClient.Application
-            let stale: [LiveTopology.Binding]
-            do throws(ManagementError) {
-                let live = try await client.live(virtualHost: topology.virtualHost)
-                stale = topology.removableBindings(in: live, prunes: prune)
-            } catch {
-                throw CommandFailure(error)
-            }
+            let live = try await client.picture(of: topology.virtualHost)
+            let stale = topology.removableBindings(in: live, prunes: prune)
             if !yes, !stale.isEmpty {
                 for binding in stale {
                     Console.talk("stale: \(binding.source) -> \(binding.destination) by \(binding.routingKey)")
@@ -102,12 +97,7 @@ struct TopologyCommand: ParsableCommand {
             let configuration = try source.load()
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
-            let live: LiveTopology
-            do throws(ManagementError) {
-                live = try await client.live(virtualHost: topology.virtualHost)
-            } catch {
-                throw CommandFailure(error)
-            }
+            let live = try await client.picture(of: topology.virtualHost)
             let rows = topology.drift(from: live)
             for row in rows { row.print(nil, format.output) }
             try Console.flush()

@@ -19,11 +19,12 @@ struct CheckCommandTests {
 
     /// Writes a configuration whose route fits the shared broker.
     private func configuration(
-        broker: String, apns: Int, trust: Bool = true, tiers: String = "2s", channels: String = ""
+        broker: String, apns: Int, management: String? = nil, trust: Bool = true, tiers: String = "2s",
+        channels: String = ""
     ) throws -> String {
         try directory.write(
             """
-            broker: { uri: "\(broker)" }
+            broker: { uri: "\(broker)", management: \(management.map { "\"\($0)\"" } ?? "null") }
             apns:
               production: "https://localhost:\(apns)"
               trust_file: \(trust ? certificates.authorityFile : "null")
@@ -55,6 +56,28 @@ struct CheckCommandTests {
         #expect(lines.allSatisfy { $0.hasPrefix("ok ") })
         #expect(lines.contains { $0.contains("apns production") && $0.contains("HTTP/2") })
         #expect(lines.contains { $0.contains("queue apns.q.jobs.shop") })
+    }
+
+    @Test(
+        "A tier that keeps its copies is named with the command that mends it, where the management API is configured")
+    func tiers() throws {
+        let (server, broker) = (try server(), try PrivateBroker.start(PrivateBrokerOptions(management: true)))
+        let file = try configuration(broker: broker.uri, apns: server.port, management: broker.managementURI)
+        #expect(try Executable.run(["topology", "apply", "-c", file]).status == 0)
+        let good = try Executable.run(["check", "-c", file])
+        #expect(good.status == 0 && good.text.contains("comes back"), "\(good.text)\(good.errorText)")
+        try broker.control(["clear_policy", "apns.q.retry.2s"])
+        let bad = try Executable.run(["check", "-c", file])
+        #expect(bad.status == 1, "\(bad.text)\(bad.errorText)")
+        let topology = try Executable.run(["topology", "check", "-c", file])
+        for text in [bad.text, topology.text] {
+            #expect(text.contains("policy apns.q.retry.2s") && text.contains("the tier keeps its copies"), "\(text)")
+            #expect(text.contains("rabbitmqctl set_policy -p / --priority 10"), "\(text)")
+        }
+        let elsewhere = try configuration(broker: broker.uri, apns: server.port, management: "http://u:secret@[::1]:1")
+        let unseen = try Executable.run(["check", "-c", elsewhere])
+        #expect(unseen.status == 0 && unseen.text.contains("warning  tiers"), "\(unseen.text)\(unseen.errorText)")
+        #expect(!unseen.text.contains("secret"))
     }
 
     @Test("A server nobody vouches for, a missing queue and a broken key are named, each with its remedy")

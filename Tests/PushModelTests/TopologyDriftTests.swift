@@ -199,6 +199,38 @@ struct TopologyDriftTests {
             }
         },
         Change(
+            row: "missing policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl and no "
+                + "dead-letter-exchange is in effect; 300 wait in it",
+            command: settingTier
+        ) { live in
+            live.policies.removeAll { $0.name == "apns.q.retry.2s" }
+            for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+                (live.queues[index].policy, live.queues[index].messages) = (nil, 300)
+            }
+        },
+        Change(
+            row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl is in effect; "
+                + "message-ttl is not set, should be 2000",
+            command: settingTier
+        ) { live in
+            for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {
+                live.policies[index].settings["message-ttl"] = nil
+            }
+        },
+        Change(
+            row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no dead-letter-exchange is in "
+                + "effect; 0 wait in it; has no effect on apns.q.retry.2s: policy all has priority 99, this one 10",
+            command: "rabbitmqctl clear_policy -p / all"
+        ) { live in
+            live.policies.append(
+                .init(
+                    name: "all", pattern: ".*", scope: "all", priority: 99,
+                    settings: ["message-ttl": .integer(2_000)]))
+            for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+                (live.queues[index].policy, live.queues[index].messages) = ("all", 0)
+            }
+        },
+        Change(
             row:
                 "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 12 messages: "
                 + "let workers have high_lane: true until it is empty",
@@ -237,6 +269,28 @@ struct TopologyDriftTests {
                     settings: [:]))
         },
     ]
+
+    private static let settingTier =
+        "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.retry.2s '^apns\\.q\\.retry\\.2s$' "
+        + "'{ \"message-ttl\": 2000, \"dead-letter-exchange\": \"apns.return\", \"dead-letter-strategy\": "
+        + "\"at-least-once\", \"overflow\": \"reject-publish\", \"queue-leader-locator\": \"balanced\" }'"
+
+    @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
+    func keepingTiers() {
+        let topology = TopologyTests.topology
+        var live = Self.live()
+        live.policies.removeAll { $0.name == "apns.q.retry.2s" || $0.name == "apns.q.results" }
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].policy = nil
+        }
+        #expect(topology.keepingTierDrift(from: live).map(\.object) == ["policy apns.q.retry.2s"])
+        #expect(topology.keepingTierDrift(from: Self.live()) == [])
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]
+        }
+        #expect(topology.keepingTierDrift(from: live) == [])
+        #expect(topology.keepingTierDrift(from: LiveTopology()) == [])
+    }
 
     @Test(
         "how many queues each node of a cluster leads is counted, those without any included, and of a single node not")

@@ -137,10 +137,12 @@ extension BrokerTopology {
 
     private func policyDrift(_ live: LiveTopology) -> [TopologyDrift] {
         let unmet = unmetPolicies(in: live)
+        let kept = Dictionary(keepingTiers(in: live).map { ($0.queue, $0.detail) }) { first, _ in first }
         var rows = unmet.map { policy, differences in
             TopologyDrift(
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
-                detail: differences.joined(separator: "; "), command: command(setting: policy))
+                detail: ([kept[policy.name]].compactMap(\.self) + differences).joined(separator: "; "),
+                command: command(setting: policy))
         }
         // A policy of equal content can still be without effect, when another one with a higher priority matches.
         let met = Set(policies.map(\.name)).subtracting(unmet.map(\.policy.name))
@@ -148,14 +150,45 @@ extension BrokerTopology {
         for (name, objects) in overruled(live) where met.contains(name.wanted) {
             guard let wanted = present[name.wanted], let rival = present[name.rival] else { continue }
             let others = objects.count > 1 ? " and \(objects.count - 1) more" : ""
+            let keeps = kept[wanted.name].map { "\($0); " } ?? ""
             rows.append(
                 TopologyDrift(
                     kind: .different, object: "policy \(wanted.name)",
-                    detail: "has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
+                    detail: "\(keeps)has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
                         + "\(rival.priority), this one \(wanted.priority)",
                     command: "rabbitmqctl clear_policy -p \(host) \(Self.shellQuoted(rival.name))"))
         }
         return rows
+    }
+
+    /// The differences by which tiers keep their copies for ever.
+    ///
+    /// - Parameter live: What the virtual host holds.
+    /// - Returns: One row per tier; empty where every copy comes back.
+    package func keepingTierDrift(from live: LiveTopology) -> [TopologyDrift] {
+        let objects = Set(keepingTiers(in: live).map { "policy \($0.queue)" })
+        return policyDrift(live).filter { objects.contains($0.object) }
+    }
+
+    /// The tiers that keep their copies for ever, because no policy in effect lets these expire and leads them back.
+    ///
+    /// - Parameter live: What the virtual host holds.
+    /// - Returns: The queue of each, and what is wrong with it in words.
+    private func keepingTiers(in live: LiveTopology) -> [(queue: String, detail: String)] {
+        let policies = Dictionary(live.policies.map { ($0.name, $0.settings) }) { first, _ in first }
+        let wanted = Set(queues.map(\.name))
+        return live.queues.filter { wanted.contains($0.name) && isTier(queue: $0.name) }.compactMap { queue in
+            let settings = queue.policy.flatMap { policies[$0] } ?? [:]
+            let missing = ["message-ttl", "dead-letter-exchange"].filter {
+                settings[$0] == nil && !queue.arguments.contains("x-\($0)")
+            }
+            guard !missing.isEmpty else { return nil }
+            let copies = queue.messages.map { "; \($0) wait in it" } ?? ""
+            return (
+                queue.name,
+                "the tier keeps its copies for ever: no \(missing.joined(separator: " and no ")) is in effect\(copies)"
+            )
+        }
     }
 
     /// The policies that ought to be in effect and the ones that are, with the objects for which this is so.
