@@ -1,5 +1,6 @@
 import CoreMetrics
 import Foundation
+import LocalStack
 import PushModel
 import Testing
 
@@ -11,25 +12,13 @@ func run(
 ) async throws -> (status: Int32, output: String) {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
-            continuation.resume(with: Result { try runBlocking(path, arguments, input) })
+            continuation.resume(
+                with: Result {
+                    let outcome = try ChildProcess.run(path, arguments, input: input)
+                    return (outcome.status, outcome.text + outcome.errorText)
+                })
         }
     }
-}
-
-private func runBlocking(_ path: String, _ arguments: [String], _ input: [UInt8]) throws -> (Int32, String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    let (stdin, stdout) = (Pipe(), Pipe())
-    process.standardInput = stdin
-    process.standardOutput = stdout
-    process.standardError = stdout
-    try process.run()
-    try stdin.fileHandleForWriting.write(contentsOf: Data(input))
-    try stdin.fileHandleForWriting.close()
-    let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
 }
 
 /// Two lanes' counters, of which the first has a part in both routes.
