@@ -52,9 +52,15 @@ extension Worker: AdminSource {
         if !configured.isEmpty, !configured.contains(where: { $0.state == "ready" }) {
             reasons += configured.map { "route \($0.name): \($0.reason ?? $0.state)" }
         }
+        let fleet = fleetStatus()
+        if let fleet, fleet.isUndecided, let detail = fleet.detail { reasons.append(detail) }
         return WorkerReadiness(
-            instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes)
+            instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes,
+            fleet: fleet.map { WorkerReadiness.Fleet(workers: $0.workers, detail: $0.detail) })
     }
+
+    /// How the worker sees its fleet.
+    package func fleetStatus() -> FleetStatus? { fleet?.status }
 
     /// How each credential is doing.
     package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }

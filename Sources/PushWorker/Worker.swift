@@ -26,6 +26,8 @@ package final class Worker: Sendable {
     let startedAt = MonotonicTime.now()
     /// The credentials of all routes.
     let credentials: CredentialStore
+    /// Finds this worker's share of the routes; nil where that is written.
+    let fleet: Fleet?
     private let watcher: CredentialWatcher
     private let grace: Duration
     private let journalDirectory: String?
@@ -67,13 +69,32 @@ package final class Worker: Sendable {
             settings.barrier = barrier
             return (settings, handle)
         }
-        if case .fixed(let number, let count) = configuration.share {
-            let assignment = RouteAssignment(fixed: count)
-            announce(.served(assignment.served(by: "\(number)", of: configuration.routes.map(\.name))))
-        }
+        fleet = Self.fleet(configuration, handles, announce, logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)
+    }
+
+    /// Tells the lanes which routes they serve, or makes what will tell them.
+    private static func fleet(
+        _ configuration: WorkerConfiguration, _ lanes: [LaneHandle],
+        _ announce: @escaping @Sendable (LaneMessage) -> Void, _ logger: Logger
+    ) -> Fleet? {
+        let routes = configuration.routes.map(\.name)
+        switch configuration.share {
+        case .all: return nil
+        case .fixed(let number, let count):
+            announce(.served(RouteAssignment(fixed: count).served(by: "\(number)", of: routes)))
+            return nil
+        case .automatic:
+            announce(.served(ServedRoutes([])))
+            return Fleet(
+                FleetReport(instance: configuration.instance, startedAt: WallClock.milliseconds()),
+                surroundings: Fleet.Surroundings(
+                    broker: configuration.broker, routes: routes,
+                    isWorking: { lanes.contains { $0.status?.isWorking == true } }, announce: announce),
+                logger: logger)
+        }
     }
 
     /// Reads all credentials again; what changed is proved before it is used, and said in the log.
@@ -109,16 +130,19 @@ package final class Worker: Sendable {
                 logger.error("credential files are not watched", metadata: ["error": "\(error.message)"])
             }
         }
+        if let fleet { _ = try LoopThread.start(name: "martlet-fleet") { fleet.run() } }
         let watchdog = LaneWatchdog(lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, logger: logger)
         _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
         defer {
             // Not waited for: one may be reading from a file system that hangs.
             watcher.stop()
             watchdog.stop()
+            fleet?.leave()
         }
         // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
         await withTaskCancellationOrGracefulShutdownHandler {
             for lane in lanes { await lane.handle.waitUntilEnded() }
+            await fleet?.waitUntilLeft()
         } onCancelOrGracefulShutdown: {
             self.drain()
         }
@@ -149,6 +173,8 @@ package final class Worker: Sendable {
 
     private func drain() {
         logger.info("draining", metadata: ["grace": "\(grace)"])
+        // First of all, so that others take this worker's routes up at once.
+        fleet?.leave()
         // A second is kept for closing connections.
         let deadline = MonotonicTime.now().adding(max(.seconds(1), grace - .seconds(1)))
         for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }

@@ -219,8 +219,8 @@ struct ConfigurationTests {
         ("share: 1/1001", "8: share: \"1/1001\" is a share of too many workers: there may be 1 to 1000"),
         (
             "share: half",
-            "8: share: \"half\" is not a share of the routes: write all, or this worker's number and how many workers "
-                + "there are, as in 2/6"
+            "8: share: \"half\" is not a share of the routes: write all, auto, or this worker's number and how many "
+                + "workers there are, as in 2/6"
         ),
         ("lanes: [2]", "8: lanes: expected a single value, found a list"),
         ("lanes: many", "8: lanes: \"many\" is neither \"auto\" nor a whole number"),

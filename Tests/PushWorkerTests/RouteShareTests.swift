@@ -5,9 +5,9 @@ import Testing
 @Suite("Which share of the routes a worker is told to serve", .timeLimit(.minutes(1)))
 struct RouteShareTests {
     @Test(
-        "A share is all, or a worker's number and how many there are",
+        "A share is all, auto, or a worker's number and how many there are",
         arguments: [
-            ("all", .all), ("1/1", .fixed(number: 1, of: 1)), ("2/6", .fixed(number: 2, of: 6)),
+            ("all", .all), ("auto", .automatic), ("1/1", .fixed(number: 1, of: 1)), ("2/6", .fixed(number: 2, of: 6)),
             ("1000/1000", .fixed(number: 1_000, of: 1_000)),
         ] as [(String, RouteShare)])
     func read(_ text: String, _ share: RouteShare) throws {

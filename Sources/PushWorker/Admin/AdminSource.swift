@@ -8,6 +8,8 @@ package protocol AdminSource: Sendable {
     func readiness() -> WorkerReadiness
     /// What each lane counted, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
+    /// How the worker sees its fleet; nil for one whose share of the routes is written.
+    func fleetStatus() -> FleetStatus?
     /// How each credential is doing, by name.
     func credentialStatuses() -> [CredentialStatus]
     /// How many log lines found no room.
@@ -92,6 +94,20 @@ package struct WorkerReadiness: Sendable, Encodable {
         }
     }
 
+    /// How a worker sees its fleet, where it finds its share of the routes by itself.
+    package struct Fleet: Sendable, Encodable {
+        /// How many workers there are, this one included.
+        package var workers: Int
+        /// Why it serves every route, or none yet; nil where it serves its share.
+        package var detail: String?
+
+        /// Makes a fleet's state from its parts.
+        package init(workers: Int, detail: String? = nil) {
+            self.workers = workers
+            self.detail = detail
+        }
+    }
+
     /// The worker's name.
     package var instance: String
     /// Why the worker is not ready, such as `draining`, `blocked`, `results_full`; empty when it is.
@@ -100,20 +116,23 @@ package struct WorkerReadiness: Sendable, Encodable {
     package var lanes: [Lane]
     /// The routes.
     package var routes: [Route]
+    /// The fleet; nil for a worker whose share of the routes is written.
+    package var fleet: Fleet?
 
     /// Whether the worker does its work.
     package var isReady: Bool { reasons.isEmpty }
 
     private enum CodingKeys: String, CodingKey {
-        case ready, instance, reasons, lanes, routes
+        case ready, instance, reasons, lanes, routes, fleet
     }
 
     /// Makes a state from its parts.
-    package init(instance: String, reasons: [String], lanes: [Lane], routes: [Route]) {
+    package init(instance: String, reasons: [String], lanes: [Lane], routes: [Route], fleet: Fleet? = nil) {
         self.instance = instance
         self.reasons = reasons
         self.lanes = lanes
         self.routes = routes
+        self.fleet = fleet
     }
 
     /// Writes the state with `ready` first.
@@ -124,5 +143,6 @@ package struct WorkerReadiness: Sendable, Encodable {
         try container.encode(reasons, forKey: .reasons)
         try container.encode(lanes, forKey: .lanes)
         try container.encode(routes, forKey: .routes)
+        try container.encodeIfPresent(fleet, forKey: .fleet)
     }
 }

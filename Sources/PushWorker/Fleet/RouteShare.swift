@@ -4,31 +4,37 @@ package enum RouteShare: Sendable, Equatable {
     case all
     /// The share of one worker in a fleet of fixed size.
     case fixed(number: Int, of: Int)
+    /// The share among the workers that live, which find each other by their reports.
+    case automatic
 
     /// The most workers of a fleet.
     static let mostWorkers = 1_000
 
-    /// Reads `all`, or a worker's number and how many there are, as in `2/6`.
+    /// Reads `all`, `auto`, or a worker's number and how many there are, as in `2/6`.
     ///
     /// - Throws: A ``Rejection`` that says what to write.
     init(parsing text: String) throws(Rejection) {
-        if text == "all" {
-            self = .all
-            return
+        switch text {
+        case "all": self = .all
+        case "auto": self = .automatic
+        default: self = try Self.fixed(text)
         }
+    }
+
+    private static func fixed(_ text: String) throws(Rejection) -> RouteShare {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let number = Self.number(parts[0]), let count = Self.number(parts[1]) else {
             throw Rejection(
-                "\"\(text)\" is not a share of the routes: write all, or this worker's number and how many workers "
-                    + "there are, as in 2/6")
+                "\"\(text)\" is not a share of the routes: write all, auto, or this worker's number and how many "
+                    + "workers there are, as in 2/6")
         }
-        guard count <= Self.mostWorkers else {
-            throw Rejection("\"\(text)\" is a share of too many workers: there may be 1 to \(Self.mostWorkers)")
+        guard count <= mostWorkers else {
+            throw Rejection("\"\(text)\" is a share of too many workers: there may be 1 to \(mostWorkers)")
         }
         guard number <= count else {
             throw Rejection("\"\(text)\" has no worker of that number: write 1/\(count) to \(count)/\(count)")
         }
-        self = .fixed(number: number, of: count)
+        return .fixed(number: number, of: count)
     }
 
     /// A whole number from 1, written with digits alone, so that each share has one spelling.

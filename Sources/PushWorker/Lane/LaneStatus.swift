@@ -47,6 +47,8 @@ struct LaneStatus: Sendable {
     var consume: String
     /// `up`, `blocked`, `connecting` or `down`.
     var publish: String
+    /// Whether it can consume and publish.
+    var isWorking: Bool { consume == "up" && publish == "up" }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
     /// Its routes.

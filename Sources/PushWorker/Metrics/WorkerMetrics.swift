@@ -31,10 +31,12 @@ package struct WorkerMetrics: Sendable {
     ///   - credentials: How each credential is doing.
     ///   - now: Seconds since 1970.
     ///   - droppedLogLines: How many log lines found no room.
+    ///   - fleet: How the worker sees its fleet; nil where its share of the routes is written.
     /// - Returns: Prometheus' text format.
     package func text(
         _ snapshots: [LaneSnapshot], credentials: [CredentialStatus] = [],
-        now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0
+        now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
+        fleet: FleetStatus? = nil
     ) -> [UInt8] {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
@@ -44,10 +46,21 @@ package struct WorkerMetrics: Sendable {
             "Log lines that nobody read in time, or that could not be written.")
         text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
         Self.write(credentials, now: now, to: &text)
+        if let fleet { Self.write(fleet, to: &text) }
         lanes.write(snapshots, to: &text)
         registry.write(to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
+    }
+
+    private static func write(_ fleet: FleetStatus, to text: inout MetricsText) {
+        text.family(
+            "martlet_fleet_workers", .gauge, "Workers that share the routes, as this one sees it, itself included.")
+        text.sample("martlet_fleet_workers", [], fleet.workers)
+        text.family(
+            "martlet_fleet_reports_ignored_total", .counter,
+            "Messages in the fleet's queue that were no reports, or of too many workers.")
+        text.sample("martlet_fleet_reports_ignored_total", [], fleet.ignored)
     }
 
     private static func write(_ credentials: [CredentialStatus], now: Int64, to text: inout MetricsText) {

@@ -1,0 +1,244 @@
+internal import BrokerClient
+internal import Dispatch
+internal import EventLoop
+internal import Logging
+internal import PushModel
+internal import RabbitMQ
+internal import Synchronization
+
+/// Tells the other workers that this one lives, hears of them, and tells the lanes which routes are theirs.
+///
+/// It has a thread and connections of its own, so that nothing of it stands in the way of a job.
+final class Fleet: Sendable {
+    /// How long it waits at most until it looks again at the time, or whether it is to leave.
+    private static let step = Duration.milliseconds(250)
+    /// How long the broker may take to answer, which bounds how long a worker that leaves waits for it.
+    private static let patience = Duration.seconds(5)
+
+    /// What a fleet needs from its worker.
+    struct Surroundings: Sendable {
+        /// How the broker is reached.
+        let broker: BrokerConfiguration
+        /// The names of all routes, in the order of the configuration.
+        let routes: [String]
+        /// Whether a lane reaches the broker and may publish: only then the worker counts among those that live.
+        let isWorking: @Sendable () -> Bool
+        /// Tells all lanes.
+        let announce: @Sendable (LaneMessage) -> Void
+    }
+
+    private struct State {
+        var status: FleetStatus
+        var isOnline = false
+        var isLeaving = false
+        var hasLeft = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let report: FleetReport
+    private let surroundings: Surroundings
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let end = DispatchSemaphore(value: 0)
+
+    /// A fleet that nobody has heard of; `run()` does the work.
+    ///
+    /// - Parameters:
+    ///   - report: What the worker reports.
+    ///   - surroundings: What it needs from its worker.
+    ///   - logger: Where it says what it sees.
+    init(_ report: FleetReport, surroundings: Surroundings, logger: Logger) {
+        self.report = report
+        self.surroundings = surroundings
+        self.logger = logger
+        let share = FleetShare(report, routes: surroundings.routes, now: .now())
+        state = Mutex(State(status: share.status))
+    }
+
+    /// How the fleet is seen.
+    var status: FleetStatus { state.withLock { $0.status } }
+
+    // MARK: The end
+
+    /// Says that this worker takes no more jobs, where anybody can hear it, and ends `run()`.
+    func leave() {
+        let isOnline = state.withLock { state in
+            state.isLeaving = true
+            return state.isOnline
+        }
+        end.signal()
+        if !isOnline { left() }
+    }
+
+    /// Waits until that is said, as far as it can be.
+    func waitUntilLeft() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.hasLeft { state.waiters.append(continuation) }
+                return state.hasLeft
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func left() {
+        let waiters = state.withLock { state in
+            state.hasLeft = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private var isLeaving: Bool { state.withLock { $0.isLeaving } }
+
+    /// Notes whether reports can be published, so that leaving can be said.
+    ///
+    /// - Returns: Whether the worker is leaving.
+    private func setOnline(_ isOnline: Bool) -> Bool {
+        state.withLock { state in
+            state.isOnline = isOnline
+            return state.isLeaving
+        }
+    }
+
+    // MARK: The thread
+
+    /// Reports and listens until `leave()`; blocks the calling thread.
+    func run() {
+        var teller = Teller(FleetShare(report, routes: surroundings.routes, now: .now()))
+        var unreachable = Backoff.broker
+        var refused = Backoff.queue
+        var random = SystemRandomNumberGenerator()
+        while !isLeaving {
+            let start = MonotonicTime.now()
+            var isRefused = false
+            do throws(AMQPError) {
+                try meet(&teller)
+            } catch {
+                isRefused = error.replyCode == 403 || error.replyCode == 404
+                teller.share.failed(error.message, isRefused: isRefused, now: .now())
+                logger.debug("no reports of other workers", metadata: ["error": "\(error.message)"])
+            }
+            unreachable.ended(after: .now() - start)
+            refused.ended(after: .now() - start)
+            let wait = isRefused ? refused.next(using: &random) : unreachable.next(using: &random)
+            pause(until: .now() + wait, &teller)
+        }
+        left()
+    }
+
+    /// Waits without a connection.
+    private func pause(until deadline: MonotonicTime, _ teller: inout Teller) {
+        while MonotonicTime.now() < deadline, !isLeaving {
+            tell(&teller)
+            _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.step.clampedNanoseconds)))
+        }
+    }
+
+    /// Connects, and reports and listens until the worker leaves.
+    private func meet(_ teller: inout Teller) throws(AMQPError) {
+        let client = try connect()
+        defer {
+            // What leaving waits for is over before the connection's end is.
+            if setOnline(false) { left() }
+            client.close()
+        }
+        // From the end of the stream on: what was reported before says nothing about now.
+        try client.startConsuming(queue: TopologyNames.fleetQueue)
+        teller.share.connected()
+        var nextReport = MonotonicTime.now()
+        while !setOnline(true) {
+            if MonotonicTime.now() >= nextReport, surroundings.isWorking() {
+                try publish(report, by: client)
+                teller.share.reported(now: .now())
+                nextReport = .now() + FleetMembership.reportInterval
+            }
+            try listen(client, &teller.share)
+            // Nothing else reads the publishing connection, whose heartbeats are answered by it.
+            _ = try client.takeOutcomes()
+            tell(&teller)
+        }
+        var last = report
+        last.isLeaving = true
+        try publish(last, by: client)
+    }
+
+    /// Connects to any of the brokers, as the lanes do.
+    private func connect() throws(AMQPError) -> AMQPBlockingClient {
+        var failure = AMQPError(.invalidURI, "no broker is configured")
+        for endpoint in try surroundings.broker.endpoints().shuffled() {
+            do throws(AMQPError) {
+                return try AMQPBlockingClient.connect(
+                    endpoint, clientName: "\(report.instance) fleet", bodyLimit: FleetReport.maximumLength,
+                    patience: Self.patience)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func publish(_ report: FleetReport, by client: AMQPBlockingClient) throws(AMQPError) {
+        var message = OutgoingMessage()
+        message.setExchange(TopologyNames.fleet.utf8Span.span)
+        message.setContentType("application/json")
+        // The broker returns a report that nobody can read.
+        message.isMandatory = true
+        message.setMessageID("report".utf8Span.span)
+        message.setBody(report.json.span)
+        switch try client.publishConfirmed(message) {
+        case .confirmed: break
+        case .nacked: throw AMQPError(.refused, "the broker refused a report to \(TopologyNames.fleet)")
+        case .returned(let why):
+            throw AMQPError(.refused, "a report to \(TopologyNames.fleet) came back: \(why)", replyCode: 404)
+        }
+    }
+
+    /// Takes what has arrived, waiting for the first of it.
+    private func listen(_ client: AMQPBlockingClient, _ share: inout FleetShare) throws(AMQPError) {
+        guard var delivery = try client.receive(timeout: Self.step) else { return }
+        while true {
+            share.heard(
+                delivery.isTruncated ? nil : FleetReport(parsing: Array(delivery.bytes[delivery.body])), now: .now())
+            guard client.hasReceived, let next = try client.receive(timeout: .zero) else { break }
+            delivery = next
+        }
+        try client.acknowledge(delivery, multiple: true)
+    }
+
+    // MARK: What others are told
+
+    /// What is decided, and what others know of it.
+    private struct Teller {
+        var share: FleetShare
+        var told: ServedRoutes?
+        var logged: FleetStatus?
+
+        init(_ share: FleetShare) { self.share = share }
+    }
+
+    /// Decides, and tells lanes and people what is new.
+    private func tell(_ teller: inout Teller) {
+        let served = teller.share.decide(now: .now(), isWorking: surroundings.isWorking())
+        if served != teller.told {
+            teller.told = served
+            surroundings.announce(.served(served))
+        }
+        let status = teller.share.status
+        state.withLock { $0.status = status }
+        guard status.workers != teller.logged?.workers || status.detail != teller.logged?.detail else { return }
+        let wasBlind = teller.logged.map { $0.detail != nil && !$0.isUndecided } ?? false
+        teller.logged = status
+        if let blindness = teller.share.blindness {
+            logger.warning(
+                "the other workers cannot be seen: every route is served", metadata: ["error": "\(blindness)"])
+        } else if !status.isUndecided {
+            let metadata: Logger.Metadata = [
+                "count": "\(status.workers)",
+                "detail": "\(teller.share.assignedCount) of \(surroundings.routes.count) routes are this worker's",
+            ]
+            logger.log(level: wasBlind ? .notice : .info, "the fleet's workers share the routes", metadata: metadata)
+        }
+    }
+}

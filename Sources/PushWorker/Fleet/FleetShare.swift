@@ -1,0 +1,187 @@
+internal import EventLoop
+
+/// Decides which routes a worker serves that finds its share by itself. Pure: time comes in.
+///
+/// The rule above all others: never serve less because something is wrong with the reports. A worker that cannot write
+/// or read them serves every route.
+struct FleetShare {
+    /// How long a worker listens before it decides: so long that each of the others has reported.
+    static let listeningTime = FleetMembership.reportInterval + .seconds(2)
+    /// How long a route that became another worker's is served nevertheless: longer than the other one listens, which
+    /// has begun by then.
+    static let handoverTime = Duration.seconds(10)
+    /// How long reports may be impossible, while the lanes reach the broker, before every route is served.
+    static let patience = Duration.seconds(15)
+    /// The same where the broker says that it will not be otherwise: the queue is missing or forbidden.
+    static let refusalPatience = Duration.seconds(5)
+    /// How long a report may take to come back: longer than a broker that stands still takes to be found out by its
+    /// heartbeats.
+    static let echoPatience = Duration.seconds(45)
+
+    private enum Phase: Equatable {
+        /// Reports are impossible, since this time, for this reason, and for no longer than this time without consequence.
+        case apart(since: MonotonicTime, reason: String, patience: Duration)
+        /// Others are being heard, until this time; nil before this worker's own first report came back.
+        case listening(until: MonotonicTime?)
+        /// The others are known.
+        case sharing
+    }
+
+    private let own: FleetReport
+    private let routes: [String]
+    private var membership = FleetMembership()
+    private var phase: Phase
+    /// Whether the others were known once, so that what is served was decided.
+    private var hasShared = false
+    /// When this worker's own report came back last on this connection.
+    private var echoedAt: MonotonicTime?
+    /// When the first of its reports was published that did not come back yet.
+    private var unansweredSince: MonotonicTime?
+    /// For whom `assigned` was worked out.
+    private var assignedAmong: Set<String>?
+    private var assigned = ServedRoutes([])
+    /// The routes that are served, and since when those are another's that are to be given up.
+    private var served: Set<Int> = []
+    private var othersSince: [Int: MonotonicTime] = [:]
+
+    /// Why every route is served, for people; nil while the share is.
+    private(set) var blindness: String?
+    /// How many messages were no reports, or of more workers than may be known.
+    private(set) var ignored = 0
+
+    /// Starts with no route, until the others are known or are known not to be heard.
+    ///
+    /// - Parameters:
+    ///   - own: What this worker reports.
+    ///   - routes: The names of all routes, in the order of the configuration.
+    ///   - now: The time.
+    init(_ own: FleetReport, routes: [String], now: MonotonicTime) {
+        self.own = own
+        self.routes = routes
+        phase = .apart(since: now, reason: "connecting", patience: Self.patience)
+    }
+
+    /// How many workers there are, this one included.
+    var workers: Int { membership.names.count + 1 }
+    /// How many routes are this worker's, once that is known.
+    var assignedCount: Int { routes.indices.count { assigned.contains($0) } }
+    /// Whether it is not decided yet which routes are served.
+    var isUndecided: Bool { !hasShared && blindness == nil }
+
+    // MARK: Events
+
+    /// Reports can be read from now on.
+    mutating func connected() {
+        phase = .listening(until: nil)
+        echoedAt = nil
+        unansweredSince = nil
+    }
+
+    /// Reports can be neither read nor written.
+    ///
+    /// - Parameters:
+    ///   - reason: Why, for people.
+    ///   - isRefused: Whether the broker refused, so that waiting will hardly help.
+    ///   - now: The time.
+    mutating func failed(_ reason: String, isRefused: Bool, now: MonotonicTime) {
+        var start = now
+        if case .apart(let since, _, _) = phase { start = since }
+        phase = .apart(
+            since: start, reason: reason, patience: isRefused ? Self.refusalPatience : Self.patience)
+    }
+
+    /// A report of this worker was confirmed.
+    mutating func reported(now: MonotonicTime) { unansweredSince = unansweredSince ?? now }
+
+    /// A message came.
+    ///
+    /// - Parameters:
+    ///   - report: What it says; nil where it is no report.
+    ///   - now: The time.
+    mutating func heard(_ report: FleetReport?, now: MonotonicTime) {
+        guard let report else {
+            ignored += 1
+            return
+        }
+        if report == own { return echoed(now: now) }
+        // Another worker of this one's name serves the same routes.
+        guard report.instance != own.instance else { return }
+        if !membership.heard(report, now: now) { ignored += 1 }
+    }
+
+    private mutating func echoed(now: MonotonicTime) {
+        // The same after a time in which nobody could report, or this worker stood still.
+        if echoedAt.map({ now - $0 >= Self.listeningTime }) ?? true {
+            phase = .listening(until: now + Self.listeningTime)
+        }
+        echoedAt = now
+        unansweredSince = nil
+        if phase == .sharing { membership.echoed(now: now) }
+    }
+
+    // MARK: The decision
+
+    /// Which routes are served now.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more would not help,
+    ///     and would bring every route to every worker once the broker is back.
+    mutating func decide(now: MonotonicTime, isWorking: Bool) -> ServedRoutes {
+        advance(now: now, isWorking: isWorking)
+        if blindness != nil {
+            served = Set(routes.indices)
+            othersSince = [:]
+        } else if phase == .sharing {
+            share(now: now)
+        }
+        return served.count == routes.count ? .all : ServedRoutes(served)
+    }
+
+    private mutating func advance(now: MonotonicTime, isWorking: Bool) {
+        switch phase {
+        case .apart(let since, let reason, let patience):
+            if !isWorking {
+                phase = .apart(since: now, reason: reason, patience: patience)
+            } else if now - since >= patience {
+                blindness = reason
+            }
+        case .listening(let end):
+            guard let end, let echoedAt, now >= end else { return missEcho(now: now) }
+            phase = .sharing
+            hasShared = true
+            blindness = nil
+            membership.echoed(now: echoedAt)
+        case .sharing: missEcho(now: now)
+        }
+    }
+
+    private mutating func missEcho(now: MonotonicTime) {
+        guard let since = unansweredSince, now - since >= Self.echoPatience else { return }
+        blindness = "this worker's own reports do not come back: see martlet topology check"
+        phase = .listening(until: nil)
+        echoedAt = nil
+    }
+
+    /// Takes up at once what is this worker's, and gives up what has been another's for long enough.
+    private mutating func share(now: MonotonicTime) {
+        let names = membership.names
+        if names != assignedAmong {
+            assignedAmong = names
+            assigned = RouteAssignment(workers: names).served(by: own.instance, of: routes)
+        }
+        for position in routes.indices {
+            guard !assigned.contains(position) else {
+                served.insert(position)
+                othersSince[position] = nil
+                continue
+            }
+            guard served.contains(position) else { continue }
+            let since = othersSince[position] ?? now
+            othersSince[position] = since
+            guard now - since >= Self.handoverTime else { continue }
+            served.remove(position)
+            othersSince[position] = nil
+        }
+    }
+}
