@@ -52,22 +52,26 @@ struct DemoHints {
         device: Device, workers: [(name: String, adminPort: Int, processID: Int32, log: String)]
     ) -> [String] {
         let topic = DemoJobMix.apps[0].topic
+        let directory = martlet.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
         var lines = [
             "", "Everything keeps running until Ctrl-C. Copy and paste to look closer:", "",
+            "  # first, for the terminal that you paste into: the broker, and where martlet is",
+            "  export MARTLET_BROKER_URI=\(broker)",
+            "  export PATH=\(directory):$PATH",
             "  # the devices as phones, live, and the connections: open in a browser",
             "  http://127.0.0.1:\(admin)/",
             "  # push a job of your own to \(device.owner), and see its result",
-            "  \(martlet) push --broker \(broker) --topic \(topic) --environment development "
-                + "--alert Hello --wait \(device.token)",
+            "  martlet push --topic \(topic) --environment development --alert Hello --wait \(device.token)",
             "  # be another device: it prints its device token, to push to, and shows what arrives",
-            "  \(martlet) device --simulator localhost:\(device.port) --ca \(device.authority) --state \(device.state) "
+            "  martlet device --simulator localhost:\(device.port) --ca \(device.authority) --state \(device.state) "
                 + "--app \(topic)",
             "  # results as they come; what the results queue holds; dead letters",
-            "  \(martlet) results --broker \(broker) --follow",
-            "  \(martlet) results --broker \(broker) --drain --yes --summary",
-            "  \(martlet) dead list --broker \(broker)",
+            "  martlet results --follow",
+            "  martlet results --drain --yes --summary",
+            "  martlet dead list",
             "  # is everything reachable?",
-            "  \(martlet) check --config \(configuration)",
+            "  martlet check --config \(configuration)",
             "  # what APNs (https://localhost:\(gateway)) saw: how often what was answered, and every push",
             "  curl -s http://127.0.0.1:\(admin)/counts", "  curl -s http://127.0.0.1:\(admin)/ledger | tail -n 3",
             "  curl -s http://127.0.0.1:\(admin)/connections",

@@ -144,10 +144,12 @@ struct DemoReportTests {
             gateway: 1, admin: 2,
             device: DemoHints.Device(owner: "Ada", token: "abcd", port: 5, authority: "/t/ca.pem", state: "/t/d"),
             workers: [("worker-2", 3, 4, "/t/worker-2.log")])
-        let commands = lines.filter { $0.hasPrefix("  /bin/martlet") }
+        #expect(lines.contains("  export MARTLET_BROKER_URI=amqp://b/"))
+        #expect(lines.contains("  export PATH=/bin:$PATH"))
+        let commands = lines.filter { $0.hasPrefix("  martlet ") }
         #expect(commands.count == 6)
-        let addresses = ["--broker amqp://b/", "--config /t/martlet.yaml", "--simulator localhost:5 --ca /t/ca.pem"]
-        #expect(commands.allSatisfy { command in addresses.contains { command.contains($0) } })
+        let addresses = ["--config /t/martlet.yaml", "--simulator localhost:5 --ca /t/ca.pem"]
+        #expect(addresses.allSatisfy { address in commands.contains { $0.contains(address) } })
         #expect(commands.contains { $0.hasSuffix("--wait abcd") })
         #expect(lines.contains("  http://127.0.0.1:2/"))
         #expect(lines.contains("  curl -s http://127.0.0.1:2/counts"))
