@@ -18,6 +18,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case uri
     /// The management API's answers about what a virtual host holds.
     case management
+    /// Another worker's report to its fleet.
+    case fleetReport = "fleet-report"
     /// A worker's configuration file and environment.
     case configuration
     /// The records of a worker's journal.
@@ -53,6 +55,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .brokerConnection: BrokerConnectionFuzzing.connection(bytes)
         case .uri: BrokerFuzzing.uri(bytes)
         case .management: WorkerFuzzing.management(bytes)
+        case .fleetReport: WorkerFuzzing.fleetReport(bytes)
         case .configuration: WorkerFuzzing.configuration(bytes)
         case .journal: WorkerFuzzing.journal(bytes)
         case .proxy: ClientFuzzing.proxy(bytes)

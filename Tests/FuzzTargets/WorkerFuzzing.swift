@@ -110,6 +110,16 @@ enum WorkerFuzzing {
         }
     }
 
+    /// A message of the fleet's queue. What was read is written and read again, where that is not too long.
+    static func fleetReport(_ bytes: [UInt8]) {
+        guard let report = FleetReport(parsing: bytes) else { return }
+        precondition(bytes.count <= FleetReport.maximumLength && !report.instance.isEmpty)
+        let written = report.json
+        precondition(
+            written.count > FleetReport.maximumLength || FleetReport(parsing: written) == report,
+            "what is written can be read")
+    }
+
     private static let topology = BrokerTopology(
         routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop"], highLane: true)],
         tiers: [RetryTier(milliseconds: 2_000)])
