@@ -110,7 +110,7 @@ struct FleetShare {
     }
 
     private mutating func echoed(now: MonotonicTime) {
-        // The same after a time in which nobody could report, or this worker stood still.
+        // The others get time to report, also after one in which nobody could, or this worker stood still.
         if echoedAt.map({ now - $0 >= Self.listeningTime }) ?? true {
             phase = .listening(until: now + Self.listeningTime)
         }
