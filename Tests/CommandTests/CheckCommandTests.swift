@@ -72,7 +72,7 @@ struct CheckCommandTests {
         let topology = try Executable.run(["topology", "check", "-c", file])
         for text in [bad.text, topology.text] {
             #expect(text.contains("policy apns.q.retry.2s") && text.contains("the tier keeps its copies"), "\(text)")
-            #expect(text.contains("rabbitmqctl set_policy -p / --priority 10"), "\(text)")
+            #expect(text.contains("martlet topology apply"), "\(text)")
         }
         let elsewhere = try configuration(broker: broker.uri, apns: server.port, management: "http://u:secret@[::1]:1")
         let unseen = try Executable.run(["check", "-c", elsewhere])

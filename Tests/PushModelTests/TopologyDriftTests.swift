@@ -201,7 +201,7 @@ struct TopologyDriftTests {
         Change(
             row: "missing policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl and no "
                 + "dead-letter-exchange is in effect; 300 wait in it",
-            command: settingTier
+            command: "martlet topology apply"
         ) { live in
             live.policies.removeAll { $0.name == "apns.q.retry.2s" }
             for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
@@ -211,7 +211,7 @@ struct TopologyDriftTests {
         Change(
             row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl is in effect; "
                 + "message-ttl is not set, should be 2000",
-            command: settingTier
+            command: "martlet topology apply"
         ) { live in
             for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {
                 live.policies[index].settings["message-ttl"] = nil
@@ -270,11 +270,6 @@ struct TopologyDriftTests {
         },
     ]
 
-    private static let settingTier =
-        "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.retry.2s '^apns\\.q\\.retry\\.2s$' "
-        + "'{ \"message-ttl\": 2000, \"dead-letter-exchange\": \"apns.return\", \"dead-letter-strategy\": "
-        + "\"at-least-once\", \"overflow\": \"reject-publish\", \"queue-leader-locator\": \"balanced\" }'"
-
     @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
     func keepingTiers() {
         let topology = TopologyTests.topology
@@ -284,6 +279,21 @@ struct TopologyDriftTests {
             live.queues[index].policy = nil
         }
         #expect(topology.keepingTierDrift(from: live).map(\.object) == ["policy apns.q.retry.2s"])
+        let steps = topology.plan(from: live, prunes: false).map { step in
+            switch step {
+            case .set(let policy): "set \(policy.name)"
+            case .release(let tier): "release \(tier)"
+            default: "\(step)"
+            }
+        }
+        #expect(steps == ["set apns.q.results", "set apns.q.retry.2s", "release apns.q.retry.2s"])
+        // Under another policy what is released could be lost.
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].policy = "all"
+        }
+        let overruled = topology.plan(from: live, prunes: false)
+        #expect(!overruled.contains(.release(tier: "apns.q.retry.2s")))
+        #expect(topology.keepingTierDrift(from: live).allSatisfy { $0.command.hasPrefix("rabbitmqctl set_policy") })
         #expect(topology.keepingTierDrift(from: Self.live()) == [])
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
             live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]

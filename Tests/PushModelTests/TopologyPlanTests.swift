@@ -24,6 +24,7 @@ private struct PlannedBroker {
             if !live.bindings.contains(made) { live.bindings.append(made) }
         case .unbind(let binding): live.bindings.removeAll { $0 == binding }
         case .clear(let policy): live.policies.removeAll { $0.name == policy }
+        case .release: break
         }
     }
 
@@ -99,7 +100,7 @@ struct TopologyPlanTests {
             case .declareExchange: "exchange"
             case .declareQueue: "queue"
             case .bind: "binding"
-            case .unbind, .clear: "removal"
+            case .unbind, .clear, .release: "removal"
             }
         }
         var order: [String] = []

@@ -137,12 +137,14 @@ extension BrokerTopology {
 
     private func policyDrift(_ live: LiveTopology) -> [TopologyDrift] {
         let unmet = unmetPolicies(in: live)
-        let kept = Dictionary(keepingTiers(in: live).map { ($0.queue, $0.detail) }) { first, _ in first }
+        let kept = Dictionary(keepingTiers(in: live).map { ($0.queue, $0) }) { first, _ in first }
         var rows = unmet.map { policy, differences in
             TopologyDrift(
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
-                detail: ([kept[policy.name]].compactMap(\.self) + differences).joined(separator: "; "),
-                command: command(setting: policy))
+                detail: ([kept[policy.name]?.detail].compactMap(\.self) + differences).joined(separator: "; "),
+                // What waits has to be led back, too, which takes more than one command.
+                command: kept[policy.name]?.isMendedByPolicy == true
+                    ? "martlet topology apply" : command(setting: policy))
         }
         // A policy of equal content can still be without effect, when another one with a higher priority matches.
         let met = Set(policies.map(\.name)).subtracting(unmet.map(\.policy.name))
@@ -150,7 +152,7 @@ extension BrokerTopology {
         for (name, objects) in overruled(live) where met.contains(name.wanted) {
             guard let wanted = present[name.wanted], let rival = present[name.rival] else { continue }
             let others = objects.count > 1 ? " and \(objects.count - 1) more" : ""
-            let keeps = kept[wanted.name].map { "\($0); " } ?? ""
+            let keeps = kept[wanted.name].map { "\($0.detail); " } ?? ""
             rows.append(
                 TopologyDrift(
                     kind: .different, object: "policy \(wanted.name)",
@@ -173,8 +175,10 @@ extension BrokerTopology {
     /// The tiers that keep their copies for ever, because no policy in effect lets these expire and leads them back.
     ///
     /// - Parameter live: What the virtual host holds.
-    /// - Returns: The queue of each, and what is wrong with it in words.
-    private func keepingTiers(in live: LiveTopology) -> [(queue: String, detail: String)] {
+    /// - Returns: The queue of each, what is wrong with it in words, and whether its own policy, once set, is in effect.
+    func keepingTiers(
+        in live: LiveTopology
+    ) -> [(queue: String, detail: String, isMendedByPolicy: Bool)] {
         let policies = Dictionary(live.policies.map { ($0.name, $0.settings) }) { first, _ in first }
         let wanted = Set(queues.map(\.name))
         return live.queues.filter { wanted.contains($0.name) && isTier(queue: $0.name) }.compactMap { queue in
@@ -186,7 +190,8 @@ extension BrokerTopology {
             let copies = queue.messages.map { "; \($0) wait in it" } ?? ""
             return (
                 queue.name,
-                "the tier keeps its copies for ever: no \(missing.joined(separator: " and no ")) is in effect\(copies)"
+                "the tier keeps its copies for ever: no \(missing.joined(separator: " and no ")) is in effect\(copies)",
+                queue.policy == nil || queue.policy == queue.name
             )
         }
     }

@@ -10,6 +10,9 @@ package enum TopologyStep: Sendable, Equatable {
     case bind(TopologyBinding)
     /// Takes a binding away.
     case unbind(LiveTopology.Binding)
+    /// Lets what waits in a tier come back at once. RabbitMQ decides when a message expires as it takes it: what it took
+    /// while the tier had no policy never does, also with the policy back, and keeps all behind it from expiring.
+    case release(tier: String)
     /// Takes a policy away.
     case clear(policy: String)
 }
@@ -46,6 +49,10 @@ extension BrokerTopology {
         steps += idle.map(TopologyStep.unbind)
         steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
         steps += later.map(TopologyStep.set)
+        // Not before the policy that leads it back: it would be gone.
+        steps += keepingTiers(in: live).filter { tier in
+            tier.isMendedByPolicy && later.contains { $0.name == tier.queue }
+        }.map { .release(tier: $0.queue) }
         var gone = Set(idle.map(TopologyBinding.init))
         for binding in unmade {
             guard let rivals = rivals[binding.address], rivals.allSatisfy(leaving.contains) else { continue }

@@ -5,6 +5,9 @@ internal import PushModel
 ///
 /// [HTTP API reference](https://www.rabbitmq.com/docs/http-api-reference)
 enum ManagementAnswers {
+    /// An object of which nothing but its presence counts.
+    struct Nothing: Decodable {}
+
     /// An element of `/api/exchanges/<vhost>`.
     struct Exchange: Decodable {
         let name: String

@@ -97,8 +97,22 @@ package struct ManagementClient: Sendable {
             _ = try await send(
                 .delete,
                 ["bindings", host, "e", binding.source, "q", binding.destination, binding.propertiesKey])
+        case .release(let tier): try await release(tier, host)
         case .clear(let policy):
             _ = try await send(.delete, ["policies", host, policy])
+        }
+    }
+
+    /// Rejects what waits in a tier, which leads it back with its own key, until only what arrives meanwhile is left.
+    private func release(_ tier: String, _ host: String) async throws(ManagementError) {
+        // Of more than 32 at a time RabbitMQ may requeue the others, because the API's channel is gone before the queue
+        // has heard of them all. The API answers with the messages, bodies cut off.
+        let count = 25
+        let body = #"{"count":\#(count),"ackmode":"reject_requeue_false","encoding":"auto","truncate":1}"#
+        var released = count
+        while released >= count {
+            let answer = try await send(.post, ["queues", host, tier, "get"], body)
+            released = (try? JSONDecoder().decode([ManagementAnswers.Nothing].self, from: answer))?.count ?? 0
         }
     }
 
