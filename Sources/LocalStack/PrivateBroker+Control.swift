@@ -57,8 +57,9 @@ extension PrivateBroker {
     package func queueCounts(virtualHost: String = "/") throws(LocalStackError) -> [String: QueueCounts] {
         let expression = Self.exactCounts(virtualHost: virtualHost)
         var failure = LocalStackError(.programFailed, "rabbitmqctl listed no queues")
-        // A queue that elects its leader at this moment answers the second time.
-        for _ in 0..<3 {
+        // A queue has no leader for a moment, for instance after a start, and then answers the next time.
+        let deadline = ContinuousClock.now.advanced(by: Self.electionPatience)
+        repeat {
             do throws(LocalStackError) {
                 let text = try control(["eval", expression])
                 // The expression's own value ends what it wrote.
@@ -67,9 +68,12 @@ extension PrivateBroker {
             } catch {
                 failure = error
             }
-        }
+        } while ContinuousClock.now < deadline
         throw failure
     }
+
+    /// How long queues may take to elect their leaders.
+    private static let electionPatience = Duration.seconds(20)
 
     private static func counts(in text: String) -> [String: QueueCounts] {
         var counts: [String: QueueCounts] = [:]
