@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// Which faults are tried, and with which luck; from the environment.
 enum FaultSelection {
@@ -21,7 +22,7 @@ enum FaultSelection {
     static let memoryCeiling = variable("FAULT_MEMORY").flatMap { Int($0) } ?? 128
 
     /// How much longer things may take; 1, unless a sanitizer slows everything down.
-    static let slowness = variable("FAULT_SLOWNESS").flatMap { Int($0) } ?? 1
+    static let slowness = Slowness.factor
 
     /// How many workers are many.
     static let crowd = variable("FAULT_CROWD").flatMap { Int($0) } ?? 500
