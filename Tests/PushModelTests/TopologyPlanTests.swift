@@ -39,7 +39,7 @@ private struct PlannedBroker {
     }
 }
 
-@Suite("Topology plan", .timeLimit(.minutes(1)))
+@Suite("Topology plan", .timeLimit(.minutes(3)))
 struct TopologyPlanTests {
     private static let tiers = [RetryTier(milliseconds: 2000)]
     /// Two routes, one of which has its `high` jobs apart.
