@@ -38,6 +38,24 @@ struct RouteCopyTests: RouteSuite {
         #expect(route.devices.waiting.first?.job.redelivered == true)
     }
 
+    @Test("Only a copy of a job that was attempted says when that was, and one that said so before says it again")
+    func firstAttempt() throws {
+        let name = "x-apns-first-attempt-at"
+        for (before, wasAttempted, after) in [
+            (nil, false, nil), (nil, true, Self.wallClock), (17, false, 17), (17, true, 17),
+        ] as [(Int64?, Bool, Int64?)] {
+            let route = try route()
+            let headers = [("x-apns-v", "1")] + (before.map { [(name, "\($0)")] } ?? [])
+            take(delivery(returns: 0, headers: headers), route)
+            let job = try #require(route.devices.waiting.first)
+            var message = OutgoingMessage()
+            let content = Publication.Content.retry(tier: 0, attempt: 1, indexes: nil, wasAttempted: wasAttempted)
+            renderer.render(Publication(job: job, route: route, content: content), into: &message)
+            let written = message.headers.first { text($0.name, in: message) == name }
+            #expect(written.map { Int64(bitPattern: $0.bits) } == after)
+        }
+    }
+
     @Test("A job whose topic belongs to another route here goes on to that one's queue, until it has waited too long")
     func moved() throws {
         let route = try route(neighbour: "com.example.moved")

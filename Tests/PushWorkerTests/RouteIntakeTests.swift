@@ -238,7 +238,7 @@ struct RouteIntakeTests: RouteSuite {
         route.splitSlow(at: Self.moment(10 + hold))
         #expect(route.devices.waiting.isEmpty == (rate != nil))
         #expect(job.groups.map(\.indexes) == (rate == nil ? [] : [[1]]))
-        #expect(job.groups.map(\.purpose) == (rate == nil ? [] : [.retry(tier: 0, attempt: 1)]))
+        #expect(job.groups.map(\.purpose) == (rate == nil ? [] : [.retry(tier: 0, attempt: 1, wasAttempted: false)]))
     }
 
     @Test("A job whose id another one had, with a body of the same length, is not taken for it")

@@ -21,8 +21,8 @@ extension Route {
                 verdict.report.addDetail("the reply \(loss)")
             }
             publish(.result(index: index, verdict), for: job)
-        case .retry(_, _, let indexes) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
-        case .retry(let tier, _, let indexes): countCopy(of: job, in: tier, indexes)
+        case .retry(_, _, let indexes, _) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
+        case .retry(let tier, _, let indexes, _): countCopy(of: job, in: tier, indexes)
         case .result, .deadLetter: break
         }
         job.confirmed()

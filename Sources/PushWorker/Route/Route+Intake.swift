@@ -99,7 +99,9 @@ extension Route {
     /// other route here claims, or that the exchange did not lead to this route's queue.
     ///
     /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ for a
-    /// while. A job waits as long again as it has waited, so that it does not go round and round.
+    /// while. A job waits as long again as it has waited, so that it does not go round and round. Since when it waits is
+    /// what its copies say of the first attempt, although none was made: a job need not say when it was enqueued, and this
+    /// must end (`retry.max_age`).
     private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
         let job = defect.job
         guard defect.reason == .routingMismatch, let claim, let environment = job.environment,

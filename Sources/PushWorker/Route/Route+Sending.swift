@@ -48,7 +48,7 @@ extension Route {
     /// Settles a notification that must not be sent, or need not.
     ///
     /// - Returns: Whether it is settled.
-    private func isSettledUnsent(
+    func isSettledUnsent(
         _ notification: Notification, on destination: Destination, at moment: Moment
     ) -> Bool {
         // The job is read in place, never copied: it is 400 bytes with several references.
@@ -76,7 +76,7 @@ extension Route {
                 remaining: remaining.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
         else { return false }
         counters.cooled += 1
-        waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+        postpone(notification, to: tier, at: moment)
         return true
     }
 
@@ -97,7 +97,7 @@ extension Route {
         for notification in begun {
             let job = notification.job
             if let tier = tier(of: job) {
-                waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+                postpone(notification, to: tier, at: moment)
             } else {
                 settle(notification, .expired, on: devices, at: moment)
             }
@@ -118,7 +118,7 @@ extension Route {
             let tier = surroundings.policy.restingTier(remaining: 0, job: AttemptFacts(job.job), now: moment.wall)
         else { return }
         for notification in devices.takeBegun(where: { $0 === job }) {
-            waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
+            postpone(notification, to: tier, at: moment)
         }
     }
 

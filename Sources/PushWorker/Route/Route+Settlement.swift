@@ -60,6 +60,7 @@ extension Route {
         case .resend: resend(notification, to: destination, counted: false)
         case .resendOnNewConnection: resend(notification, to: destination, counted: true)
         case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
+        // It was refused, or would have been: a job does not wait for a credential for longer than `retry.max_age`.
         case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
     }
@@ -157,8 +158,24 @@ extension Route {
     }
 
     /// Lets a notification go on as a copy of its job that comes back after a tier's delay.
-    func waitInTier(_ notification: Notification, _ tier: Int, attempt: Int, at moment: Moment) {
-        goOn(with: notification, as: .retry(tier: tier, attempt: attempt), at: moment)
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - tier: The tier's position.
+    ///   - attempt: The number of the attempt that the copy is for.
+    ///   - wasAttempted: Whether an attempt was made, from which on the age of the job counts.
+    ///   - moment: The time.
+    func waitInTier(
+        _ notification: Notification, _ tier: Int, attempt: Int, wasAttempted: Bool = true, at moment: Moment
+    ) {
+        goOn(
+            with: notification, as: .retry(tier: tier, attempt: attempt, wasAttempted: wasAttempted), at: moment)
+    }
+
+    /// Lets a notification that cannot be sent now wait in a tier, its attempt unchanged.
+    func postpone(_ notification: Notification, to tier: Int, at moment: Moment) {
+        waitInTier(
+            notification, tier, attempt: notification.job.job.attempt, wasAttempted: notification.wasSent, at: moment)
     }
 
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
@@ -228,7 +245,7 @@ extension Route {
     ///   - job: The job it belongs to.
     ///   - note: The number of the note in the journal that it waits for; nil for none.
     func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {
-        if case .retry(_, let attempt, let indexes) = content, attempt == job.job.attempt {
+        if case .retry(_, let attempt, let indexes, _) = content, attempt == job.job.attempt {
             // A copy about fewer notifications than the delivery cannot be taken for it.
             let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
             if isWhole { job.comesBackUnchanged = true }

@@ -15,15 +15,16 @@ final class JobInFlight {
 
     /// What a group publishes once.
     enum Purpose: Equatable {
-        /// One retry copy per tier and attempt.
-        case retry(tier: Int, attempt: Int)
+        /// One retry copy per tier and attempt, those apart that only wait and were not attempted.
+        case retry(tier: Int, attempt: Int, wasAttempted: Bool = true)
         /// One dead letter per outcome and reason; the rest is that of the first index.
         case deadLetter(FinalReport)
 
         /// The publication for some indexes; nil means all of the job's.
         func content(for indexes: [Int]?) -> Publication.Content {
             switch self {
-            case .retry(let tier, let attempt): .retry(tier: tier, attempt: attempt, indexes: indexes)
+            case .retry(let tier, let attempt, let wasAttempted):
+                .retry(tier: tier, attempt: attempt, indexes: indexes, wasAttempted: wasAttempted)
             case .deadLetter(let report): .deadLetter(report, indexes: indexes)
             }
         }
@@ -208,6 +209,9 @@ struct Notification {
     var resends = 0
     /// How often APNs did not take it, as it said itself.
     var refusals = 0
+
+    /// Whether it was sent before in the present attempt.
+    var wasSent: Bool { resends > 0 || refusals > 0 }
 
     /// Whether it is all of its job, and nothing was published for it yet.
     var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }

@@ -10,8 +10,9 @@ final class Publication: StallingPublication {
         case result(index: Int, Verdict)
         /// The same result, to the producer's own queue; the result itself follows once its fate is known.
         case reply(index: Int, Verdict)
-        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's).
-        case retry(tier: Int, attempt: Int, indexes: [Int]?)
+        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only one that
+        /// was attempted starts the time of `retry.max_age`.
+        case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
         /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
         case deadLetter(FinalReport, indexes: [Int]?)
     }
@@ -66,7 +67,7 @@ final class Publication: StallingPublication {
         switch content {
         case .result: .results
         case .reply: nil
-        case .retry(let tier, _, _): .retry(tier: tier)
+        case .retry(let tier, _, _, _): .retry(tier: tier)
         case .deadLetter: .dead
         }
     }

@@ -44,12 +44,13 @@ struct PublicationRenderer {
             let bytes = job.job.bytes
             message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
             renderResult(report(index, verdict, of: job), of: publication, into: &message)
-        case .retry(let tier, let attempt, let indexes):
+        case .retry(let tier, let attempt, let indexes, let wasAttempted):
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
             copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
-            addRetryHeaders(job.job, attempt: attempt, receivedAt: job.receivedAt, to: &message)
+            let firstAttemptAt = job.job.firstAttemptAt ?? (wasAttempted ? job.receivedAt : nil)
+            addRetryHeaders(job.job, attempt: attempt, firstAttemptAt: firstAttemptAt, to: &message)
             // The broker may have this copy twice, or the job it is made from may have been handed on before.
             if publication.isRepublished || job.isRedelivered {
                 message.addHeader(HeaderName.duplicate, text: MessageName.possible)
@@ -94,7 +95,7 @@ struct PublicationRenderer {
         case .reply(let index, _):
             return routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
                 && Self.isResult(messageID, of: index, for: job)
-        case .retry(let tier, _, _):
+        case .retry(let tier, _, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
         case .deadLetter(let final, _):
@@ -218,11 +219,11 @@ extension PublicationRenderer {
     }
 
     private func addRetryHeaders(
-        _ job: borrowing Job, attempt: Int, receivedAt: Int64, to message: inout OutgoingMessage
+        _ job: borrowing Job, attempt: Int, firstAttemptAt: Int64?, to message: inout OutgoingMessage
     ) {
         message.addHeader(HeaderName.version, integer: 1)
         message.addHeader(HeaderName.attempt, integer: Int64(attempt))
-        message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? receivedAt)
+        if let firstAttemptAt { message.addHeader(HeaderName.firstAttemptAt, integer: firstAttemptAt) }
         if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
     }
 
