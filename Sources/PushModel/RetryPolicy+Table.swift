@@ -177,6 +177,20 @@ extension RetryPolicy {
         return tier
     }
 
+    /// Where a notification waits that a stopped route cannot send: its attempt stays as it is, and `maxAge` does not
+    /// count, because it waits for the route as it would in its queue.
+    ///
+    /// - Parameters:
+    ///   - longest: how long it shall wait at most, in milliseconds; the shortest tier is used in any case.
+    ///   - facts: what the decision depends on.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the position of the longest such tier that brings it back in its time; nil where none does.
+    package func postponingTier(atMost longest: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
+        tiers.indices.last { tier in
+            (tier == 0 || tiers[tier] <= longest) && facts.expiry.map { now + tiers[tier] <= $0 } != false
+        }
+    }
+
     /// The tier nearest the delay after which the route probes.
     private func park(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         func refused(_ why: String) -> Settlement {

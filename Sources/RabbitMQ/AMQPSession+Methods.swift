@@ -60,12 +60,17 @@ extension AMQPSession {
     ///   - queue: the queue, at most 255 bytes.
     ///   - consumerTag: its name on the channel, at most 255 bytes; empty lets the broker choose.
     ///   - exclusive: whether no one else may consume from the queue.
+    ///   - arguments: its optional arguments, such as `x-priority`
+    ///     (<https://www.rabbitmq.com/docs/consumer-priority>).
     /// - Throws: an error that ends the connection, or `invalidMessage`.
     package func startConsuming(
-        _ channel: UInt16, queue: String, consumerTag: String, exclusive: Bool = false
+        _ channel: UInt16, queue: String, consumerTag: String, exclusive: Bool = false,
+        arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
         try withBytes(queue, consumerTag) { queue, tag throws(AMQPError) in
+            var memory = NestedValues()
             var consume = amqp_basic_consume_t()
+            consume.arguments = memory.encode(arguments)
             consume.queue = queue
             consume.consumer_tag = tag
             consume.exclusive = exclusive ? 1 : 0

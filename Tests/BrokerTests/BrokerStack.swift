@@ -187,6 +187,14 @@ final class BrokerStack: Sendable {
         }
     }
 
+    /// How many jobs of a route wait in its queues, and of all routes in the tiers.
+    func waitingJobs(of route: String, _ number: (QueueCounts) -> Int) throws -> Int {
+        try broker.queueCounts(virtualHost: virtualHost).reduce(0) { sum, queue in
+            let isWanted = queue.key.hasPrefix("apns.q.jobs.\(route)") || queue.key.hasPrefix("apns.q.retry.")
+            return isWanted ? sum + number(queue.value) : sum
+        }
+    }
+
     /// Waits until the state of a worker's route is as wanted.
     func route(
         _ name: String, of worker: LiveWorker, until isWanted: (WorkerReadiness.Route) -> Bool

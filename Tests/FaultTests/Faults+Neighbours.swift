@@ -84,6 +84,34 @@ extension FaultCatalogue {
             }
             try await ring.awaitEmptyJobQueues()
         },
+        Fault(
+            152, name: "jobs expire while their key is missing",
+            expects: "Each has its result while the route is stopped; the others are pushed later",
+            setup: {
+                $0.neighbours()
+                $0.outcomes = ["accepted", "expired"]
+            }
+        ) { ring in
+            let alone = try await ring.neighboursLatency()
+            let first = try ring.worker
+            first.process.signal(SIGTERM)
+            try await ring.retire(first, endingWith: .exited(0))
+            let key = ring.local.directory.file("missing.p8")
+            try ring.startWorker(ring.separateKeys(first: key))
+            try await ring.awaitRoute("news")
+            let deadline = Int64(Date().timeIntervalSince1970 * 1_000) + 5_000
+            try await ring.publish(ring.load(300, of: ring.setup.apps[0], deadline: deadline))
+            try await ring.publish(ring.load(100, of: ring.setup.apps[0]))
+            try await ring.judgeNeighbour(alone: alone)
+            try await ring.until("all that expired is reported") {
+                try ring.worker.metric("martlet_notifications_total", #""expired""#) == 300
+            }
+            try await BlockingWork.run("key") { [local = ring.local] in
+                try FileManager.default.copyItem(atPath: local.directory.file("AuthKey_MARTLET001.p8"), toPath: key)
+            }
+            try await ring.awaitEmptyJobQueues()
+            try await ring.awaitEmptyTiers()
+        },
     ]
 }
 
@@ -125,9 +153,12 @@ extension FaultRing {
     }
 
     /// Jobs of one app.
-    fileprivate func load(_ count: Int, of app: LocalRun.App) -> [RunJob] {
+    fileprivate func load(_ count: Int, of app: LocalRun.App, deadline: Int64? = nil) -> [RunJob] {
         var jobs = RunJob.several(count)
-        for index in jobs.indices { jobs[index].topic = app.topic }
+        for index in jobs.indices {
+            jobs[index].topic = app.topic
+            jobs[index].deadline = deadline
+        }
         return jobs
     }
 

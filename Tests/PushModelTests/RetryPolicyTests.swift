@@ -327,6 +327,20 @@ struct RetryPolicyTests {
     }
 
     @Test(
+        "what a stopped route cannot send waits in the longest tier that is wanted and brings it back in its time",
+        arguments: [
+            (0, AttemptFacts(), 0), (14_999, AttemptFacts(), 0), (15_000, AttemptFacts(), 1),
+            (3_600_000, AttemptFacts(), 4), (3_600_000, AttemptFacts(deadline: now + 299_999), 2),
+            (3_600_000, AttemptFacts(deadline: now + 300_000), 3), (0, AttemptFacts(deadline: now + 1_999), nil),
+            // Its age does not count, and it has not had the one attempt that it wants.
+            (60_000, AttemptFacts(firstAttemptAt: now - 86_400_000), 2), (60_000, AttemptFacts(expiration: 0), 2),
+        ] as [(Int64, AttemptFacts, Int?)])
+    func postponed(longest: Int64, facts: AttemptFacts, tier: Int?) {
+        #expect(RetryPolicy().postponingTier(atMost: longest, job: facts, now: Self.now) == tier)
+        #expect(RetryPolicy(tiers: []).postponingTier(atMost: longest, job: facts, now: Self.now) == nil)
+    }
+
+    @Test(
         "only past deadline or age, or with expiration 0, a refused credential is final", arguments: credentialReasons)
     func parkedTooLong(_ reason: Reason) {
         let final = [

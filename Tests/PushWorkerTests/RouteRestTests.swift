@@ -83,15 +83,7 @@ struct RouteRestTests: RouteSuite {
     private func follow(_ route: Route, at seconds: UInt64) -> [RouteConsumer.Action] {
         let moment = Self.moment(seconds)
         let actions = route.turn(at: moment, LaneCondition())
-        for action in actions {
-            switch action {
-            case .openChannel: route.channelOpened(at: moment)
-            case .setPrefetch: route.prefetchSet()
-            case .startConsuming: route.consumeStarted(at: moment)
-            case .cancelConsuming(let queue):
-                _ = route.consumeCancelled(Array(route.consumerTag(queue).utf8), byBroker: false, at: moment)
-            }
-        }
+        for action in actions { answer(action, route, at: moment) }
         return actions
     }
 

@@ -83,6 +83,17 @@ extension RouteSuite {
         route.takeSuspect(at: Self.moment(seconds + 60))
     }
 
+    /// What a broker answers to a method of a route's channel.
+    func answer(_ action: RouteConsumer.Action, _ route: Route, at moment: Moment) {
+        switch action {
+        case .openChannel: route.channelOpened(at: moment)
+        case .setPrefetch: route.prefetchSet()
+        case .startConsuming: route.consumeStarted(at: moment)
+        case .cancelConsuming(let queue):
+            _ = route.consumeCancelled(Array(route.consumerTag(queue).utf8), byBroker: false, at: moment)
+        }
+    }
+
     /// A job of which one notification was sent when its channel was lost.
     func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
         take(delivery, route)

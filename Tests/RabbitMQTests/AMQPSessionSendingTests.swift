@@ -218,6 +218,8 @@ struct AMQPSessionSendingTests {
         let session = broker.session
         try session.setPrefetch(5, count: 300)
         try session.startConsuming(5, queue: "q", consumerTag: "c")
+        let arguments = FieldTable(entries: [.init(name: Array("x-p".utf8), value: .integer(-1))])
+        try session.startConsuming(5, queue: "q", consumerTag: "c", arguments: arguments)
         try session.cancel(5, consumerTag: "c")
         try session.selectConfirms(5)
         #expect(try session.reject(channel: 5, deliveryTag: 3, requeue: false))
@@ -228,6 +230,8 @@ struct AMQPSessionSendingTests {
             frames.map(\.payload) == [
                 [0, 60, 0, 10, 0, 0, 0, 0, 1, 44, 0],
                 [0, 60, 0, 20, 0, 0, 1, 113, 1, 99, 0, 0, 0, 0, 0],
+                [0, 60, 0, 20, 0, 0, 1, 113, 1, 99, 0, 0, 0, 0, 13, 3, 120, 45, 112, 108]
+                    + [UInt8](repeating: 255, count: 8),
                 [0, 60, 0, 30, 1, 99, 0],
                 [0, 85, 0, 10, 0],
                 [0, 60, 0, 90, 0, 0, 0, 0, 0, 0, 0, 3, 0],

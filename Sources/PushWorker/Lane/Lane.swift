@@ -221,7 +221,8 @@ final class Lane {
                 case .setPrefetch(let count): try session.setPrefetch(route.channel, count: UInt16(count))
                 case .startConsuming(let queue):
                     try session.startConsuming(
-                        route.channel, queue: route.queues[queue], consumerTag: route.consumerTag(queue))
+                        route.channel, queue: route.queues[queue], consumerTag: route.consumerTag(queue),
+                        arguments: route.consumerArguments)
                 case .cancelConsuming(let queue):
                     try session.cancel(route.channel, consumerTag: route.consumerTag(queue))
                 }

@@ -144,6 +144,13 @@ final class Destination {
         return unsent
     }
 
+    /// Takes out the first wanted job of which nothing was handed out.
+    ///
+    /// - Parameter isWanted: Whether it is the one; asked of one after the other.
+    func takeUnstarted(where isWanted: (JobInFlight) -> Bool) -> JobInFlight? {
+        waiting.firstIndex { !$0.isStarted && isWanted($0) }.map { waiting.remove(at: $0) }
+    }
+
     /// The multicast job whose notifications are being sent, and of which some are left.
     var begun: JobInFlight? { waiting.first.flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil } }
 

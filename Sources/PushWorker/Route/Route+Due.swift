@@ -33,6 +33,7 @@ extension Route {
         look(at: intake.nextDue(after: now))
         look(at: asked.nextDue)
         look(at: memory.nextDue(after: now))
+        look(at: expiryLook.nextDue(after: now))
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
         if mayWiden, devices.breaker.intake != .none, rateDue == nil, !isCongested {

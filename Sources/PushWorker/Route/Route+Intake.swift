@@ -233,7 +233,8 @@ extension Route {
     /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
     /// each queue may stay for it: given back after each probe, it would look like poison.
     var shouldHandBack: Bool {
-        guard devices.breaker.mayHandBack else { return false }
+        // What it has since then stays or goes into tiers: each time it is given back counts.
+        guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
         guard devices.breaker.awaitsProbe else { return true }
         return devices.waiting.count + devices.resends.count + intake.heldCount > queues.count
     }

@@ -96,6 +96,8 @@ final class Route {
     var doubts = LaneDoubts()
     /// Decides how deliveries are taken in that were made before.
     var intake: DeliveryIntake
+    /// Decides when it looks for expired jobs while it is stopped.
+    var expiryLook = ExpiryLook()
     /// Jobs that are refused, whose results wait for room.
     var refused = RefusedJobs()
     /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
@@ -179,6 +181,7 @@ final class Route {
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
         shareSuspects()
         memory.follow(memoryUse, now: moment.monotonic)
+        lookForExpired(at: moment, condition)
         updateIntake(condition)
         restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
@@ -204,12 +207,12 @@ final class Route {
     /// Sets the prefetch that breaker, credit and connections want, or none while the lane takes no more jobs, or none of
     /// the route.
     func updateIntake(_ condition: LaneCondition) {
-        guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp else {
+        guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp, !expiryLook.isEnding else {
             consumer.wantedPrefetch = 0
             return
         }
         switch devices.breaker.intake {
-        case .none: consumer.wantedPrefetch = 0
+        case .none: consumer.wantedPrefetch = expiryLook.isLooking ? lookPrefetch : 0
         case .one where makesRoomForSuspects, .full where makesRoomForSuspects: consumer.wantedPrefetch = 0
         // What is here already is the next probe: more would wait for its turn, or come back too often to look harmless.
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0

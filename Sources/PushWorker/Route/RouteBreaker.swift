@@ -71,7 +71,14 @@ package struct RouteBreaker {
     package static let relapseTime = Duration.seconds(60)
 
     /// When unsent jobs may be handed back, once not everything may be taken.
-    private var handBackDue: MonotonicTime?
+    private var handBackDue: MonotonicTime? { stoppedSince.map { $0 + Self.handBackDelay } }
+    /// Since when not everything may be taken, as far as `tick` has seen; nil while it may.
+    package private(set) var stoppedSince: MonotonicTime?
+    /// When one job will be tried; nil unless the route is parked and its credential's time is now.
+    package var probeAt: MonotonicTime? {
+        guard case .parked(let until) = state, !isHeld, isReachable else { return nil }
+        return until
+    }
     /// Whether the route has been stopped for so long that other workers should have its unsent jobs.
     package private(set) var mayHandBack = false
 
@@ -217,7 +224,7 @@ package struct RouteBreaker {
             isUnproven = false
             provenDue = nil
         }
-        handBackDue = intake == .full ? nil : handBackDue ?? now + Self.handBackDelay
+        stoppedSince = intake == .full ? nil : stoppedSince ?? now
         mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 

@@ -1,0 +1,96 @@
+internal import EventLoop
+internal import PushModel
+internal import RabbitMQ
+
+// A route that is stopped reports what expires in its queues. When it looks is decided by `ExpiryLook`.
+extension Route {
+    /// Begins and ends looks at the route's queues, and sorts out what they brought.
+    func lookForExpired(at moment: Moment, _ condition: LaneCondition) {
+        guard devices.breaker.stoppedSince != nil else {
+            // Nearly every turn ends here.
+            guard expiryLook.hasBegun || expiryLook.isLooking || expiryLook.isEnding else { return }
+            expiryLook.routeWorks()
+            return stepLook(mayLook: false, at: moment)
+        }
+        if intake.hasSuspects { expiryLook.forbid() }
+        let mayLook = mayLookForExpired(condition)
+        if mayLook, expiryLook.hasBegun { sortOut(at: moment) }
+        stepLook(mayLook: mayLook, at: moment)
+    }
+
+    private func mayLookForExpired(_ condition: LaneCondition) -> Bool {
+        // One lane is enough to look for all, and one of the workers that serve the route.
+        guard isServed, isFirstLane, claim != nil, devices.breaker.intake == .none, devices.breaker.mayHandBack else {
+            return false
+        }
+        guard !condition.isDraining, !condition.isHeldUp, !isHeldUp, !isCongested else { return false }
+        return !intake.hasSuspects && !makesRoomForSuspects && !surroundings.policy.tiers.isEmpty
+    }
+
+    private func stepLook(mayLook: Bool, at moment: Moment) {
+        let stopped = [devices] + channels.filter { $0.breaker.intake == .none }
+        let situation = ExpiryLook.Situation(
+            mayLook: mayLook, probeAt: devices.breaker.probeAt, isConsuming: consumer.isConsuming,
+            mayReceive: consumer.mayReceive, delivered: counters.jobsReceived,
+            waiting: stopped.reduce(0) { $0 + $1.waiting.count + $1.resends.count },
+            unacknowledged: ledger.unacknowledged)
+        expiryLook.next(situation, now: moment.monotonic, random: &random)
+    }
+
+    /// Reports the jobs that have expired. Once no more can arrive, the others go into tiers, so that the next look finds
+    /// what stands behind them. The first stays where a probe wants one.
+    private func sortOut(at moment: Moment) {
+        for host in [devices] + channels where host.breaker.intake == .none && host.refusal == nil {
+            while !isCongested, let (job, tier) = takeOne(from: host, at: moment) {
+                while let index = job.nextIndex() {
+                    let notification = Notification(job: job, index: index)
+                    if isSettledUnsent(notification, on: host, at: moment) { continue }
+                    if let tier { postpone(notification, to: tier, at: moment) }
+                }
+            }
+        }
+    }
+
+    /// The next job that need not stay, and where it waits; without a tier one that has expired.
+    private func takeOne(from host: Destination, at moment: Moment) -> (JobInFlight, tier: Int?)? {
+        var keepsProbe = host.kind == .devices && host.breaker.awaitsProbe
+        var tier: Int?
+        let job = host.takeUnstarted { job in
+            if job.job.isExpired(at: moment.wall) {
+                expiryLook.found()
+                return true
+            }
+            // Copies that are made while it looks would let in more than a window.
+            guard !expiryLook.isLooking, !consumer.mayReceive else { return false }
+            guard !keepsProbe else {
+                keepsProbe = false
+                return false
+            }
+            tier = restingTier(of: job, at: moment)
+            return tier != nil
+        }
+        return job.map { ($0, tier) }
+    }
+
+    /// The tier in which a job waits for about as long again as the route has been stopped: a short outage delays nothing
+    /// for long, and a long one makes few copies.
+    private func restingTier(of job: JobInFlight, at moment: Moment) -> Int? {
+        let stopped = devices.breaker.stoppedSince.map { moment.monotonic - $0 } ?? .zero
+        return surroundings.policy.postponingTier(
+            atMost: stopped.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
+    }
+
+    /// How many jobs of each queue a look asks for: one while it is not known whether the first came back often.
+    var lookPrefetch: Int {
+        guard !intake.isNarrow else { return 1 }
+        return min(ExpiryLook.window, credit.wanted(streams: RouteCredit.maximum, share: memory.share))
+    }
+
+    /// The arguments of the route's consumers.
+    var consumerArguments: FieldTable {
+        guard expiryLook.isLooking else { return FieldTable() }
+        return FieldTable(entries: [
+            .init(name: Array("x-priority".utf8), value: .integer(ExpiryLook.consumerPriority))
+        ])
+    }
+}

@@ -1,0 +1,181 @@
+import EventLoop
+import PushModel
+import TestSupport
+import Testing
+
+@testable import APNSClient
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("A stopped route and the jobs in its queues", .timeLimit(.minutes(1)))
+struct RouteExpiryTests: RouteSuite {
+    /// The time of a second, on both clocks.
+    private static func at(_ seconds: UInt64) -> Moment {
+        moment(seconds, wall: wallClock + Int64(seconds) * 1_000)
+    }
+
+    /// A route with a credential that cannot be used, since the first second.
+    private func stoppedRoute(channels: [Destination] = []) throws -> Route {
+        let route = try route(channels: channels, credit: RouteCredit(fixed: 300, rate: nil))
+        route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
+        route.credential = RouteCredential(name: "c", unusable: "gone.p8: not there")
+        route.connected()
+        // The breaker sees in the next turn what this one learns of the credential.
+        for _ in 0..<2 { follow(route, 1) }
+        return route
+    }
+
+    /// A route that APNs refuses, which probes at second 82 next, and not since second 42.
+    private func parkedRoute() throws -> Route {
+        let route = try route(credit: RouteCredit(fixed: 300, rate: nil))
+        route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
+        for second: UInt64 in [7, 12, 22, 42] {
+            route.devices.breaker.tick(now: Self.at(second).monotonic)
+            route.devices.credentialRefused(nil, at: Self.at(second))
+        }
+        #expect(route.devices.breaker.probeAt == Self.at(82).monotonic)
+        route.connected()
+        return route
+    }
+
+    /// Turns at a second, and what a broker answers to them.
+    @discardableResult
+    private func follow(_ route: Route, _ second: UInt64, _ condition: LaneCondition = LaneCondition())
+        -> [RouteConsumer.Action]
+    {
+        var all: [RouteConsumer.Action] = []
+        while true {
+            let actions = route.turn(at: Self.at(second), condition)
+            guard !actions.isEmpty else { return all }
+            all += actions
+            for action in actions { answer(action, route, at: Self.at(second)) }
+        }
+    }
+
+    /// A job that is delivered; its deadline is some seconds after the beginning.
+    private func deliver(_ tag: UInt64, deadline: Int64?, returns: Int = 0, to route: Route, at second: UInt64) {
+        var headers = [("x-apns-v", "1")]
+        if let deadline { headers.append(("x-apns-deadline", "\(Self.wallClock + deadline * 1_000)")) }
+        let body = #"{"device_token":"aa11","payload":{"aps":{}}}"#
+        var delivery = delivery(returns: returns, id: "job-\(tag)", headers: headers, body: body)
+        delivery.deliveryTag = tag
+        #expect(route.delivered(delivery, at: Self.at(second)))
+    }
+
+    private func expired(_ route: Route) -> Int {
+        route.counters.outcomes.entries.reduce(0) { $0 + ($1.outcome == .expired ? $1.count : 0) }
+    }
+
+    @Test(
+        "it consumes nothing for ten seconds, then looks: what has expired is reported at once, the rest waits in tiers"
+    )
+    func sorts() throws {
+        let route = try stoppedRoute()
+        #expect(follow(route, 10).isEmpty && route.nextDue(after: Self.at(10)) == Self.at(11).monotonic)
+        // As on every channel, the first delivery says whether something in the queue came back often.
+        #expect(follow(route, 11) == [.openChannel, .setPrefetch(1), .startConsuming(queue: 0)])
+        deliver(1, deadline: 5, to: route, at: 11)
+        #expect(follow(route, 11) == [.cancelConsuming(queue: 0), .setPrefetch(100), .startConsuming(queue: 0)])
+        #expect(expired(route) == 1 && route.devices.waiting.isEmpty)
+        deliver(2, deadline: nil, to: route, at: 12)
+        deliver(3, deadline: 60, to: route, at: 12)
+        deliver(4, deadline: 15, to: route, at: 12)
+        deliver(5, deadline: 11, to: route, at: 12)
+        #expect(follow(route, 12).isEmpty && expired(route) == 2)
+        #expect(route.devices.waiting.count == 3, "copies made now would let more of the queue in")
+        #expect(route.nextDue(after: Self.at(12)) == Self.at(12).monotonic + Route.patrolInterval)
+        // It gives nothing back, which would count.
+        #expect(follow(route, 14) == [.cancelConsuming(queue: 0)])
+        #expect(!route.ledger.hasDebts)
+        // The shortest tier takes two seconds, so that one of them stays until its time is over.
+        #expect(route.counters.retries == [2, 0, 0, 0, 0] && route.devices.waiting.count == 1)
+        follow(route, 15)
+        #expect(expired(route) == 2)
+        follow(route, 16)
+        #expect(expired(route) == 3 && route.devices.waiting.isEmpty && !route.ledger.hasDebts)
+        var copies = 0
+        route.ledger.forEach { copies += $0.comesBackUnchanged ? 1 : 0 }
+        #expect(copies == 2, "their attempt is the same")
+    }
+
+    @Test("the longer it stands still, the longer are the tiers, as far as deadlines allow")
+    func tiers() throws {
+        let route = try stoppedRoute()
+        for second: UInt64 in [11, 1_000] { follow(route, second) }
+        deliver(1, deadline: nil, to: route, at: 1_000)
+        follow(route, 1_000)
+        deliver(2, deadline: 1_100, to: route, at: 1_000)
+        for second: UInt64 in [1_001, 1_004] { follow(route, second) }
+        #expect(route.counters.retries == [0, 0, 1, 1, 0])
+    }
+
+    @Test("a fresh credential ends a look, and the next job shows whether it is accepted")
+    func ends() throws {
+        let route = try stoppedRoute()
+        follow(route, 11)
+        deliver(1, deadline: nil, to: route, at: 11)
+        follow(route, 11)
+        route.offer(
+            APNSCredential(name: "c", context: try ThrowawayCertificates().clientContext()), at: Self.at(12))
+        // The consumers of a look stand behind those of all other workers, so that they are replaced.
+        #expect(follow(route, 12) == [.cancelConsuming(queue: 0)])
+        #expect(route.consumerArguments == FieldTable() && !route.expiryLook.isLooking)
+        #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1, "it is the next probe")
+        #expect(route.counters.retries == [0, 0, 0, 0, 0] && !route.ledger.hasDebts)
+    }
+
+    @Test("a parked route keeps one job for its probe, and its look ends before that")
+    func probes() throws {
+        let route = try parkedRoute()
+        follow(route, 42)
+        #expect(route.expiryLook.isLooking && route.consumerArguments != FieldTable())
+        for tag: UInt64 in 1...3 { deliver(tag, deadline: tag == 1 ? 40 : nil, to: route, at: 43) }
+        for second: UInt64 in [43, 44, 46, 47] { follow(route, second) }
+        #expect(expired(route) == 1 && route.devices.waiting.map { $0.deliveryTag } == [2])
+        #expect(route.counters.retries.reduce(0, +) == 1 && !route.consumer.mayReceive)
+        follow(route, 76)
+        #expect(!route.expiryLook.isLooking && route.devices.waiting.count == 1)
+        follow(route, 82)
+        #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1)
+        #expect(route.devices.allowance == 1 && !route.consumer.mayReceive)
+    }
+
+    @Test("a job that came back often ends the looks, and goes back once")
+    func suspects() throws {
+        let route = try stoppedRoute()
+        follow(route, 11)
+        deliver(1, deadline: 5, returns: 4, to: route, at: 11)
+        #expect(follow(route, 11) == [.cancelConsuming(queue: 0)])
+        follow(route, 12)
+        #expect(route.ledger.nextDebt == .requeue(1) && expired(route) == 0)
+        follow(route, 10_000)
+        #expect(!route.consumer.mayReceive && !route.expiryLook.isLooking)
+    }
+
+    @Test("a worker that leaves, and one whose results find no way out, look for nothing")
+    func condition() throws {
+        for condition in [LaneCondition(isDraining: true), LaneCondition(isHeldUp: true)] {
+            let route = try stoppedRoute()
+            for second: UInt64 in [11, 12, 100] { #expect(follow(route, second, condition).isEmpty) }
+        }
+        let route = try stoppedRoute()
+        follow(route, 11)
+        deliver(1, deadline: nil, to: route, at: 11)
+        follow(route, 11)
+        let leaving = LaneCondition(isDraining: true, isLeaving: true)
+        for second: UInt64 in [12, 13] { follow(route, second, leaving) }
+        #expect(route.ledger.nextDebt == .requeue(1) && !route.consumer.mayReceive)
+    }
+
+    @Test("jobs about channels that a look brings wait in tiers, too, where their host is stopped by the credential")
+    func channels() throws {
+        let host = Destination(.broadcast)
+        let route = try stoppedRoute(channels: [host])
+        follow(route, 11)
+        let body = #"{"operation":"broadcast","channel_id":"dHN0LXNyY2gtY2hubA==","payload":{"aps":{}}}"#
+        #expect(route.delivered(delivery(returns: 0, id: "job-1", body: body), at: Self.at(11)))
+        for second: UInt64 in [11, 13, 14] { follow(route, second) }
+        #expect(route.counters.outcomes.entries.isEmpty, "\(route.counters.outcomes.entries)")
+        #expect(route.counters.retries == [1, 0, 0, 0, 0] && host.waiting.isEmpty && host.breaker.isHeld)
+    }
+}
