@@ -116,6 +116,19 @@ package final class Ledger: Sendable {
         }
     }
 
+    /// How often what was answered, but for what one device token received, in the order of first occurrence.
+    package func counts(besides token: String) -> [LedgerCount] {
+        state.withLock { state in
+            var counts = state.counts
+            for entry in state.entries where state.tokens[entry.tokenRange].elementsEqual(token.utf8) {
+                counts[entry.outcome] -= 1
+            }
+            return zip(state.outcomes.names, counts).map {
+                LedgerCount(status: $0.status, label: $0.label, count: $1)
+            }
+        }
+    }
+
     /// How many pushes were seen.
     package var total: Int { state.withLock { $0.counts.reduce(0, +) } }
 

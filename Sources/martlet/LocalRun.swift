@@ -18,6 +18,14 @@ final class LocalRun: Sendable {
         var topic: String
         /// Whether jobs of class `high` have a queue of their own.
         var highLane = false
+        /// Apple's service it pushes to.
+        var environment = APNSEnvironment.development
+        /// Whether it pushes with a key of its own.
+        var hasOwnKey = false
+        /// How many notifications a second a worker may push for it; nil for any number.
+        var rate: Int?
+        /// On how many lanes it lives; nil for what the worker makes of it.
+        var lanes: Int?
     }
 
     /// Where everything is written.
@@ -59,8 +67,13 @@ final class LocalRun: Sendable {
         let directory = try TemporaryDirectory(prefix: "martlet-run")
         let key = try ES256PrivateKey.generate()
         let keyFile = try directory.write(key.pem, to: "AuthKey_MARTLET001.p8")
+        let otherKey = try ES256PrivateKey.generate()
+        let otherFile = try directory.write(otherKey.pem, to: "AuthKey_MARTLET002.p8")
         var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
-        simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
+        simulating.keys = [
+            ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey),
+            ProviderKey(keyID: "MARTLET002", teamID: "MARTLETDEV", publicKey: otherKey.publicKey),
+        ]
         simulating.scenario = scenario
         simulating.sendsDate = sendsDate
         simulating.devices.port = 0
@@ -72,7 +85,8 @@ final class LocalRun: Sendable {
                 return broker
             }
             let text = configuration(
-                apps: apps, broker: broker, simulator: simulator, keyFile: keyFile, requestTimeout: requestTimeout)
+                apps: apps, broker: broker, simulator: simulator, keyFiles: [keyFile, otherFile],
+                requestTimeout: requestTimeout)
             return LocalRun(
                 directory: directory, broker: broker, simulator: simulator,
                 configurationFile: try directory.write("\(text)\(settings)\n", to: "martlet.yaml"), apps: apps)
@@ -82,23 +96,33 @@ final class LocalRun: Sendable {
         }
     }
 
-    private static func topology(_ apps: [App]) -> BrokerTopology {
+    /// What the broker holds for some apps.
+    static func topology(_ apps: [App]) -> BrokerTopology {
         BrokerTopology(
             routes: apps.map {
                 TopologyRoute(
-                    name: $0.route, environment: .development, topics: [$0.topic], highLane: $0.highLane)
+                    name: $0.route, environment: $0.environment, topics: [$0.topic], highLane: $0.highLane)
             },
-            tiers: [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }, virtualHost: "/")
+            tiers: tiers, virtualHost: "/")
     }
+
+    /// The retry tiers.
+    static let tiers = [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }
 
     /// The workers' configuration, ending with a line end.
     private static func configuration(
-        apps: [App], broker: PrivateBroker, simulator: RunningSimulator, keyFile: String, requestTimeout: Duration
+        apps: [App], broker: PrivateBroker, simulator: RunningSimulator, keyFiles: [String],
+        requestTimeout: Duration
     ) -> String {
         let routes = apps.map { app in
-            "  - { name: \(app.route), environment: development, topics: [\(app.topic)], credential: local, "
-                + "high_lane: \(app.highLane) }"
+            "  - { name: \(app.route), environment: \(app.environment.rawValue), topics: [\(app.topic)], "
+                + "credential: \(app.hasOwnKey ? "own" : "local"), high_lane: \(app.highLane), "
+                + "rate: \(app.rate.map(String.init) ?? "null"), "
+                + "lanes: \(app.lanes.map(String.init) ?? "auto") }"
         }
+        let credentials = zip(["local", "own"], keyFiles).enumerated().map { index, key in
+            "  - { name: \(key.0), kind: token, key_file: \"\(key.1)\", key_id: MARTLET00\(index + 1), team_id: MARTLETDEV }"
+        }.prefix(apps.contains(where: \.hasOwnKey) ? 2 : 1)
         let address = "https://localhost:\(simulator.port)"
         return """
             broker: { uri: "\(broker.uri)" }
@@ -108,7 +132,7 @@ final class LocalRun: Sendable {
               trust_file: "\(simulator.authorityFile)"
               request_timeout: \(DurationText.write(requestTimeout))
             credentials:
-              - { name: local, kind: token, key_file: "\(keyFile)", key_id: MARTLET001, team_id: MARTLETDEV }
+            \(credentials.joined(separator: "\n"))
             routes:
             \(routes.joined(separator: "\n"))
             admin: { listen: "127.0.0.1:0" }

@@ -40,6 +40,8 @@ final class RunAudit: Sendable {
         var paced: Set<String> = []
         /// Dead letters by the queue they were in.
         var deadLetters: [String: Int] = [:]
+        /// An app whose results are somebody else's to count.
+        var ignoredTopic: String?
         /// Why reading ended early.
         var failure: String?
 
@@ -118,6 +120,9 @@ final class RunAudit: Sendable {
     /// - Parameter job: Its id.
     func paces(_ job: String) { state.withLock { _ = $0.paced.insert(job) } }
 
+    /// Leaves an app to somebody else: neither its results nor its pushes count.
+    func ignore(_ topic: String) { state.withLock { $0.ignoredTopic = topic } }
+
     /// Ends reading once the queues have been silent for a moment; blocks until then.
     func stop() {
         isStopping.store(true, ordering: .releasing)
@@ -165,6 +170,7 @@ final class RunAudit: Sendable {
             return state.withLock { $0.failure = "a message in the results is no result" }
         }
         state.withLock { state in
+            guard result.topic == nil || result.topic != state.ignoredTopic else { return }
             let isFirst = state.ledger.reported(
                 RunLedger.Key(job: job, index: result.index), attempt: result.attempt ?? 1, messageID: messageID,
                 ending: Self.ending(result.outcome), isRedelivered: result.redelivered == true, apnsID: result.apnsID)

@@ -125,7 +125,8 @@ extension LocalRun {
     func compare(_ audit: RunAudit) async throws -> RunComparison {
         let state = try await BlockingWork.run("audit") { [simulator] in
             audit.stop()
-            let accepted = simulator.ledger.records().filter { $0.status == 200 }
+            let ignored = audit.look { $0.ignoredTopic }
+            let accepted = simulator.ledger.records().filter { $0.status == 200 && $0.topic != ignored }
             audit.record { ledger in
                 for record in accepted {
                     ledger.accepted(

@@ -60,6 +60,8 @@ struct FaultSetup: Sendable {
     var workers = 1
     /// The apps pushed for, each with a route and a queue.
     var apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
+    /// Whether a route is beside them that nothing happens to, whose latency is judged: see ``FaultNeighbour``.
+    var neighbour = false
     /// How many lanes workers have, where a fault does not say otherwise.
     static let lanes = 2
     /// More lines of the workers' configuration.
@@ -104,6 +106,18 @@ struct FaultSetup: Sendable {
         settings += "\nretry: { tiers: [2s, 15s, 1m, 5m, 30m] }"
     }
 
+    /// All routes of the workers.
+    var routes: [LocalRun.App] {
+        guard neighbour else { return apps }
+        // As without a neighbour, apps live on all lanes while they are no more than these.
+        let spread = apps.count <= Self.lanes ? FaultNeighbour.app.lanes : 1
+        return apps.map { app in
+            var app = app
+            app.lanes = spread
+            return app
+        } + [FaultNeighbour.app]
+    }
+
     /// New jobs for its apps.
     /// - Parameters:
     ///   - count: How many, spread over the apps.
@@ -143,6 +157,18 @@ enum FaultCatalogue {
     /// Those that can be brought about on one machine.
     static let all =
         broker + network + results + topology + trust + apns + process + resources + time + load + neighbours
+        + operation
+
+    /// Why faults have no neighbour whose latency is judged: what happens happens to every route.
+    static let withoutNeighbour: [(why: String, numbers: [Int])] = [
+        ("the broker as a whole, or its majority", [1, 2, 3, 7, 8, 11, 12, 13, 14, 21, 26, 155]),
+        ("the exchange or the queue of all routes' results", [16, 17, 18]),
+        ("the network between worker and broker", [4, 5, 6, 9, 10, 15, 29, 33, 35, 55]),
+        ("the worker's login and trust", [25, 27, 28, 56]),
+        ("all of the worker's channels", [22]),
+        ("the worker's process", [24, 34, 51, 42, 43, 44, 45, 46, 48, 50, 142, 144, 146]),
+        ("the worker's machine, its disk and its clock", [41, 47, 49]),
+    ]
 
     /// Those that cannot, and why.
     static let notInjectable: [Int: String] = [

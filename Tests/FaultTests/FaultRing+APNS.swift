@@ -40,10 +40,10 @@ extension FaultRing {
         }
     }
 
-    /// How many pushes APNs has answered, or ended, in one way.
+    /// How many pushes APNs has answered, or ended, in one way, but for the neighbour's.
     /// - Parameter label: The reason, or what happened instead of an answer; empty for 200.
     func answered(_ label: String) -> Int {
-        simulator.ledger.counts.reduce(0) { $0 + ($1.label == label ? $1.count : 0) }
+        answers.reduce(0) { $0 + ($1.label == label ? $1.count : 0) }
     }
 
     /// Waits until no job is left, neither in its queue nor in one for retries.
@@ -80,6 +80,8 @@ extension FaultRing {
 
     /// Reads all results so far, and tells how many notifications had which outcome.
     func outcomes() async throws -> [String: Int] {
+        // Reading ends with silence.
+        try await judgeNeighbour()
         let uri = broker.uri
         try await BlockingWork.run("outcomes") { [audit] in try audit.read(uri, from: .queues) }
         // On a busy machine the first result may take longer than the silence that ends reading.

@@ -16,6 +16,8 @@ struct FaultMessage: Sendable {
     var key = "development.normal.com.example.shop"
     /// Its device token in a header; nil for none.
     var token: String? = FaultMessage.unusedToken
+    /// Where its reply goes; nil for none.
+    var replyTo: String?
     /// Further headers.
     var headers: [FieldTable.Entry] = []
     /// How deep a table in its headers goes; it is made where it is needed, because it takes much stack to let go of.
@@ -50,6 +52,7 @@ struct FaultMessage: Sendable {
         message.setExchange("apns.jobs")
         message.setRoutingKey(Array(key.utf8).span)
         message.setMessageID(Array(id.utf8).span)
+        if let replyTo { message.setReplyTo(Array(replyTo.utf8).span) }
         if let contentType { message.setContentType(Array(contentType.utf8).span) }
         if let token { message.addHeader(HeaderName.deviceToken) { $0.append(contentsOf: token.utf8) } }
         for header in headers { message.addHeader(name: header.name.span, value: header.value) }

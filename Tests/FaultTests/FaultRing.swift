@@ -40,12 +40,16 @@ final class FaultRing: Sendable {
     let apnsProxy: FaultProxy?
     /// The other nodes of the broker's cluster, where the setup asks for some.
     let companions: [PrivateBroker]
+    /// The route beside those that something happens to, where the setup asks for one.
+    let neighbour: FaultNeighbour?
     private let state = Mutex(State())
 
     private init(_ setup: FaultSetup, _ local: LocalRun, _ companions: [PrivateBroker]) throws {
         self.setup = setup
         self.local = local
         self.companions = companions
+        neighbour = setup.neighbour ? FaultNeighbour() : nil
+        if neighbour != nil { watch.audit.ignore(FaultNeighbour.app.topic) }
         brokerProxy = setup.brokerProxy ? try FaultProxy(to: local.broker.port) : nil
         apnsProxy = setup.apnsProxy ? try FaultProxy(to: local.simulator.port) : nil
     }
@@ -53,7 +57,7 @@ final class FaultRing: Sendable {
     /// Starts broker and simulator; no worker runs yet.
     static func start(_ setup: FaultSetup) async throws -> FaultRing {
         let local = try await LocalRun.start(
-            apps: setup.apps, settings: setup.settings, requestTimeout: setup.requestTimeout,
+            apps: setup.routes, settings: setup.settings, requestTimeout: setup.requestTimeout,
             scenario: setup.scenario, sendsDate: setup.sendsDate, broker: setup.broker)
         do {
             let companions = try await BlockingWork.run("companions") {
@@ -72,6 +76,7 @@ final class FaultRing: Sendable {
 
     /// Ends everything; nothing stays behind.
     func stop() async {
+        await neighbour?.end()
         let (workers, repairs) = state.withLock { state in
             defer {
                 state.workers = []
@@ -109,8 +114,8 @@ final class FaultRing: Sendable {
     }
     /// How many notifications were promised.
     var promises: Int { audit.look { $0.ledger.promises } }
-    /// How many pushes APNs saw.
-    var pushes: Int { simulator.ledger.total }
+    /// How many pushes APNs saw, but for the neighbour's.
+    var pushes: Int { answers.reduce(0) { $0 + $1.count } }
     /// Everything the broker logged.
     var brokerLog: String {
         get throws { try String(contentsOfFile: broker.logFile, encoding: .utf8) }
@@ -210,9 +215,16 @@ final class FaultRing: Sendable {
 
     // MARK: The course of a run
 
-    /// Starts the setup's workers, publishes its jobs and waits until APNs has accepted half of them.
+    /// Starts the setup's workers, publishes its jobs and waits until APNs has accepted half of them, and until it is
+    /// known how long the neighbour's usually take.
     func begin() async throws {
         for _ in 0..<setup.workers { try startWorker() }
+        neighbour?.begin(local)
+        try await load()
+        try await neighbour?.measureAlone(within: setup.patience)
+    }
+
+    private func load() async throws {
         guard setup.jobs > 0 else { return }
         try await publish(setup.jobs, taking: setup.milliseconds)
         guard setup.workers > 0 else { return }
@@ -330,7 +342,7 @@ final class FaultRing: Sendable {
         try await until("the broker accepts logins") { [local] in (try? local.connect("probe").close()) != nil }
         let began = start ?? .now
         try await until("all workers are ready") { [self] in
-            workers.allSatisfy { ((try? condition($0)) ?? false) && $0.isReady }
+            workers.allSatisfy { ((try? condition($0)) ?? false) && isReady($0) }
         }
         let took = began.duration(to: .now)
         state.withLock { $0.recoveries.append(took) }
@@ -345,6 +357,7 @@ final class FaultRing: Sendable {
 
     /// Proves that work goes on, waits until everything is final, and compares the ledgers.
     func conclude() async throws {
+        try await judgeNeighbour()
         if !workers.isEmpty { try await publish(100) }
         let uri = broker.uri
         try await BlockingWork.run("audit") { [audit] in try audit.read(uri, from: .queues) }

@@ -27,6 +27,13 @@ struct FaultTests {
         #expect((0..<50).map { _ in first.next() } == (0..<50).map { _ in second.next() })
     }
 
+    @Test("Each fault has a neighbour whose latency is judged, or a reason why not", .timeLimit(.minutes(1)))
+    func neighbours() {
+        let with = FaultCatalogue.all.filter(\.setup.neighbour).flatMap(\.numbers)
+        let without = FaultCatalogue.withoutNeighbour.flatMap(\.numbers)
+        #expect((with + without).sorted() == FaultCatalogue.all.flatMap(\.numbers).sorted())
+    }
+
     @Test("Each fault has one place in the catalogue", .timeLimit(.minutes(1)))
     func catalogue() {
         let numbers = FaultCatalogue.all.flatMap(\.numbers) + FaultCatalogue.notInjectable.keys

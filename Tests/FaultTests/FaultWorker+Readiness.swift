@@ -24,6 +24,11 @@ extension FaultWorker {
         try JSONDecoder().decode(FaultReadiness.self, from: Data(try get("/readyz").body.utf8))
     }
 
+    /// Whether `/readyz` says that a route is not served; blocks for a moment.
+    func lacks(route name: String) throws -> Bool {
+        try readiness().routes.contains { $0.name == name && $0.state != "ready" }
+    }
+
     /// How many connections to the broker it has opened.
     var brokerConnects: Int { logLines(with: "connected to the broker") }
 

@@ -21,6 +21,7 @@ extension FaultCatalogue {
     private static let slowAPNs = Fault(
         36, name: "APNs slow, silent, frozen", expects: "Requests have a deadline; other routes go on meanwhile",
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.apps = twoApps
             $0.requestTimeout = .seconds(15)
@@ -55,6 +56,7 @@ extension FaultCatalogue {
         37, name: "GOAWAY, RST_STREAM, REFUSED_STREAM, lost PING",
         expects: "Exactly what was not processed is sent again at once, on other connections", isQuick: true,
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.variables["MARTLET_APNS_PING_INTERVAL"] = "2s"
             // Nothing but a PING without an answer ends a frozen connection before the run's patience does.
@@ -105,6 +107,7 @@ extension FaultCatalogue {
     private static let refusals = Fault(
         38, name: "429, 5xx, Retry-After, 403, 410, 400", expects: "Each reason has its outcome; a refused key parks",
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.outcomes = ["accepted", "dead_token", "rejected"]
             // By tier.
@@ -157,6 +160,7 @@ extension FaultCatalogue {
         39, name: "APNs with a bad certificate, mute, on dead addresses",
         expects: "Nothing is pushed, no storm of connections; another address of the name is found",
         setup: {
+            $0.neighbour = true
             $0.jobs = 1_000
             $0.apnsProxy = true
         }
@@ -171,7 +175,7 @@ extension FaultCatalogue {
             let before = try ring.vainConnections
             try await ring.until("a connection fails") { try ring.vainConnections > before }
         }
-        try await ring.until("the worker says so") { try !ring.worker.isReady }
+        try await ring.until("the worker says so") { try ring.worker.lacks(route: "shop") }
         ring.expect(ring.pushes == pushes, "something was pushed to a server with a bad certificate")
         ring.apnsProxy?.set { $0.stalled = [.toClient, .toServer] }
         ring.simulator.control.show(.good)
@@ -198,6 +202,7 @@ extension FaultCatalogue {
         40, name: "APNs down for a while",
         expects: "The backlog waits in its queue and in tiers; only jobs out of time are expired",
         setup: {
+            $0.neighbour = true
             $0.apnsProxy = true
             $0.outcomes = ["accepted", "expired"]
             $0.patience = .seconds(180)
@@ -233,6 +238,7 @@ extension FaultCatalogue {
         140, name: "everything of one route answered 429, then 503",
         expects: "The route parks and probes with one job; no dead letters, and the other route goes on",
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.apps = twoApps
             $0.outcomes = ["accepted", "expired"]
@@ -276,6 +282,7 @@ extension FaultCatalogue {
         141, name: "APNs 503 for minutes, then gone and back, before three workers and two queues",
         expects: "Whatever was handed back is pushed in the end: none looks like poison", isLong: true,
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.workers = 3
             $0.apps[0].highLane = true
@@ -287,7 +294,7 @@ extension FaultCatalogue {
     ) { ring in
         let queues = [TopologyNames.jobQueue(route: "shop"), TopologyNames.highJobQueue(route: "shop")]
         let workers = ring.workers
-        try await ring.until("the workers are ready") { workers.allSatisfy(\.isReady) }
+        try await ring.until("the workers are ready") { workers.allSatisfy(ring.isReady) }
         ring.use(.topic(twoApps[0].topic, Verdict(.refuse(.serviceUnavailable))))
         var rounds = 0
         while try !workers.allSatisfy({ try $0.metric("martlet_route_parked") == 1 }), rounds < 60 {
@@ -307,7 +314,7 @@ extension FaultCatalogue {
         ring.use()
         // Something to probe with for each of them: one alone would have done everything before the others' pauses end.
         let published = ContinuousClock.now
-        while !workers.allSatisfy(\.isReady), published.duration(to: .now) < .seconds(60) {
+        while !workers.allSatisfy(ring.isReady), published.duration(to: .now) < .seconds(60) {
             try await ring.publish(60, taking: 100...500)
             try await ring.endure(.seconds(1))
         }
@@ -319,7 +326,9 @@ extension FaultCatalogue {
             ring.apnsProxy?.reset()
             // Taken by workers that are about to find out.
             try await ring.publish(1_200, taking: 0...100)
-            try await ring.until("the workers notice") { workers.allSatisfy(\.saysUnready) }
+            try await ring.until("the workers notice") {
+                workers.allSatisfy { (try? $0.lacks(route: "shop")) == true }
+            }
             try await ring.endure(.seconds(12))
             ring.apnsProxy?.heal()
             try await ring.awaitReady()
@@ -335,6 +344,7 @@ extension FaultCatalogue {
         145, name: "APNs takes connections and sends each away",
         expects: "What waits is handed back once, then one job at a time is tried: no poison", isLong: true,
         setup: {
+            $0.neighbour = true
             $0.jobs = 0
             $0.settings = "lanes: 1"
             $0.patience = .seconds(180)

@@ -135,6 +135,9 @@ extension FaultCatalogue {
         .void,
     ].map { FieldTable.Entry(name: [UInt8](repeating: UInt8(ascii: "o"), count: 128), value: $0) }
 
-    /// Bad jobs end as invalid.
-    private static func refusing(_ setup: inout FaultSetup) { setup.outcomes.insert("invalid") }
+    /// Bad jobs end as invalid, beside a neighbour that has none.
+    private static func refusing(_ setup: inout FaultSetup) {
+        setup.outcomes.insert("invalid")
+        setup.neighbour = true
+    }
 }

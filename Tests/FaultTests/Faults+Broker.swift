@@ -198,6 +198,7 @@ extension FaultCatalogue {
         Fault(
             23, name: "consumer timeout", expects: "Takes the jobs again; acknowledges none on the lost channel",
             setup: {
+                $0.neighbour = true
                 $0.apnsProxy = true
                 $0.preparation = [
                     "application:set_env(rabbit, consumer_timeout, 8000).",

@@ -1,4 +1,5 @@
 import APNSSimulator
+import Glibc
 import LocalStack
 import PushModel
 
@@ -41,20 +42,26 @@ extension FaultCatalogue {
             setup: {
                 twoApps(&$0)
                 $0.jobs = 0
-                $0.workers = 0
             }
         ) { ring in
             let definitions = try await ring.keepDefinitions()
+            let first = try ring.worker
+            first.process.signal(SIGTERM)
+            try await ring.retire(first, endingWith: .exited(0))
             try await ring.control("delete_queue", "apns.q.jobs.shop")
             let worker = try ring.startWorker()
             try await ring.awaitRoute("news")
+            try await ring.awaitRoute(FaultNeighbour.app.route)
+            ring.neighbour?.judgeFromNow()
             try await ring.publish(500, to: news)
             try await ring.until("the other route pushes") { ring.pushes >= 500 }
             try await ring.awaitLog("apns.q.jobs.shop", of: worker)
             let state = try worker.readiness().routes.first { $0.name == "shop" }
             ring.expect(state?.reason?.contains("404") == true, "the route says \(state?.reason ?? "nothing")")
             ring.expect(state?.state == "starting", "the route is \(state?.state ?? "not there")")
+            try await ring.judgeNeighbour()
             try await ring.control("delete_queue", "apns.q.jobs.news")
+            try await ring.control("delete_queue", TopologyNames.jobQueue(route: FaultNeighbour.app.route))
             try await ring.until("the worker is not ready without any queue") { worker.saysUnready }
             try await ring.restore(definitions)
             try await ring.awaitRoute("shop")
@@ -64,6 +71,7 @@ extension FaultCatalogue {
             52, name: "topology drifts",
             expects: "What needs the missing parts waits in its queue, readiness says for what; nothing is lost",
             setup: {
+                $0.neighbour = true
                 $0.outcomes.insert("dead_token")
                 $0.mostTwice = 0
             }
@@ -88,8 +96,9 @@ extension FaultCatalogue {
             let counts = try await ring.local.queueCounts()
             let dead = counts[TopologyNames.deadTokensQueue]?.total ?? 0
             ring.expect(dead >= refused.count, "\(dead) dead letters for \(refused.count) dead tokens")
-            let results = counts[TopologyNames.resultsQueue]?.total ?? 0
-            ring.note("\(results - ring.promises) results twice")
+            try await ring.judgeNeighbour()
+            let results = try await ring.local.queueCounts()[TopologyNames.resultsQueue]?.total ?? 0
+            ring.note("\(results - ring.neighboursResults - ring.promises) results twice")
         },
     ]
 
@@ -123,6 +132,7 @@ extension FaultCatalogue {
     private static func twoApps(_ setup: inout FaultSetup) {
         setup.apps.append(LocalRun.App(route: "news", topic: news))
         setup.jobs = 1_000
+        setup.neighbour = true
     }
 }
 
