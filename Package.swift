@@ -88,6 +88,8 @@ let package = Package(
                 argumentParser,
                 logging, metrics, lifecycle, unixSignals, histogram,
             ],
+            // Links to schemas of config/contract, which the help topics print.
+            resources: [.embedInCode("Contract")],
             swiftSettings: dialect),
 
         .target(

@@ -18,6 +18,9 @@ struct Martlet: AsyncParsableCommand {
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
             TopologyCommand.self, CheckCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(name: "Help topic", subcommands: [JobHelp.self, ResultHelp.self, DeadLetterHelp.self])
         ])
 
     /// Runs the command that the arguments name.

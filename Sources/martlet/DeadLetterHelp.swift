@@ -1,0 +1,105 @@
+import ArgumentParser
+
+/// `martlet help dead-letter`: what is kept of a job that failed. The page `DeadLetters` says more.
+struct DeadLetterHelp: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dead-letter",
+        abstract: "Dead letters: what is kept of jobs that failed.",
+        usage: "martlet help dead-letter",
+        discussion: text)
+
+    /// The headers that a worker added to a letter.
+    static let example = """
+        {
+          "x-apns-outcome": "rejected", "x-apns-reason": "BadTopic",
+          "x-apns-status": 400, "x-apns-attempt": 1,
+          "x-apns-indexes": "0-4,7",
+          "x-apns-original-routing-key": "production.normal.com.example.app",
+          "x-apns-first-attempt-at": 1763712800131,
+          "x-apns-died-at": 1763712800174, "x-apns-worker": "host-7f9c"
+        }
+        """
+
+    /// The queues.
+    private static let queues = [
+        HelpEntry(
+            "apns.q.dead", "2 GiB, 30 days",
+            """
+            rejected, expired, exhausted, unknown, invalid, and what the broker wrote. When it is full it refuses, and \
+            pushes stop until there is room.
+            """),
+        HelpEntry("apns.q.dead.tokens", "1 GiB, 30 days", "dead_token. When it is full it drops its oldest."),
+    ]
+
+    /// The AMQP properties that a letter has.
+    private static let properties = [
+        HelpEntry("message_id", "string", "The job id, also where the worker made it."),
+        HelpEntry(
+            "content_type, content_encoding, correlation_id, reply_to, type, app_id, timestamp, priority", "",
+            "As in the job."),
+    ]
+
+    /// The letters that the broker wrote, by the header that says why.
+    private static let brokerLetters = [
+        HelpEntry("delivery_limit", "no result", "The job came back to its queue more than 50 times."),
+        HelpEntry("expired", "no result", "The producer set the AMQP property expiration."),
+        HelpEntry(
+            "rejected", "result invalid, BodyTooLarge",
+            "The body was over 256 KiB, so that the worker never had it."),
+    ]
+
+    /// What to do before a letter is published again, by its outcome.
+    private static let outcomes = [
+        HelpEntry("exhausted", "Nothing; APNs must be well again."),
+        HelpEntry("expired", "Set a later deadline and expiration."),
+        HelpEntry("rejected", "Correct what x-apns-reason names, or have the credential mended."),
+        HelpEntry("invalid", "Correct the job."),
+        HelpEntry("unknown", "Ask whether the push arrived: it may come twice."),
+        HelpEntry("dead_token", "Do not publish it again; the device token is dead."),
+    ]
+
+    /// All of it.
+    private static var text: String {
+        var help = HelpText(
+            """
+            The worker publishes a dead letter for every notification whose outcome is not accepted. A job with many \
+            device tokens has one letter for each pair of outcome and reason. martlet dead list and martlet dead show \
+            look at letters and change nothing.
+            """)
+        help.add(
+            "Exchange and routing key",
+            """
+            The topic exchange is apns.dead, the routing key <outcome>.<environment>.<topic>, such as \
+            rejected.production.com.example.app; an unknown part is -.
+            """)
+        help.add("Queues", entries: queues)
+        help.add(
+            "Body and properties",
+            """
+            The body is the job's, byte for byte. The properties user_id and expiration are gone, because the broker \
+            would act on them.
+            """, entries: properties)
+        help.add(
+            "Headers",
+            """
+            The job's own headers stay. These are gone: CC, BCC, x-death, x-first-death-…, x-last-death-…, \
+            x-delivery-count and x-acquired-count. The worker adds:
+            """, entries: ContractSchema(PackageResources.dead_letter_headers_schema_json).properties)
+        help.add(
+            "Letters that the broker wrote",
+            """
+            They have none of the headers above, and the job's routing key; invalid.-.- where they come from the queue \
+            of jobs without a route. The header x-first-death-reason says why:
+            """, entries: brokerLetters)
+        help.add(
+            "Before you publish one again",
+            """
+            To publish it again, drop the headers above and those of the broker, move x-apns-deadline and the field \
+            deadline, and add x-apns-replay with a name of your own. Where there is x-apns-indexes, keep it and add \
+            the number x-apns-v: 1; without that every device token is pushed again. Publish to apns.jobs with the key \
+            of x-apns-original-routing-key and with confirms, and acknowledge the letter last. By outcome:
+            """, entries: outcomes)
+        help.add("Example", "The headers that the worker added to a letter:", verbatim: example)
+        return help.text
+    }
+}

@@ -1,0 +1,155 @@
+import ArgumentParser
+
+/// `martlet help job`: how to ask for a push. The page `Producers` says more.
+struct JobHelp: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "job",
+        abstract: "Jobs: the messages that ask for a push.",
+        usage: "martlet help job",
+        discussion: text)
+
+    /// An enveloped job.
+    static let example = """
+        {
+          "id": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90",
+          "device_token": "00fc13adff785122b4ad28809a342098234124142134",
+          "push_type": "alert",
+          "priority": 10,
+          "collapse_id": "order-4711",
+          "deadline": "2030-01-01T12:00:00Z",
+          "reference": "campaign-7/user-81",
+          "payload": { "aps": { "alert": { "title": "Order shipped" } } }
+        }
+        """
+
+    /// The parts of the routing key.
+    private static let key = [
+        HelpEntry(
+            "environment", "production or development",
+            """
+            Which of Apple's two services the device token belongs to. App Store and TestFlight builds are production, \
+            builds signed for development are development.
+            """),
+        HelpEntry(
+            "class", "high or normal",
+            """
+            high goes to a queue of its own where the route has high_lane: true, and does not wait behind normal. The \
+            class says nothing about Apple's priority.
+            """),
+        HelpEntry(
+            "topic", "1 to 200 of A-Z a-z 0-9 . and -",
+            "The APNs topic: the bundle identifier, with Apple's suffix where the push type needs one."),
+    ]
+
+    /// The property that tells the two forms apart, and its values.
+    private static let forms = [
+        HelpEntry(
+            "application/json", "enveloped",
+            "The body is one JSON object with everything in it, for one device token or up to 1,000."),
+        HelpEntry(
+            "application/vnd.apns.payload+json", "raw",
+            """
+            The body is the APNs payload, sent byte for byte. Everything else is in headers. It carries one device \
+            token.
+            """),
+    ]
+
+    /// The AMQP properties.
+    private static let properties = [
+        HelpEntry("content_type", "string, required", "The form, see above. Case and parameters do not matter."),
+        HelpEntry(
+            "content_encoding", "string",
+            "Leave it out. identity, utf-8, binary and the empty text are accepted."),
+        HelpEntry("delivery_mode", "number", "2. Martlet's queues keep every message on disk in any case."),
+        HelpEntry(
+            "message_id", "string, 1 to 255 bytes of UTF-8, strongly advised",
+            """
+            The job id. Results repeat it, and a safe second publication needs it. Default: the field id, else a UUID \
+            that the worker makes, another one with each delivery.
+            """),
+        HelpEntry(
+            "correlation_id", "string, at most 255 bytes",
+            "Comes back in the same property of results. Default there: the job id."),
+        HelpEntry(
+            "reply_to", "string, at most 255 bytes",
+            """
+            The routing key under which the direct exchange apns.replies gets a copy of the result, where \
+            replies.allow matches it. Default: no reply.
+            """),
+        HelpEntry(
+            "timestamp", "seconds since 1970", "When the job was queued. x-apns-enqueued-at is finer and wins."),
+        HelpEntry(
+            "expiration", "string",
+            """
+            Do not use it: the broker itself ends the job then, and there is a dead letter but no result. Use a \
+            deadline.
+            """),
+        HelpEntry(
+            "priority, type, app_id", "any", "Mean nothing to the worker; copies of the job keep them."),
+        HelpEntry("user_id", "string", "The broker checks it; copies of the job go without it."),
+    ]
+
+    /// The push types that suffixes of topics stand for.
+    private static let suffixes = [
+        HelpEntry(".voip", "voip", ""),
+        HelpEntry(".complication", "complication", ""),
+        HelpEntry(".voip-ptt", "pushtotalk", ""),
+        HelpEntry(".location-query", "location", ""),
+        HelpEntry(".pushkit.fileprovider", "fileprovider", ""),
+        HelpEntry(".push-type.liveactivity", "liveactivity", ""),
+        HelpEntry(".push-type.widgets", "widgets", ""),
+        HelpEntry(".push-type.controls", "controls", ""),
+    ]
+
+    /// What the operations ask APNs to do.
+    private static let operations = [
+        HelpEntry("push", "with a payload", "Push to devices."),
+        HelpEntry("broadcast", "with a channel and a payload", "Send an update to all listeners of a channel."),
+        HelpEntry("create_channel", "with a storage policy", "Make a channel, whose identifier APNs chooses."),
+        HelpEntry("read_channel", "with a channel", "Say what a channel's storage policy is."),
+        HelpEntry("list_channels", "List all channels of the app."),
+        HelpEntry("delete_channel", "with a channel", "Delete a channel."),
+    ]
+
+    /// All of it.
+    private static var text: String {
+        var help = HelpText(
+            """
+            A job is one AMQP message. It asks for one payload to go to one device token, or to up to 1,000. Each pair \
+            of payload and device token is a notification, and each notification gets a result: see martlet help \
+            result.
+            """)
+        help.add(
+            "Exchange and routing key",
+            """
+            Publish to the topic exchange apns.jobs, with publisher confirms and the flag mandatory. The routing key \
+            is <environment>.<class>.<topic>, such as production.normal.com.example.app.
+            """, entries: key)
+        help.add("Two forms, by the property content_type", entries: forms)
+        help.add(
+            "Properties of both forms", "Do not set the headers CC and BCC: each copy would be pushed.",
+            entries: properties)
+        let headers = ContractSchema(PackageResources.raw_job_headers_schema_json, nullIsAbsence: true).properties
+        help.add(
+            "Headers of both forms",
+            """
+            A header wins over the field that says the same. Numbers may be integers or their decimal digits as text. \
+            All headers together have at most 32 KiB and 8 levels. The worker writes x-apns-v, x-apns-attempt, \
+            x-apns-first-attempt-at, x-apns-indexes and x-apns-duplicate itself; leave them out.
+            """, entries: headers.filter { !$0.name.hasPrefix("apns-") })
+        help.add("Headers of a raw job", entries: headers.filter { $0.name.hasPrefix("apns-") })
+        help.add(
+            "Fields of an enveloped job",
+            """
+            The body has at most 256 KiB and 64 levels. A field that is null counts as absent. A field that is unknown \
+            is ignored and counted. A field that is given twice makes the job invalid. Whole numbers have neither \
+            fraction nor exponent.
+            """, entries: ContractSchema(PackageResources.job_schema_json, nullIsAbsence: true).properties)
+        help.add("Push types by the topic's suffix", entries: suffixes)
+        help.add("Operations", entries: operations)
+        help.add(
+            "Example", "A body with the content type application/json; martlet push --dry-run prints another:",
+            verbatim: example)
+        return help.text
+    }
+}
