@@ -5,7 +5,7 @@ package enum APNSEnvironment: String, Hashable, Sendable, CaseIterable {
     /// The sandbox, for builds signed for development.
     case development
 
-    /// The environment these bytes name, in lower case as everywhere in the contract.
+    /// The environment these bytes name, in lower case as everywhere in messages.
     package init?(utf8 bytes: Span<UInt8>) {
         if bytes.matches("production" as StaticString) {
             self = .production

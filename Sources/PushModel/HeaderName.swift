@@ -1,4 +1,5 @@
-/// The AMQP headers of the contract, spelled once for reader and writer.
+/// The AMQP headers of jobs, results and dead letters, spelled once for reader and writer (`Producers.md`,
+/// `Results.md`, `DeadLetters.md`).
 package enum HeaderName {
     // MARK: Apple's own, on raw jobs
 

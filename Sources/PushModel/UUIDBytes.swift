@@ -13,7 +13,8 @@ package struct UUIDBytes: Hashable, Sendable {
         self.low = low
     }
 
-    /// N, the namespace of all names in the contract: 268fde28-cb90-48d3-9071-c4bed60c6d28.
+    /// The namespace of all names of Martlet (`Results.md`, "The same result twice"):
+    /// 268fde28-cb90-48d3-9071-c4bed60c6d28.
     package static let contractNamespace = UUIDBytes(high: 0x268f_de28_cb90_48d3, low: 0x9071_c4be_d60c_6d28)
 
     /// Reads the canonical text (8-4-4-4-12 hexadecimal digits, either case); nil for anything else.

@@ -6,7 +6,7 @@ import PushModel
 import RabbitMQ
 import TLS
 
-/// A whole Martlet of one's own: a private RabbitMQ with the contract's objects, a local APNs, and workers as processes.
+/// A whole Martlet of one's own: a private RabbitMQ with Martlet's queues, a local APNs, and workers as processes.
 ///
 /// The demo and the tests that kill workers run on it. Everything ends with `stop()`.
 final class LocalRun: Sendable {
