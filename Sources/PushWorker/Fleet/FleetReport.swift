@@ -24,7 +24,7 @@ struct FleetReport: Equatable, Sendable {
         self.isLeaving = isLeaving
     }
 
-    /// Reads a report; nil for a message that is none, or says things that cannot be.
+    /// Reads a report; nil for a message that is not a report, or that states impossible values.
     init?(parsing body: [UInt8]) {
         guard body.count <= Self.maximumLength, let members = Self.members(of: body),
             members["type"] == .text(Self.type), members["version"] == .number(Self.version),

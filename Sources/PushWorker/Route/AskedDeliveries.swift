@@ -2,17 +2,17 @@ internal import EventLoop
 
 /// The deliveries about which a lane has asked the others of its route, until all have answered. Pure: time comes in.
 struct AskedDeliveries {
-    /// For how long an answer is awaited: longer than a lane waits for its broker to prove that a channel is alive, so that
-    /// only one that has ended does not answer.
+    /// For how long an answer is awaited. A lane waits less long for its broker to prove that a channel is alive, so
+    /// that only a lane that has ended does not answer.
     static let patience = RouteConsumer.patience + .seconds(30)
 
-    /// A delivery that waits.
+    /// A delivery that waits for answers.
     struct Asked {
-        /// What it became.
+        /// The job that it became.
         var job: JobInFlight
-        /// Whether it is a copy that the broker may have twice, and no redelivery.
+        /// Whether the job is a copy that the broker may have twice; it is not a redelivery then.
         var isCopy: Bool
-        /// Whether a lane has the first of the two.
+        /// Whether a lane has the first of the two copies.
         var isKnown = false
         /// How many lanes have not answered.
         fileprivate var missing: Int
@@ -20,7 +20,7 @@ struct AskedDeliveries {
     }
 
     private var asked: [UInt64: Asked] = [:]
-    /// When the oldest question falls due; never late, and early where that one was answered.
+    /// When the oldest question falls due. It is never late; it is early where the oldest question was answered.
     private var earliest = MonotonicTime.distantFuture
 
     /// Starts with nothing asked.
@@ -74,29 +74,29 @@ struct AskedDeliveries {
 
     /// The channel is gone, and all deliveries with it.
     ///
-    /// - Returns: What they became.
+    /// - Returns: The jobs that they became.
     mutating func removeAll() -> [JobInFlight] {
         defer { asked.removeAll() }
         return asked.values.map(\.job)
     }
 }
 
-/// What other lanes have asked a lane, while it finds out whether its channel is alive.
+/// The questions of other lanes to a lane that finds out whether its channel is alive.
 struct LaneDoubts {
-    /// Asked since its channel was asked for a sign of life, or before it could be.
+    /// Questions that came after the channel was last asked for a sign of life, or before it could be asked.
     var waiting: [DeliveryOnLane] = []
-    /// Asked before that.
+    /// Questions that came before the channel was asked; its answer settles them.
     var proving: [DeliveryOnLane] = []
-    /// What the lane has; nil until a turn needs it.
+    /// The jobs that the lane has; nil until a turn needs them.
     var keys: HeldKeys?
 }
 
-/// What the jobs of a lane's present channel generation are recognised by.
+/// The keys by which the jobs of a lane's present channel generation are recognised.
 struct HeldKeys {
-    /// Of all that are worked on, or were settled lately.
+    /// The keys of all jobs that are worked on, or were settled lately.
     var all: Set<RedeliveryKey> = []
-    /// Of those that may be the first of two copies.
+    /// The keys of jobs that may be the first of two copies.
     var firsts: Set<RedeliveryKey> = []
-    /// Of copies about which the lane itself has asked the others.
+    /// The keys of copies about which the lane itself has asked the others.
     var askedCopies: Set<RedeliveryKey> = []
 }

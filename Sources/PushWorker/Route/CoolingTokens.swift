@@ -5,7 +5,8 @@ internal import Synchronization
 ///
 /// Only a hash of a token is kept, seeded anew in every process. Pure: time comes in.
 struct CoolingTokens {
-    /// How many tokens are remembered. One more is not: its notifications go out, and APNs answers them as before.
+    /// How many tokens are remembered. A further token is not remembered: its notifications go out, and APNs answers
+    /// them as before.
     static var capacity: Int { 4_096 }
 
     private var ends: [Int: MonotonicTime] = [:]

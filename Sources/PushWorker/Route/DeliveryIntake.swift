@@ -8,8 +8,8 @@ internal import RabbitMQ
 /// It outlives the channels whose deliveries it judges, and shares its memory with the same route on other lanes. Time and
 /// randomness come in.
 struct DeliveryIntake {
-    /// For how long nothing must be sent, or wait to be, until jobs that wait for their confirms alone keep no suspect
-    /// waiting.
+    /// After this time in which nothing is sent or waits to be sent, suspects no longer wait for jobs that lack only
+    /// their confirms.
     static let survival = Duration.seconds(10)
 
     /// Recognises what an ended generation delivered, when it comes again.
@@ -26,9 +26,9 @@ struct DeliveryIntake {
     private var hasChannel = false
     /// Whether something was delivered on it.
     private var hasDelivered = false
-    /// Holds what may have ended the process before, to be taken up alone.
+    /// Holds suspects: deliveries that may have ended a process before. Each is taken up alone.
     private var poison: PoisonWatch<Delivery>
-    /// Since when nothing is sent or waits to be, while suspects are held; nil while something does.
+    /// Since when nothing is sent or waits to be sent, while suspects are held; nil while something is sent or waits.
     private var idleSince: MonotonicTime?
 
     private struct Lent {
@@ -84,10 +84,11 @@ struct DeliveryIntake {
     /// How often a delivery came back for a reason that may be the end of a process, as far as this one can tell.
     ///
     /// A broker that closes channels one after the other makes every job look as if it had ended a worker. A job that did
-    /// end one finds a new process there. That one has lost no channel with deliveries yet, and counts everything.
+    /// end a worker finds a new process there. The new process has lost no channel with deliveries yet, and counts
+    /// every return.
     private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
-        // Most came back once or twice, and need no look. What came back so often that the queue may soon give it up
-        // has its result first.
+        // Most deliveries came back once or twice, and need no look. A delivery that came back so often that the queue
+        // may soon give it up gets its result first.
         guard returns >= PoisonWatch<Delivery>.suspicion, returns < PoisonWatch<Delivery>.mostLimit else {
             return returns
         }
@@ -110,7 +111,7 @@ struct DeliveryIntake {
         DeliveryOrigin(returns: returns, unreadReturns: redeliveries.unreadReturns)
     }
 
-    /// Whether a delivery of a job was made before, and what became of that one; what is found is used up.
+    /// Whether a delivery of a job was made before, and what became of it. An earlier delivery is found only once.
     func recognise(
         _ key: RedeliveryKey, as origin: DeliveryOrigin, at moment: Moment
     ) -> SharedRedeliveries.Memory.Finding {
@@ -122,7 +123,7 @@ struct DeliveryIntake {
         recent.contains(key, now: moment.monotonic)
     }
 
-    /// What the jobs that were settled on the present channel lately are recognised by.
+    /// The keys of the jobs that were settled on the present channel lately.
     func recentKeys(at moment: Moment) -> [RedeliveryKey] { recent.keys(now: moment.monotonic) }
 
     // MARK: Suspects
@@ -135,7 +136,7 @@ struct DeliveryIntake {
         poison.hold(delivery, count: count, now: moment.monotonic, random: &random)
     }
 
-    /// The next suspect, once nothing else of the route is under way.
+    /// The next suspect; nil until nothing else of the route is under way.
     ///
     /// - Parameters:
     ///   - isIdle: Whether nothing is sent, or waits to be.
@@ -144,7 +145,7 @@ struct DeliveryIntake {
     mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> Delivery? {
         let now = moment.monotonic
         idleSince = isIdle ? idleSince ?? now : nil
-        // What only waits for the broker to take its results has survived, however long that lasts.
+        // A job that only waits for the broker to take its results has not ended the process, however long it waits.
         let hasSurvived = idleSince.map { now >= $0 + Self.survival } ?? false
         let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now)
         if !poison.hasSuspects { idleSince = nil }
@@ -189,7 +190,7 @@ struct DeliveryIntake {
         lent[delivery.deliveryTag] = Lent(delivery: delivery, job: job, bytes: bytes)
     }
 
-    /// What is lent to jobs on other lanes.
+    /// The deliveries that are lent to jobs on other lanes.
     var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
 
     /// The job is done with a delivery.
@@ -253,7 +254,7 @@ struct DeliveryIntake {
         idleSince = nil
     }
 
-    /// Time passed: an empty queue is harmless, and what was remembered for long enough is forgotten.
+    /// Time passed: an empty queue is taken for harmless, and jobs that were remembered for long enough are forgotten.
     mutating func tick(at moment: Moment) {
         poison.tick(now: moment.monotonic)
         redeliveries.forgetIfDue(now: moment.monotonic)
@@ -261,13 +262,13 @@ struct DeliveryIntake {
 
     /// When the next suspect may be taken up, or the look at what comes first ends; nil for never.
     ///
-    /// - Parameter now: The time: what is past waits for something else, which is an event.
+    /// - Parameter now: The time. A suspect whose time is past waits for an event.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         let suspect = poison.due.flatMap { $0 > now ? $0 : nil }
         guard let idleSince, idleSince + Self.survival > now else { return suspect }
         return min(suspect ?? .distantFuture, idleSince + Self.survival)
     }
 
-    /// When something is to be forgotten, which is not urgent; nil for never.
+    /// When a job is to be forgotten, which is not urgent; nil for never.
     var nextForgetting: MonotonicTime? { redeliveries.nextDue }
 }

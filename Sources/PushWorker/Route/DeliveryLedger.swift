@@ -4,8 +4,8 @@ internal import PushModel
 
 /// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
 ///
-/// A delivery can be settled only on the channel opening that delivered it. When that ends, all that is owed is void: the
-/// broker delivers again. Pure: time comes in, acknowledgements come out.
+/// A delivery can be settled only on the channel opening that delivered it. When the channel ends, nothing is owed any
+/// more: the broker delivers again. Pure: time comes in, acknowledgements come out.
 struct DeliveryLedger {
     /// One method that settles deliveries.
     enum Debt: Equatable {
@@ -41,7 +41,7 @@ struct DeliveryLedger {
 
     /// How many deliveries the present consumers may hold, all together.
     private var granted = 0
-    /// Most deliveries that a correct broker can have made that are not acknowledged; 0 before the first consumer.
+    /// The most unacknowledged deliveries that a correct broker can have made; 0 before the first consumer.
     private(set) var mostUnacknowledged = 0
 
     /// A ledger without a channel.
@@ -51,7 +51,7 @@ struct DeliveryLedger {
     var unacknowledged: Int { tracker.unacknowledged }
     /// Whether methods wait to be sent.
     var hasDebts: Bool { !debts.isEmpty }
-    /// Whether nothing is left to be settled, or there is no channel to do it on.
+    /// Whether nothing is left to be settled, or there is no channel on which it could be settled.
     var isSettled: Bool { debts.isEmpty && (tracker.unacknowledged == 0 || !isOpen) }
     /// When acknowledgements fall due only because time passes.
     var nextDue: MonotonicTime? { tracker.nextDue }
@@ -66,7 +66,7 @@ struct DeliveryLedger {
         self.generation = generation
     }
 
-    /// The channel is gone, and what it delivered will be delivered again.
+    /// The channel is gone, and the broker will deliver its deliveries again.
     ///
     /// - Returns: The jobs that were not settled.
     mutating func end() -> [JobInFlight] {
@@ -83,8 +83,9 @@ struct DeliveryLedger {
 
     /// A consumer is asked for: more may be delivered from now on.
     ///
-    /// What is unacknowledged may stay so for as long as it likes, because AMQP counts for each consumer apart. What
-    /// ended consumers were allowed may be under way yet: a quorum queue was asked to end one while it was delivering.
+    /// Unacknowledged deliveries of an ended consumer do not count against a new one, because AMQP counts for each
+    /// consumer apart. Deliveries that ended consumers were allowed may still be under way: a quorum queue may deliver
+    /// while it is asked to end a consumer.
     ///
     /// - Parameters:
     ///   - prefetch: How many deliveries it may hold.

@@ -3,34 +3,38 @@ internal import Synchronization
 
 /// How a worker's memory for jobs is dealt out among the queues that its lanes consume.
 ///
-/// Half of it is divided evenly: that part a queue has at all times. The other half is lent to queues that fill their part.
-/// Each gets what it asks for. Where that is more than there is, those that ask for most get the same, and the others what
-/// they ask for (max-min fairness). Queues ask for powers of two, and get powers of two: so only a change by half or double
-/// is one, and the level is found without a look at each queue. Pure.
+/// - One half is divided evenly. Each queue has its part of this half at all times.
+/// - The other half is lent to queues that fill their part. Each queue gets what it asks for.
+/// - Where queues ask for more than there is, max-min fairness decides: the queues that ask for most get the same, and
+///   the others get what they ask for.
+/// - Queues ask for powers of two and get powers of two. Only a doubling or halving is a change, and the level is found
+///   without a look at each queue.
+///
+/// Pure.
 struct MemoryBudget {
-    /// What a worker has where the configuration says nothing, in bytes.
+    /// The memory of a worker whose configuration says nothing, in bytes.
     static let standard = 256 << 20
-    /// What it may have, in bytes: at least as much as 64 of the largest jobs.
+    /// The memory that a worker may have, in bytes: at least as much as 64 of the largest jobs.
     static let range = (16 << 20)...(1 << 40)
-    /// The powers of two that may be asked for: 4 KiB, below which lending is not worth its trouble, to 512 GiB.
+    /// The powers of two that a queue may ask for: 4 KiB to 512 GiB. Lending less than 4 KiB is not worth its trouble.
     static let exponents = 12...39
 
-    /// All of it, in bytes.
+    /// The whole budget, in bytes.
     let bytes: Int
-    /// How many queues there are on all lanes: one that several lanes consume counts for each of them.
+    /// How many queues there are on all lanes. A queue that several lanes consume counts once for each lane.
     let queues: Int
-    /// What each queue has at all times, in bytes.
+    /// The part that each queue has at all times, in bytes.
     let part: Int
     /// What is lent now, in bytes; never more than half of the budget.
     private(set) var lent = 0
     /// How many queues ask for which power of two.
     private var asking = [Int](repeating: 0, count: Self.exponents.upperBound + 1)
 
-    /// Divides the half that is divided evenly.
+    /// Divides the first half evenly.
     ///
     /// - Parameters:
-    ///   - bytes: All of it.
-    ///   - queues: How many queues there are; taken for one where there are none.
+    ///   - bytes: The whole budget.
+    ///   - queues: How many queues there are; 0 counts as 1.
     init(bytes: Int, queues: Int) {
         self.bytes = bytes
         self.queues = max(1, queues)
@@ -40,8 +44,8 @@ struct MemoryBudget {
     /// What there is to lend, in bytes.
     private var common: Int { bytes / 2 }
 
-    /// Why the queues may hold more than the budget, for people; nil where they may not. Each takes one job whatever its
-    /// size, or a route would stand still.
+    /// Why the queues may hold more than the budget, for people; nil where they may not. Each queue takes one job of
+    /// any size, because a route would stand still otherwise.
     var problem: String? {
         let least = queues * JobDecoder.maximumBodyLength
         guard least > bytes else { return nil }
@@ -92,7 +96,7 @@ struct MemoryBudget {
         return given
     }
 
-    /// The largest power of two within a number that may be lent; 0 where there is none.
+    /// The largest power of two that may be lent and is not larger than a number; 0 for a number below the smallest.
     static func powerOfTwo(within bytes: Int) -> Int {
         guard bytes >= 1 << exponents.lowerBound else { return 0 }
         return 1 << min(exponents.upperBound, Int.bitWidth - 1 - bytes.leadingZeroBitCount)
@@ -107,10 +111,10 @@ struct MemoryBudget {
 
 /// The memory for jobs that the lanes of a worker share. Safe on any thread.
 ///
-/// A lock is taken where a route asks for another power of two, gets one, or gives one back; everything else is read
-/// without.
+/// A lock is taken where a route asks for another power of two, gets memory, or gives memory back. Everything else is
+/// read without a lock.
 final class SharedMemoryBudget: Sendable {
-    /// What each queue has at all times, in bytes.
+    /// The part that each queue has at all times, in bytes.
     let part: Int
     /// See ``MemoryBudget/problem``.
     let problem: String?

@@ -1,21 +1,24 @@
 internal import EventLoop
 
-/// What one route on one lane uses of the worker's memory for jobs; each of its queues has the same.
+/// The share of the worker's memory for jobs that one route on one lane uses; each of its queues has the same.
 ///
-/// A route that fills its prefetch asks for what its connections could take. One that has not for a while asks for nothing,
-/// and gives back what it was lent, as soon as it holds no more than its part. Time comes in.
+/// A route that fills its prefetch asks for as much as its connections could take. A route that has not filled its
+/// prefetch for a while asks for nothing. It gives back the memory it was lent as soon as it holds no more than its
+/// part. Time comes in.
 struct MemoryClaim {
-    /// What is to be known of a route for that.
+    /// The facts about a route that decide what it asks for.
     struct Use {
-        /// What its connections could take from each queue, in bytes; 0 while it wants no more than its part.
+        /// How much its connections could take from each queue, in bytes; 0 while the route wants no more than its
+        /// part.
         var demand = 0
         /// Whether its prefetch is used.
         var isFull = false
-        /// What each queue has delivered, or may have before a smaller prefetch counts, in bytes.
+        /// How much each queue has delivered, or may deliver before a smaller prefetch counts, in bytes.
         var held = 0
     }
 
-    /// For how long a route is taken to need what it used; it gives it back after twice that time at most.
+    /// For how long a route is taken to need the memory that it used. The route gives it back after twice that time at
+    /// most.
     static let patience = Duration.seconds(30)
     /// How often a route looks whether it holds little enough to give something back.
     static let cedingInterval = Duration.seconds(1)
@@ -26,7 +29,7 @@ struct MemoryClaim {
     private var asked: Int?
     /// What each queue has lent, in bytes.
     private(set) var lent = 0
-    /// When it is looked at whether the prefetch was used meanwhile; nil while nothing is asked for.
+    /// When the route next looks whether its prefetch was used meanwhile; nil while it asks for nothing.
     private var reviewAt: MonotonicTime?
     private var isUsed = false
 
@@ -43,13 +46,13 @@ struct MemoryClaim {
     /// What each queue may hold, in bytes.
     var share: Int { budget.part + min(lent, allowed) }
 
-    /// What each queue is to have lent.
+    /// How much each queue is to be lent, in bytes.
     private var allowed: Int { asked.map { min(1 << $0, budget.level) } ?? 0 }
 
-    /// Whether it is to give something back.
+    /// Whether the route is to give memory back.
     private var isCeding: Bool { allowed < lent }
 
-    /// Asks for more or for less, takes what it can get and gives back what it must.
+    /// Asks for more or for less memory, takes what is free, and gives back what it must.
     mutating func follow(_ use: Use, now: MonotonicTime) {
         let excess = use.demand - budget.part
         if use.isFull, excess > 0 {
@@ -72,7 +75,7 @@ struct MemoryClaim {
     }
 
     private mutating func ask(for exponent: Int?) {
-        // The average size of messages moves a little all the time: half of what was asked for is no news.
+        // The average size of messages moves a little all the time. A demand for half as much is not worth a change.
         if let asked, let exponent, exponent == asked - 1 { return }
         guard exponent != asked else { return }
         budget.ask(for: exponent, insteadOf: asked, queues: queues)

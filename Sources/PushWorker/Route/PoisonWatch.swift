@@ -3,13 +3,16 @@ internal import EventLoop
 /// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
 /// ended the process.
 ///
-/// A quorum queue counts how often a message came back (`x-delivery-count`). What came back three times is taken up
-/// alone, with nothing else of the route in flight and a prefetch of one, so that the next crash costs no neighbour;
-/// what came back ten times is refused unread. Returns that this process brought about and outlived do not count: the
-/// caller takes them off. A route therefore begins every channel with a prefetch of one and looks
-/// at what comes first, because returned messages stand at the front of their queue: a crashed worker needs no memory
-/// of its own, and a whole window of neighbours is not delivered again with the culprit. Pure: time and randomness come
-/// in.
+/// A quorum queue counts how often a message came back (`x-delivery-count`).
+///
+/// - A message that came back three times is taken up alone: nothing else of the route is in flight, and the prefetch
+///   is one. The next crash then costs no neighbour.
+/// - A message that came back ten times is refused unread.
+/// - Returns that this process brought about and outlived do not count: the caller takes them off.
+///
+/// Returned messages stand at the front of their queue. A route therefore begins every channel with a prefetch of one
+/// and looks at the first deliveries. A crashed worker needs no memory of its own, and a whole window of neighbours is
+/// not delivered again with the culprit. Pure: time and randomness come in.
 struct PoisonWatch<Held> {
     /// What to do with a delivery.
     enum Treatment: Equatable {
@@ -35,17 +38,19 @@ struct PoisonWatch<Held> {
     static var suspicion: Int64 { 3 }
     /// From how many returns on it is refused where its route lives on one lane.
     static var limit: Int64 { 10 }
-    /// The most that this can be: below the queue's delivery limit of 50, which leaves no result.
+    /// The most returns before a delivery is refused. The number is below the queue's delivery limit of 50, where the
+    /// broker gives the message up without a result.
     static var mostLimit: Int64 { 40 }
-    /// How many returns more it takes for one that the journal knows, which is read once more so that what was pushed is
-    /// reported as such.
+    /// How many more returns a delivery may have that the journal knows. It is read once more, so that what was pushed
+    /// is reported as pushed.
     static var journalledReturns: Int64 { 5 }
-    /// For how long a new consumer looks for suspects before it takes an empty queue for a harmless one.
+    /// For how long a new consumer looks for suspects before it takes an empty queue for harmless.
     static var lookTime: Duration { .seconds(2) }
     /// The longest that a suspect waits; doubled with each further return.
     ///
-    /// Several queues and routes may each hold one, and a crash counts against all of them. Who came back more often
-    /// waits longer, so that those who are only neighbours get through before the culprit is touched.
+    /// Several queues and routes may each hold a suspect, and a crash counts against all of them. A suspect that came
+    /// back more often waits longer, so that suspects that are only neighbours get through before the culprit is
+    /// touched.
     static var longestWait: Duration { .milliseconds(20) }
 
     /// From how many returns on a delivery is refused.
@@ -64,9 +69,10 @@ struct PoisonWatch<Held> {
 
     /// Starts with a look at what comes first.
     ///
-    /// A process that dies takes the channels of all its lanes along, one after the other: what came back from the first
-    /// goes to the next that has room, and comes back from that one, too. So a crash may count once for each lane, until
-    /// its culprit is a suspect, which is the third time at the latest; from then on all other lanes stand still.
+    /// A process that dies takes the channels of all its lanes along, one after the other. A message that came back
+    /// from the first channel goes to the next channel that has room, and comes back from there, too. So a crash may
+    /// count once for each lane, until its culprit is a suspect. That is the third time at the latest. From then on all
+    /// other lanes stand still.
     ///
     /// - Parameter lanes: On how many lanes the route lives.
     init(lanes: Int = 1) { limit = min(Self.mostLimit, Self.limit + Self.suspicion * Int64(lanes - 1)) }
@@ -77,7 +83,7 @@ struct PoisonWatch<Held> {
     var hasSuspects: Bool { isRunning || !suspects.isEmpty }
     /// Whether the route is to be consumed with a prefetch of one.
     var isNarrow: Bool { lookUntil != nil || hasSuspects }
-    /// When time alone changes something; it may be past where other things must happen first.
+    /// When time alone changes something. The moment may be past where other things must happen first.
     var due: MonotonicTime? {
         if !isRunning, let due = next.map({ suspects[$0].due }) { return due }
         return lookUntil == .distantFuture || hasSuspects ? nil : lookUntil
@@ -100,7 +106,7 @@ struct PoisonWatch<Held> {
     ///   - knowledge: What is known of it; it matters only where it would be refused.
     mutating func delivered(count: Int64, knowledge: Knowledge = .none) -> Treatment {
         if count >= limit {
-            // Refusing what was pushed would contradict its result, under the same id.
+            // A refusal of a message that was pushed would contradict its result, under the same id.
             switch knowledge {
             case .remembered: return .alone
             case .journalled where count < limit + Self.journalledReturns: return .alone
@@ -120,7 +126,7 @@ struct PoisonWatch<Held> {
         suspects.append(Suspect(held: held, count: count, due: due))
     }
 
-    /// The suspect to take up now, those that came back least often first.
+    /// The suspect to take up now: the one that came back least often.
     ///
     /// - Parameters:
     ///   - isAlone: Whether nothing but held suspects is unacknowledged, so that the last one taken up is through.

@@ -26,7 +26,7 @@ package struct RateLimit {
         return Int(tokens)
     }
 
-    /// Records that requests go out; a negative number takes back what was recorded too much.
+    /// Records that requests go out. A negative number takes back requests that did not go out.
     package mutating func take(_ count: Int = 1) { tokens = min(burst, tokens - Double(count)) }
 
     /// When the next request may go out, after `available(now:)` gave none.
@@ -45,12 +45,12 @@ final class SharedRate: Sendable {
     /// How many requests may go out now; none of them is taken.
     func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }
 
-    /// Takes as many requests as may go out now.
+    /// Takes as many requests as may go out now, within a number.
     ///
     /// - Parameters:
     ///   - most: How many are wanted at most.
     ///   - now: The time.
-    /// - Returns: How many were taken; what is not used of them is given back.
+    /// - Returns: How many were taken. The caller gives back those that it does not use.
     func take(upTo most: Int, now: MonotonicTime) -> Int {
         limit.withLock { limit in
             let count = max(0, min(most, limit.available(now: now)))
@@ -59,7 +59,7 @@ final class SharedRate: Sendable {
         }
     }
 
-    /// Gives back what was taken and not used; a negative number takes more than the rate allows now.
+    /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
     func giveBack(_ count: Int) { limit.withLock { $0.take(-count) } }
 
     /// When the next request may go out, when none may go out now.

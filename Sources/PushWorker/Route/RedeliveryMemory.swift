@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import EventLoop
 
-/// Where a delivery stands among all there were of one message.
+/// Where a delivery stands among all deliveries of one message.
 struct DeliveryOrigin: Equatable {
     /// How often the broker had taken the message back, by the count of a quorum queue; 0 without one.
     var returns: Int64 = 0
@@ -10,10 +10,13 @@ struct DeliveryOrigin: Equatable {
 
     /// Whether another worker may have had the message after an earlier delivery of this one.
     ///
-    /// From that delivery the message came back once, and once more each time it may have been among those held unread,
-    /// or on its way to a channel that was lost together with that of the delivery. It may also have been lost later on its
-    /// way here, with a channel that died before it was read. That looks the same as another worker's death, and costs a
-    /// duplicate that its result explains, where the other would stay silent.
+    /// The message came back once from the earlier delivery. It came back once more each time it may have been among
+    /// the deliveries held unread, or on its way to a channel that was lost together with the earlier one. Further
+    /// returns mean another worker.
+    ///
+    /// The message may also have been lost later on its way here, with a channel that died before the message was read.
+    /// This looks the same as another worker's death. It costs a duplicate that the result explains. To ignore a
+    /// worker's death would leave a duplicate unexplained.
     ///
     /// - Parameters:
     ///   - earlier: The earlier delivery.
@@ -25,17 +28,24 @@ struct DeliveryOrigin: Equatable {
 
 /// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
 ///
-/// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. What the
-/// dying channel generation left behind is kept for a while under a key of each job: jobs whose answers or confirms
-/// are still awaited, and jobs that were settled, whose acknowledgement may have been lost on the way. A redelivery
-/// takes one of them over instead of being pushed again.
+/// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. The jobs
+/// of the generation that ended are therefore kept for a while, each under its key:
 ///
-/// Jobs that were not sent yet, or went back unsent, are noted too, and found first: where a producer published one job
-/// twice, the delivery that was not pushed yet must not pass for the other one. Nothing that was pushed is remembered but
-/// for a generation that ended here, so a delivery that another worker lost is always pushed, and so is one that another
-/// worker had in between: it may have pushed it and died, and then a later result has to say `redelivered`. While there
-/// is no channel nothing can come again, and up to an hour of that time does not count. A route that lives on several
-/// lanes has one memory, because what a channel of one loses may come again on that of another. Pure: time comes in.
+/// - jobs whose answers or confirms are still awaited;
+/// - jobs that were settled, whose acknowledgement may have been lost on the way;
+/// - jobs that were not sent yet, or went back unsent.
+///
+/// A redelivery takes over a job of the first two kinds instead of being pushed again. Jobs of the third kind are found
+/// first: where a producer published one job twice, the delivery that was not pushed yet must not pass for the other
+/// one.
+///
+/// Only jobs of generations that ended here are remembered as pushed. A delivery that another worker lost is therefore
+/// always pushed. So is a delivery that another worker had in between: that worker may have pushed it and died, and a
+/// later result has to say `redelivered` then.
+///
+/// Nothing can come again while there is no channel, and up to an hour of that time does not count. A route that lives
+/// on several lanes has one memory, because a job that one lane's channel loses may come again on another lane's. Pure:
+/// time comes in.
 struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
@@ -54,13 +64,14 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     static var limit: Int { 4 * RecentSettlements<Key>.capacity }
     /// How many bytes of messages are kept for jobs that are still being worked on, for each lane.
     static var byteLimit: Int { 32 << 20 }
-    /// For how long with a channel what an ended generation left behind is remembered.
+    /// For how long the jobs of an ended generation are remembered; only time with a channel counts.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
-    /// How far apart in time channels are lost together: what comes back to the queue when the first one is gone is on its
-    /// way to the others at once, and is read there within that time, unless they are gone too.
+    /// The longest time between two losses of channels that count as one loss. A message that the first loss sends back
+    /// to the queue is at once on its way to the other channels. It is read there within this time, unless those
+    /// channels are gone, too.
     static var togetherness: Duration { .seconds(10) }
-    /// For how long a channel that was lost counts as a reason why messages come back: those that it had stand at the front
-    /// of their queue.
+    /// For how long a lost channel counts as a reason why messages come back. The messages that it had stand at the
+    /// front of their queue.
     static var lossesLast: Duration { .seconds(60) }
     /// The most lost channels that count: a quorum queue gives up a message that came back more often.
     static var mostLosses: Int { 64 }
@@ -85,11 +96,11 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         var unfinished: [Unfinished] = []
         /// Its latest delivery.
         var origin = DeliveryOrigin()
-        /// The lane whose channel was lost with that, and when; nil for what was only handed back.
+        /// The lane whose channel was lost with that delivery, and when; nil for a delivery that was only handed back.
         var lost: (lane: Int, at: MonotonicTime)?
         /// How many channels of other lanes were lost together with it.
         var lostTogether = 0
-        /// When it is forgotten; news of the same job prolongs it, and nothing else does.
+        /// When the job is forgotten. Only news of the same job prolongs this time.
         var until: MonotonicTime
 
         var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
@@ -101,13 +112,14 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     }
 
     private var known: [Key: Known] = [:]
-    /// What was remembered when, oldest first; an entry whose job has a later time, or is known no more, says nothing.
+    /// Which job was remembered when, oldest first. An entry whose job has a later time, or is forgotten, does not
+    /// count.
     private var order = Deque<(key: Key, until: MonotonicTime)>()
     /// The lanes whose channels are open, and since when.
     private var open: [Int: MonotonicTime] = [:]
     /// When the channels of lanes were lost last.
     private var closed: [Int: MonotonicTime] = [:]
-    /// When channels were lost lately on which something was delivered, oldest first.
+    /// When channels with deliveries were lost lately, oldest first.
     private var losses = Deque<MonotonicTime>()
     /// Since when there is no channel, after there was one; nil while there is one.
     private var pausedAt: MonotonicTime?
@@ -139,7 +151,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     ) {
         forgetIfDue(now: now)
         let lost = (lane: lane, at: now)
-        // What was settled has less of its time left than what is under way.
+        // A settled job has less of its time left than a job that is under way.
         for one in settled where now - one.at < Self.lifetime {
             remember(one.key, until: one.at + Self.lifetime, lost) { known in
                 known.settled += 1
@@ -158,7 +170,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         while order.count > lanes * Self.limit || bytes > lanes * Self.byteLimit { forgetOldest() }
     }
 
-    /// There is a channel more: from now on the time counts of what is remembered.
+    /// There is a channel more: from now on time counts for the remembered jobs.
     mutating func channelOpened(of lane: Int = 0, now: MonotonicTime) {
         open[lane] = now
         guard let since = pausedAt.take(), now > since else { return }
@@ -177,7 +189,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         closed[lane] = now
         if delivered { losses.append(now) }
         if losses.count > Self.mostLosses { losses.removeFirst() }
-        // What another lane lost a moment ago may have been on its way to this one.
+        // A message that another lane lost a moment ago may have been on its way to this lane.
         if let since = open.removeValue(forKey: lane) {
             for (key, one) in known {
                 guard let lost = one.lost, lost.lane != lane, lost.at >= since, now - lost.at < Self.togetherness else {
@@ -205,12 +217,13 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         order.append((key, until))
     }
 
-    /// A job of an ended generation is settled after all: no more than that is remembered of it.
+    /// A job of an ended generation is settled after all. Only this fact is remembered of the job.
     ///
     /// - Parameters:
     ///   - key: What it is recognised by.
     ///   - job: The job.
-    ///   - isRemembered: Whether its redelivery may be settled by that; false where a copy of it looks the same.
+    ///   - isRemembered: Whether a redelivery may be settled by this fact; false where a copy of the job looks the
+    ///     same.
     mutating func finished(_ key: Key, _ job: Job, isRemembered: Bool = true) {
         guard let position = known[key]?.unfinished.firstIndex(where: { $0.job == job }) else { return }
         bytes -= known[key]?.unfinished.remove(at: position).bytes ?? 0
@@ -218,14 +231,14 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         if known[key]?.isEmpty == true { known[key] = nil }
     }
 
-    /// A delivery goes back to the broker unsent: when it comes again it must not pass for one that was settled, or will
-    /// be until then.
+    /// A delivery goes back to the broker unsent. When it comes again, it must not pass for a delivery that was
+    /// settled, or that will be settled until then.
     mutating func handedBack(_ key: Key, now: MonotonicTime) {
         remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
         while order.count > lanes * Self.limit { forgetOldest() }
     }
 
-    /// Looks up a delivery marked as redelivered; what is found is used up, as each delivery is one job.
+    /// Looks up a delivery marked as redelivered. A job is found only once, because each delivery is one job.
     mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key], !found.isEmpty else { return .unknown }
@@ -248,7 +261,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// How often at most a message came back lately because a channel was lost that this process outlived.
     func outlivedReturns(now: MonotonicTime) -> Int64 { Int64(losses.count { now - $0 < Self.lossesLast }) }
 
-    /// Whether a delivery of which a part of the key is known may be one that was sent before.
+    /// Whether a delivery may have been sent before, judged by a part of its key.
     mutating func mayKnow(now: MonotonicTime, where isAlike: (Key) -> Bool) -> Bool {
         forgetIfDue(now: now)
         return known.contains { key, found in
@@ -274,12 +287,12 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
 
 extension RedeliveryMemory.Finding: Sendable where Job: Sendable {}
 
-/// The jobs that a channel's present generation settled last: their acknowledgements may get lost with it.
+/// The jobs that a channel's present generation settled last: their acknowledgements may get lost with the channel.
 struct RecentSettlements<Key: Hashable> {
-    /// How many settled jobs are remembered: more than two queues with the largest prefetch have unacknowledged, and a
-    /// broker redelivers no more than that.
+    /// How many settled jobs are remembered. Two queues with the largest prefetch have fewer unacknowledged deliveries,
+    /// and a broker redelivers no others.
     static var capacity: Int { 4_096 }
-    /// For how long with a channel a settled job is remembered.
+    /// For how long a settled job is remembered; only time with a channel counts.
     static var lifetime: Duration { .seconds(300) }
 
     /// A job whose acknowledgement is on its way.
@@ -310,18 +323,18 @@ struct RecentSettlements<Key: Hashable> {
         }
     }
 
-    /// Whether a job was settled, so that a copy of it that the broker may have twice is the second one. Looks at all of
-    /// them: such copies are rare.
+    /// Whether a job was settled, so that a copy that the broker may have twice is the second one. Looks at all jobs,
+    /// because such copies are rare.
     func contains(_ key: Key, now: MonotonicTime) -> Bool {
         recent.contains { $0.key == key && now - $0.at < Self.lifetime }
     }
 
-    /// The keys of all that is remembered.
+    /// The keys of all remembered jobs.
     func keys(now: MonotonicTime) -> [Key] {
         recent.compactMap { now - $0.at < Self.lifetime ? $0.key : nil }
     }
 
-    /// Takes out all that is remembered, oldest first.
+    /// Takes out all remembered jobs, oldest first.
     mutating func takeAll() -> [Settlement] {
         let all = Array(recent[next...] + recent[..<next])
         self = Self()

@@ -10,13 +10,13 @@ struct RefusedJobs {
     /// Starts without jobs.
     init() {}
 
-    /// How many wait.
+    /// How many jobs wait.
     var count: Int { jobs.count }
-    /// Whether none waits.
+    /// Whether no job waits.
     var isEmpty: Bool { jobs.isEmpty }
-    /// The one whose results go out next.
+    /// The job whose results go out next.
     var first: JobInFlight? { jobs.first }
-    /// The one that came last.
+    /// The job that came last.
     var last: JobInFlight? { jobs.last }
 
     /// Takes a job.
@@ -31,14 +31,14 @@ struct RefusedJobs {
         jobs.first.map { publisher.takesRefusals(of: route, withReply: $0.job.replyTo != nil) } ?? false
     }
 
-    /// The next notification to report, as far as results find their way out.
+    /// The next notification to report; nil where its result may not be queued now.
     mutating func next(_ publisher: Publisher, of route: Int) -> Notification? {
         guard let job = jobs.first, mayReport(publisher, of: route) else { return nil }
         if job.unsettled == 1 { jobs.removeFirst() }
         return Notification(job: job, index: job.nextIndex() ?? 0)
     }
 
-    /// Takes out the jobs of which nothing was reported yet: another worker may do it.
+    /// Takes out the jobs of which nothing was reported yet, so that another worker may report them.
     mutating func takeUnreported() -> [JobInFlight] {
         var unreported: [JobInFlight] = []
         while let job = jobs.last, !job.isStarted {
@@ -48,6 +48,6 @@ struct RefusedJobs {
         return unreported
     }
 
-    /// The broker's channel is gone: they come again.
+    /// The broker's channel is gone: the jobs come again.
     mutating func removeAll() { jobs.removeAll() }
 }

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import RabbitMQ
 
-// What happens to a route's channel on the consume connection.
+// The events of a route's channel on the consume connection.
 extension Route {
     /// The tag of the present consumer of a queue.
     ///
@@ -46,7 +46,7 @@ extension Route {
     ///
     /// - Parameters:
     ///   - consumerTag: Its tag.
-    ///   - byBroker: Whether it was not the worker that asked for it.
+    ///   - byBroker: Whether the broker ended the consumer, and not the worker.
     ///   - moment: The time.
     /// - Returns: The name of its queue; nil for a tag that is not the route's.
     func consumeCancelled(_ consumerTag: [UInt8], byBroker: Bool, at moment: Moment) -> String? {
@@ -56,8 +56,8 @@ extension Route {
         return queues[queue]
     }
 
-    /// The channel generation ended: what was not sent is dropped here, for the broker delivers it again, and what was
-    /// sent is remembered.
+    /// The channel generation ended. Jobs that were not sent are dropped, because the broker delivers them again. Jobs
+    /// that were sent are remembered.
     func generationEnded(at moment: Moment) {
         refused.removeAll()
         devices.generationEnded()
@@ -74,9 +74,9 @@ extension Route {
 
 /// The consumer tags of a route's channel: the queue's position and the consumer's number.
 ///
-/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag, and goes on counting its
-/// messages where a cancelled consumer with unacknowledged ones left off, while the broker's channel begins anew: it
-/// takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
+/// No tag is used twice on a channel. A quorum queue knows a consumer by channel and tag. The queue goes on counting
+/// messages where a cancelled consumer with unacknowledged messages left off, while the broker's channel begins anew.
+/// The channel takes the difference for lost deliveries. RabbitMQ 3.10.8 was seen to close the connection then (541).
 enum ConsumerTag {
     /// The tag of a queue's consumer.
     static func text(_ queue: Int, serial: UInt32) -> String { "q\(queue).\(serial)" }

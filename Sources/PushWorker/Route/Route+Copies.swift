@@ -8,7 +8,7 @@ extension Route {
     /// - Parameters:
     ///   - job: The job it is a copy of.
     ///   - tier: The position of its tier.
-    ///   - indexes: What it is about; nil for all of the job.
+    ///   - indexes: The positions that the copy is about; nil for all of the job.
     func countCopy(of job: JobInFlight, in tier: Int, _ indexes: [Int]?) {
         counters.retryCopies[tier] += 1
         counters.retries[tier] += indexes?.count ?? job.job.notificationCount
@@ -16,8 +16,8 @@ extension Route {
 
     /// Counts a retry copy that came back, at its first delivery.
     ///
-    /// The broker names the queue in which a message died first. Workers write copies without the deaths of the job before,
-    /// so that this is the copy's tier, whatever version of a worker wrote it.
+    /// The broker names the queue in which a message died first. Workers of all versions write copies without the job's
+    /// earlier deaths. The named queue is therefore the copy's tier.
     ///
     /// - Parameters:
     ///   - copy: The message, its headers read.

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import PushModel
 
-// What a route that lives on several lanes tells the same route on the others.
+// The messages between the lanes of one route.
 extension Route {
     /// Tells the same route on another lane.
     ///
@@ -41,12 +41,12 @@ extension Route {
         }
     }
 
-    /// Tells the other lanes what they must know of suspects, of which one lane at a time takes one up while all others
+    /// Tells the other lanes what they must know of suspects. One lane at a time takes a suspect up, while all others
     /// stand still.
     func shareSuspects() {
         guard shared.lanes.count > 1 else { return }
         let lane = surroundings.lane
-        // One that cannot take them up now keeps nobody waiting.
+        // A lane that cannot take its suspects up now keeps no other lane waiting.
         let hasSuspects = intake.hasSuspects && devices.breaker.intake != .none
         var isNews = hasSuspects != saidSuspects
         if isNews {
@@ -66,7 +66,7 @@ extension Route {
         }
     }
 
-    /// Whether another lane is to have nothing beside it, because it takes up suspects.
+    /// Whether this lane has to stand still, because another lane takes up suspects.
     var makesRoomForSuspects: Bool { shared.suspects.lane.map { $0 != surroundings.lane } ?? false }
 
     /// Whether a job has a delivery that can still be settled, here or on another lane.
@@ -80,15 +80,15 @@ extension Route {
     /// Asks the other lanes about a delivery that may have been made before.
     ///
     /// - Parameters:
-    ///   - job: What it became; it waits for the answers.
-    ///   - isCopy: Whether it is a copy that the broker may have twice, and no redelivery.
+    ///   - job: The job that the delivery became; it waits for the answers.
+    ///   - isCopy: Whether the job is a copy that the broker may have twice; it is not a redelivery then.
     ///   - moment: The time.
     /// - Returns: Whether anybody was asked.
     func askOthers(about job: JobInFlight, isCopy: Bool, at moment: Moment) -> Bool {
         guard shared.lanes.count > 1, let key = job.redeliveryKey else { return false }
         let others = tellOthers(.asked(onThisLane(job, key), isCopy: isCopy))
         guard others > 0 else { return false }
-        // Should the channel be lost meanwhile, it was not sent.
+        // The job counts as not sent where the channel is lost meanwhile.
         ledger.took(job)
         asked.ask(job, isCopy: isCopy, lanes: others, now: moment.monotonic)
         return true
@@ -145,7 +145,7 @@ extension Route {
     private func answer(_ delivery: DeliveryOnLane, isCopy: Bool, at moment: Moment) {
         if isCopy {
             let keys = heldKeys(at: moment)
-            // Of lanes that ask each other about one copy each, the first is the one that goes on.
+            // Where lanes ask each other about one copy each, the first lane goes on.
             let isFirst = surroundings.lane < delivery.lane && keys.askedCopies.contains(delivery.key)
             tell(delivery.lane, .answered(delivery, isKnown: isFirst || keys.firsts.contains(delivery.key)))
             return
@@ -154,15 +154,16 @@ extension Route {
             tell(delivery.lane, .answered(delivery, isKnown: false))
             return
         }
-        // Either it is another message that looks the same, or the channel is gone and nobody here knows it yet.
+        // Either the delivery is of another message that looks the same, or the channel is gone and this lane does not
+        // know it yet.
         doubts.waiting.append(delivery)
         consumer.askForProof()
     }
 
-    /// The channel has proved alive: what it delivered nobody else has.
+    /// The channel has proved alive: no other lane has its deliveries.
     func channelProved() { answerDoubts(&doubts.proving) }
 
-    /// The channel is gone, and what it had is in the memory.
+    /// The channel is gone, and its jobs are in the memory.
     func channelGone() {
         answerDoubts(&doubts.proving)
         answerDoubts(&doubts.waiting)
@@ -174,7 +175,7 @@ extension Route {
         for one in all { tell(one.lane, .answered(one, isKnown: false)) }
     }
 
-    /// What the present generation works on or has settled lately; made once for all questions of a turn.
+    /// The jobs that the present generation works on or has settled lately; made once for all questions of a turn.
     private func heldKeys(at moment: Moment) -> HeldKeys {
         if let doubtKeys = doubts.keys { return doubtKeys }
         var keys = HeldKeys()
@@ -188,7 +189,7 @@ extension Route {
             if asked.isCopy(job) {
                 keys.askedCopies.insert(key)
             } else if !job.comesBackUnchanged {
-                // Of one that comes back unchanged a copy may be all that is left.
+                // A copy may be all that is left of a job that comes back unchanged.
                 keys.firsts.insert(key)
             }
         }
@@ -199,7 +200,7 @@ extension Route {
 
     /// Goes on with a job of this lane, now that another one has its delivery.
     private func take(_ delivery: DeliveryOnLane, for job: JobOnLane, at moment: Moment) {
-        // A later delivery was quicker: the one that was lent is gone.
+        // A later delivery was quicker: the lent delivery is gone.
         guard !ledger.holds(job.job) else {
             tell(delivery.lane, .settled(delivery, of: job, .givenBack))
             return
@@ -210,12 +211,12 @@ extension Route {
         if isOver { settleLent(job.job) } else { resume(job.job, at: moment) }
     }
 
-    /// Everything a job asked for is confirmed: the lane with its delivery may acknowledge that.
+    /// Everything a job asked for is confirmed: the lane with its delivery may acknowledge the delivery.
     func settleLent(_ job: JobInFlight) { giveUpLent(job, .acknowledged(isRemembered: !job.comesBackUnchanged)) }
 
     /// A job goes back to the broker, for another worker.
     func giveBackLent(_ job: JobInFlight) {
-        // Where that comes too late, for the channel is gone, the job goes on with its next delivery.
+        // Where the channel is gone by then, the job goes on with its next delivery.
         job.postpone(Notification(job: job, index: job.job.nextIndex(from: 0) ?? 0))
         giveUpLent(job, .givenBack)
     }

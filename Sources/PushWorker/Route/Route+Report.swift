@@ -3,7 +3,7 @@ internal import EventLoop
 internal import PushModel
 internal import Synchronization
 
-// What a route says about itself.
+// The reports of a route about itself.
 extension Route {
     /// The name of its credential; nil for the route that answers `NoRoute`.
     var credentialName: String? { credential?.name }
@@ -17,11 +17,11 @@ extension Route {
         return shared.clock.withLock { $0.learned(skew) }.map { (skew, $0) }
     }
 
-    /// How the route is doing, and what it counted with the gauges of this moment.
+    /// The route's status and counters, with the gauges of this moment.
     ///
     /// - Parameters:
     ///   - moment: The time.
-    ///   - isDraining: Whether the lane finishes, so that taking no more jobs is what is wanted.
+    ///   - isDraining: Whether the lane finishes, so that the route is to take no more jobs.
     func report(at moment: Moment, isDraining: Bool) -> (status: LaneStatus.Route, counters: RouteCounters) {
         let pool = devices.pool?.status
         let limit = limit(isDraining: isDraining)
@@ -78,7 +78,7 @@ extension Route {
     /// How many queues producers fill.
     private var jobQueues: Int { queues.count { !$0.hasSuffix(TopologyNames.returnSuffix) } }
 
-    /// What keeps the route from pushing more, as it is at the end of a turn.
+    /// The limit that keeps the route from pushing more, at the end of a turn.
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
             intake: devices.breaker.intake, isDraining: isDraining || !isServed, isServing: consumer.isServing,

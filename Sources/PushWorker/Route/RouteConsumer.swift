@@ -25,17 +25,18 @@ package struct RouteConsumer {
 
     /// How long the broker may owe an answer on a route's channel, before the connection counts as failed.
     ///
-    /// Only a new connection helps: RabbitMQ works on one request of a channel after the other, so the channel that owes
-    /// an answer cannot even be closed. But it costs all routes of the lane their deliveries, and what takes long in a
-    /// healthy broker ends by itself before: a command to a quorum queue without a leader fails after 30 s, and a node
-    /// that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
+    /// Only a new connection helps: RabbitMQ works on one request of a channel after the other, so a channel that owes
+    /// an answer cannot even be closed. But a new connection costs all routes of the lane their deliveries. Slow
+    /// requests to a healthy broker end by themselves before: a command to a quorum queue without a leader fails after
+    /// 30 s, and a node that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
 
     /// The reply codes for something that does not exist, or is not allowed (AMQP 0-9-1, 1.2).
     private static let unavailable: Set<UInt16> = [403, 404]
-    /// How often a queue that is missing is asked for again while the route is idle, so that it costs nothing.
+    /// How often the route asks again for a missing queue while the route is idle, when the question costs nothing.
     static let reconsideration = Duration.seconds(60)
-    /// After how long it is in any case: the channel it may cost takes its deliveries along, which come again.
+    /// After how long the route asks again in any case. The question may cost the channel with its deliveries, which
+    /// come again.
     static let longestReconsideration = Duration.seconds(600)
 
     private enum Channel {
@@ -46,7 +47,7 @@ package struct RouteConsumer {
     package var wantedPrefetch = 0
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
-    /// Why the route is not consuming although it should, or one of its queues, in the broker's words.
+    /// Why the route, or one of its queues, is not consumed although it should be, in the broker's words.
     package var trouble: String? { ownTrouble ?? (isOptionalMissing ? optionalTrouble : nil) }
     private var ownTrouble: String?
     private var optionalTrouble: String?
@@ -55,17 +56,17 @@ package struct RouteConsumer {
     private var channel = Channel.closed
     private var pending: Action?
     private var consuming: [Bool]
-    /// Which queue the route can do without; nil for none.
+    /// Which queue the route can do without; nil where it needs all of them.
     private let optional: Int?
     /// Whether the broker does not have that queue, as far as is known on this connection.
     private var isOptionalMissing = false
-    /// Since when, and when it is thought of again.
+    /// Since when the queue is missing, and when the route may ask for it again.
     private var missingSince = MonotonicTime(nanoseconds: 0)
     private var reconsideredAt = MonotonicTime(nanoseconds: 0)
     private var serials: [UInt32]
     private var prefetch = 0
-    /// The queue whose consumer cost the last channel: it is asked for first, before anything is delivered that would
-    /// have to be delivered again.
+    /// The queue whose consumer cost the last channel. The route asks for it first, before messages are delivered that
+    /// would have to be delivered again.
     private var doubtful: Int?
     /// Whether somebody wants to know whether the channel is alive.
     private var wantsProof = false
@@ -82,7 +83,8 @@ package struct RouteConsumer {
     ///
     /// - Parameters:
     ///   - queues: How many queues it has.
-    ///   - optional: The position of one that a broker of an earlier topology lacks: the others are consumed without it.
+    ///   - optional: The position of a queue that a broker of an earlier topology lacks. The others are consumed
+    ///     without it.
     package init(queues: Int, optional: Int? = nil) {
         self.optional = optional
         consuming = Array(repeating: false, count: queues)
@@ -109,7 +111,7 @@ package struct RouteConsumer {
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
-    /// What the broker owes an answer to; nil for nothing. There is never more than one request.
+    /// The request that the broker has not answered; nil without one. There is never more than one.
     package var unanswered: Request? {
         let action = channel == .opening ? .openChannel : pending
         return action.map { Request(action: $0, since: requestedAt) }
@@ -120,7 +122,7 @@ package struct RouteConsumer {
         return isConnected ? times.filter { $0 > now }.min() : nil
     }
 
-    /// Thinks again of a queue that is missing: somebody may have made it meanwhile.
+    /// Asks again for a missing queue: somebody may have made it meanwhile.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -155,7 +157,7 @@ package struct RouteConsumer {
             return .openChannel
         case .open:
             if wantsProof {
-                // The least that a channel answers to, and changes nothing.
+                // The smallest request that a channel answers; it changes nothing.
                 wantsProof = false
                 isProving = true
                 action = .setPrefetch(max(1, prefetch))
@@ -197,7 +199,7 @@ package struct RouteConsumer {
         generation &+= 1
     }
 
-    /// Somebody wants to know whether the channel is alive: it is, if it answers to what is asked from now on.
+    /// Somebody wants to know whether the channel is alive. It is alive if it answers a request from now on.
     mutating func askForProof() { wantsProof = channel == .open }
 
     /// The broker accepted the prefetch.
@@ -246,7 +248,7 @@ package struct RouteConsumer {
     ) {
         if case .startConsuming(let queue) = pending {
             if queue == optional, Self.unavailable.contains(code) {
-                // It was asked for first, so that mostly nothing was delivered that would have to be delivered again.
+                // The route asked for this queue first, so that mostly nothing has to be delivered again.
                 isOptionalMissing = true
                 missingSince = now
                 reconsideredAt = now + Self.reconsideration
@@ -263,7 +265,7 @@ package struct RouteConsumer {
         hold(now: now, random: &random)
     }
 
-    /// Asks for nothing for a while, which grows while what was asked for last does not last.
+    /// Asks for nothing for a while. The pause grows while channels and consumers do not last.
     private mutating func hold(now: MonotonicTime, random: inout some RandomNumberGenerator) {
         backoff.ended(after: now - askedAt)
         holdUntil = now + backoff.next(using: &random)

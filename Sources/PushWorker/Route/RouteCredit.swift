@@ -4,9 +4,9 @@ internal import PushModel
 ///
 /// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
 /// notifications rather than messages, and asks for no more messages than fit the queue's share of the worker's memory
-/// (``MemoryClaim``), by the sizes of those that came before. What is on its way already when sizes jump is still taken: at
-/// worst one window of the largest bodies. AMQP can change it only for a new consumer, so small changes are ignored; only
-/// what takes more than its share is changed in any case. Pure.
+/// (``MemoryClaim``), by the sizes of earlier messages. Messages that are on their way when sizes jump are still taken:
+/// at worst one window of the largest bodies. AMQP can change the prefetch only for a new consumer, so small changes
+/// are ignored. A prefetch that takes more than its share is changed in any case. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.
     package static let minimum = 32
@@ -14,19 +14,19 @@ package struct RouteCredit {
     package static let maximum = 2_000
     /// Fewest messages when each carries many notifications.
     package static let multicastMinimum = 2
-    /// How much of its share a queue is to fill: as long as the average size grows by no more than a third, its messages
-    /// still fit, and nothing has to be changed.
+    /// How much of its share a queue is to fill. While the average size grows by no more than a third, the queue's
+    /// messages still fit, and the prefetch need not change.
     package static let fill = 0.75
 
-    /// What configuration asks for: a number, or nil to follow the connections.
+    /// The configured prefetch; nil to follow the connections.
     private let fixed: Int?
-    /// Notifications that the route may send within five minutes, where it has a rate: what takes longer could outlast the
-    /// broker's patience with a consumer (30 minutes).
+    /// Notifications that the route may send within five minutes, where it has a rate. Messages that take longer could
+    /// outlast the broker's patience with a consumer (30 minutes).
     private let rateCeiling: Double
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
-    /// Bytes per message, as a moving average; what is not known yet is taken for the largest there is, because a
-    /// whole backlog may be of that kind.
+    /// Bytes per message, as a moving average. Unknown messages are taken for the largest there are, because a whole
+    /// backlog may be of that kind.
     private var bytesPerMessage = Double(JobDecoder.maximumBodyLength)
 
     /// Creates the credit of one route on one lane.
@@ -49,8 +49,8 @@ package struct RouteCredit {
     ///
     /// - Parameters:
     ///   - streams: How many there are.
-    ///   - share: How many bytes of messages, headers and bodies, one queue may hold. One message it may hold in any case,
-    ///     or the route would stand still.
+    ///   - share: How many bytes of messages, headers and bodies, one queue may hold. A queue may hold one message in
+    ///     any case, because the route would stand still otherwise.
     package func wanted(streams: Int, share: Int) -> Int {
         if let fixed { return fixed }
         return min(wanted(streams: streams), max(1, Int(Double(share) * Self.fill / max(1, bytesPerMessage))))
@@ -61,7 +61,7 @@ package struct RouteCredit {
         fixed == nil ? Int(Double(wanted(streams: streams)) * bytesPerMessage / Self.fill) : 0
     }
 
-    /// What so many messages of a queue take, in bytes; 0 for one, which it may hold whatever its size.
+    /// The bytes that so many messages of a queue take; 0 for one message, which a queue may hold at any size.
     package func bytes(of messages: Int) -> Int { messages > 1 ? Int(Double(messages) * bytesPerMessage) : 0 }
 
     /// The prefetch wanted for some streams, where nothing else limits it.

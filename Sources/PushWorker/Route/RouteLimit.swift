@@ -1,6 +1,6 @@
 internal import APNSClient
 
-/// What keeps a route from pushing more than it does.
+/// The limit that keeps a route from pushing more than it does.
 package enum RouteLimit: String, Sendable, CaseIterable {
     /// Every stream that APNs allows is open.
     case streams
@@ -12,20 +12,20 @@ package enum RouteLimit: String, Sendable, CaseIterable {
     case broker
     /// APNs: it cannot be reached, refuses the credential, allows fewer streams than before, or reads slowly.
     case apns
-    /// Nothing: whatever arrives goes out at once.
+    /// Nothing: every job goes out at once.
     case nothing
 
-    /// What limits a route that lives on two lanes: whatever holds up one of them; of two the one listed first.
+    /// The limit of a route that lives on two lanes: the limit of either lane; of two limits the one listed first.
     func joined(with other: RouteLimit) -> RouteLimit {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }
 }
 
-/// What a route's limit is decided from, at one moment. Pure.
+/// The facts that decide a route's limit, at one moment. Pure.
 struct RouteSituation {
     /// How much the breaker lets in.
     var intake = RouteBreaker.Intake.full
-    /// Whether the lane finishes its work, so that taking no more jobs is what is wanted.
+    /// Whether the lane finishes its work, so that the route is to take no more jobs.
     var isDraining = false
     /// Whether the broker serves the route's queues.
     var isServing = true
@@ -35,16 +35,16 @@ struct RouteSituation {
     var hasBacklog = false
     /// Whether the configured rate holds them back.
     var isRateReached = false
-    /// What keeps the connections from taking more.
+    /// The limit that keeps the connections from taking more.
     var pool = APNSPoolLimit.nothing
     /// Jobs that are delivered and not acknowledged.
     var unacknowledged = 0
-    /// How many of them the broker hands out at most; 0 while it hands out none.
+    /// How many jobs the broker hands out at most; 0 while it hands out no jobs.
     var prefetch = 0
     /// Requests without an answer.
     var inFlight = 0
 
-    /// What limits the route; of several the one that must change first.
+    /// The route's limit; of several limits the one that must change first.
     var limit: RouteLimit {
         if intake != .full { return .apns }
         if isCongested || !(isServing || isDraining) { return .broker }

@@ -1,11 +1,11 @@
 internal import EventLoop
 internal import Synchronization
 
-/// What the lanes of one route share. Safe on any thread.
+/// The state that the lanes of one route share. Safe on any thread.
 ///
-/// An ordinary push takes no lock here: these are asked when something rare happens, or where the route has a rate.
+/// An ordinary push takes no lock here. A lock is taken when something rare happens, or where the route has a rate.
 final class SharedRouteState: Sendable {
-    /// The lanes on which the route lives, the first of which speaks for all of them where one does.
+    /// The lanes on which the route lives. Where one lane speaks for all of them, the first one does.
     let lanes: [Int]
     /// Holds the route to its configured rate; nil without one.
     let rate: SharedRate?
@@ -17,7 +17,7 @@ final class SharedRouteState: Sendable {
     let suspects = SuspectTurns()
     /// Watches the clock.
     let clock = Mutex(ClockSkewWatch())
-    /// What redeliveries are recognised by.
+    /// The memory by which redeliveries are recognised.
     let redeliveries: SharedRedeliveries
 
     /// Starts with nothing known.
@@ -35,7 +35,7 @@ final class SharedRouteState: Sendable {
 /// The memory of redeliveries of a route on all its lanes. Safe on any thread; while nothing is remembered, no lock is
 /// taken.
 final class SharedRedeliveries: Sendable {
-    /// What is remembered, with jobs that belong to one lane each.
+    /// The memory, with jobs that belong to one lane each.
     typealias Memory = RedeliveryMemory<RedeliveryKey, JobOnLane>
 
     private let memory: Mutex<Memory>

@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// Lets one lane of a route at a time take up jobs that came back often, with nothing under way on the others: should such
-/// a job end the process, no neighbour of its route comes back as well. Safe on any thread; while no lane holds such a job,
-/// no lock is taken.
+/// Lets one lane of a route at a time take up jobs that came back often, with nothing under way on the others.
+///
+/// If such a job ends the process, no neighbour of its route comes back as well. Safe on any thread. No lock is taken
+/// while no lane holds such a job.
 final class SuspectTurns: Sendable {
     private struct State {
         /// Lanes with suspects.
         var waiting: Set<Int> = []
-        /// Lanes that have nothing under way, and take nothing, since the first of those began to wait.
+        /// Lanes that have had nothing under way, and taken nothing, since the first lane with suspects began to wait.
         var still: Set<Int> = []
     }
 
     private let state = Mutex(State())
-    /// The lane whose turn it is; none while no lane holds suspects.
+    /// The lane whose turn it is; `none` while no lane holds suspects.
     private let turn = Atomic<Int>(none)
     private static let none = -1
 
@@ -34,7 +35,7 @@ final class SuspectTurns: Sendable {
         }
     }
 
-    /// Notes whether a lane has anything under way but suspects that it holds.
+    /// Notes whether a lane has anything under way beside the suspects that it holds.
     ///
     /// - Returns: Whether that is news.
     func note(_ lane: Int, isStill: Bool) -> Bool {
