@@ -25,7 +25,7 @@ package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `APNSClientError` that says what is wrong with the URL.
     package static func parse(_ url: String) throws(APNSClientError) -> APNSEndpoint {
         func refuse(_ why: String) -> APNSClientError {
-            APNSClientError(.badAddress, "\(url) is no address of an APNs: \(why)")
+            APNSClientError(.badAddress, "\(url) is not an address of an APNs: \(why)")
         }
         let scheme = "https://"
         guard url.prefix(scheme.count).lowercased() == scheme else { throw refuse("it must begin with https://") }

@@ -30,7 +30,7 @@ struct ProxyTunnel {
                     case .open: return
                     case .refused(let status):
                         throw ProxyTunnelStateMachine.error(status: status, from: proxy, to: endpoint)
-                    case .malformed(let why): throw APNSClientError(.proxy, "the proxy \(proxy) is none: \(why)")
+                    case .malformed(let why): throw APNSClientError(.proxy, "\(proxy) is not an HTTP proxy: \(why)")
                     }
                 }
             }

@@ -55,7 +55,7 @@ enum FailPoint: String, CaseIterable {
 
         private static let plan: Plan? = {
             guard let text = getenv("MARTLET_FAILPOINT").map({ String(cString: $0) }) else { return nil }
-            guard let plan = Plan(text) else { fatalError("MARTLET_FAILPOINT: \(text) is no fail-point") }
+            guard let plan = Plan(text) else { fatalError("MARTLET_FAILPOINT: \(text) is not a fail-point") }
             return plan
         }()
         private static let hits = Atomic(0)

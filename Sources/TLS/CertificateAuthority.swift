@@ -46,7 +46,7 @@ package struct CertificateAuthority: Sendable {
             throw .fromQueue(.invalidKey, "the key is not the key of \(certificate.subject)")
         }
         guard X509_check_ca(certificate.pointer) == 1 else {
-            throw TLSError(.invalidCertificate, "\(certificate.subject) is no certificate authority")
+            throw TLSError(.invalidCertificate, "\(certificate.subject) is not a certificate authority")
         }
         self.init(certificatePEM: certificatePEM, keyPEM: keyPEM, certificate: certificate, key: key)
     }

@@ -186,7 +186,7 @@ enum PEM {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
-            throw TLSError(.fileUnreadable, "cannot read \(path): it is no plain file")
+            throw TLSError(.fileUnreadable, "cannot read \(path): it is not a plain file")
         }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 << 10)

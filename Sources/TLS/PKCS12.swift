@@ -55,7 +55,7 @@ enum PKCS12 {
                 return d2i_PKCS12(nil, &next, buffer.count)
             }
         }
-        guard let container else { throw .fromQueue(.invalidCertificate, "\(source) is no PKCS#12 file") }
+        guard let container else { throw .fromQueue(.invalidCertificate, "\(source) is not a PKCS#12 file") }
         defer { PKCS12_free(container) }
         try checkIntegrityData(container, source)
         var key: OpaquePointer?

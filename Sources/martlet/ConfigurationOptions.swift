@@ -51,7 +51,8 @@ extension WorkerConfiguration {
             throw CommandFailure(.configuration, "broker.management is not set, and broker.password_file is not for it")
         }
         guard let address = broker.management ?? broker.uris.first.flatMap(ManagementClient.usualAddress) else {
-            throw CommandFailure(.configuration, "broker.management is not set, and broker.uri leads to none")
+            throw CommandFailure(
+                .configuration, "broker.management is not set, and broker.uri does not lead to a management address")
         }
         do throws(ManagementError) {
             return try ManagementClient(address: address)

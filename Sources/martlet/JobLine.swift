@@ -71,9 +71,9 @@ enum JSONFault {
         case .keyNotFound(let key, let context): return "\(path(context, then: key)) is missing"
         case .valueNotFound(_, let context): return "\(path(context)) is null"
         case .typeMismatch(_, let context):
-            return context.codingPath.isEmpty ? "it is no JSON object" : "\(path(context)) has the wrong type"
+            return context.codingPath.isEmpty ? "it is not a JSON object" : "\(path(context)) has the wrong type"
         case .dataCorrupted(let context):
-            return context.codingPath.isEmpty ? "it is no valid JSON" : "\(path(context)) is not valid"
+            return context.codingPath.isEmpty ? "it is not valid JSON" : "\(path(context)) is not valid"
         @unknown default: return "it cannot be read"
         }
     }

@@ -117,7 +117,7 @@ enum JSONArgument {
     /// - Throws: A `ValidationError` that says what is wrong.
     static func object(_ text: String) throws -> [UInt8] {
         let (bytes, isObject) = try read(text)
-        guard isObject else { throw ValidationError("This is no JSON object: it must begin with {.") }
+        guard isObject else { throw ValidationError("This is not a JSON object: it must begin with {.") }
         return bytes
     }
 

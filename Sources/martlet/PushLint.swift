@@ -169,7 +169,7 @@ extension PushLint {
             if aps["content-state"] == nil { warnings.append("an update needs the content-state") }
         case "end": break
         case nil: warnings.append("a Live Activity needs an event: start, update or end")
-        case let other?: warnings.append("the event \"\(other)\" is none of start, update and end")
+        case let other?: warnings.append("the event \"\(other)\" is not start, update or end")
         }
         if aps["event"]?.text != "end", aps["dismissal-date"] != nil {
             warnings.append("the dismissal-date counts with the event end only")

@@ -54,7 +54,7 @@ struct ResultsCommand: ParsableCommand {
         if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
         let known = Outcome.allCases.map(\.rawValue)
         if let unknown = outcome.first(where: { !known.contains($0) }) {
-            throw ValidationError("--outcome \(unknown.printable) is none of \(known.joined(separator: ", ")).")
+            throw ValidationError("--outcome \(unknown.printable) is not one of \(known.joined(separator: ", ")).")
         }
         if mode == .drain, let mistake = BrokerLink.mistake(lookingAt: queue) { throw ValidationError(mistake) }
         if mode == .follow && yes { throw ValidationError("--yes belongs to --drain; --follow takes nothing away.") }
@@ -149,7 +149,7 @@ struct ResultReader {
         // What was not acknowledged goes back when the link is closed.
         if excluded > 0 {
             Console.talk(
-                "\(TimeText.count(excluded)) messages are no results or do not pass the filter; they go back to \(queue)."
+                "\(TimeText.count(excluded)) messages are not results or do not pass the filter; they go back to \(queue)."
             )
         }
     }

@@ -167,7 +167,7 @@ final class RunAudit: Sendable {
     private func takeResult(_ delivery: Delivery) {
         let messageID = BrokerMessage(delivery).messageID
         guard let result = ResultRecord.parse(Array(delivery.bytes[delivery.body])), let job = result.jobID else {
-            return state.withLock { $0.failure = "a message in the results is no result" }
+            return state.withLock { $0.failure = "a message in the results is not a result" }
         }
         state.withLock { state in
             guard result.topic == nil || result.topic != state.ignoredTopic else { return }

@@ -125,7 +125,7 @@ final class BrokerStack: Sendable {
     /// Adds all permissions on a virtual host to a definitions file.
     private static func granting(_ definitions: String, to user: String, on virtualHost: String) throws -> [UInt8] {
         guard var object = try JSONSerialization.jsonObject(with: Data(definitions.utf8)) as? [String: Any] else {
-            throw RingFailure("the definitions are no JSON object")
+            throw RingFailure("the definitions are not a JSON object")
         }
         object["permissions"] = [
             ["user": user, "vhost": virtualHost, "configure": ".*", "write": ".*", "read": ".*"]

@@ -152,7 +152,7 @@ struct CommandBrokerTests {
         try publish(strangers + [result("expired", job: "last")], to: "apns.results")
         let rest = try martlet("results", "--drain", "--yes", "--summary")
         #expect(rest.text.contains("accepted          2   66.6 %"))
-        #expect(rest.errorText.contains("2 500 messages are no results"))
+        #expect(rest.errorText.contains("2 500 messages are not results"))
         #expect(try broker.queueCounts()["apns.q.results"] == QueueCounts(ready: 2500, unacknowledged: 0))
     }
 

@@ -32,7 +32,7 @@ struct ExitStatusTests {
         Run(arguments: push + ["--alert", "x", "--payload", "f"], status: .usage, says: "not both"),
         Run(arguments: push + ["--jobs", "-"], status: .usage, says: "--jobs"),
         Run(arguments: push + ["--payload", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
-        Run(arguments: push + ["--payload", "-"], input: "[1]", status: .badInput, says: "no JSON object"),
+        Run(arguments: push + ["--payload", "-"], input: "[1]", status: .badInput, says: "not a JSON object"),
         Run(arguments: push + ["--payload", "-", "-n"], input: #"{"aps":{}}"#, status: .ok, says: #"{"aps":{}}"#),
         Run(arguments: ["push", "--jobs", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
         Run(arguments: ["push", "--jobs", "-", "-n"], input: "x\n", status: .badInput, says: "standard input:1"),

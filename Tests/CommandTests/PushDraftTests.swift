@@ -70,7 +70,8 @@ struct PushDraftTests {
     @Test(
         "A payload that APNs cannot take is bad input",
         arguments: [
-            ("", "com.a", "no valid JSON"), ("[1]", "com.a", "no JSON object"), ("{\"a\":", "com.a", "no valid JSON"),
+            ("", "com.a", "not valid JSON"), ("[1]", "com.a", "not a JSON object"),
+            ("{\"a\":", "com.a", "not valid JSON"),
             (#"{"a":"\#(String(repeating: "x", count: 4089))"}"#, "com.a", "4097 bytes, and APNs takes 4096"),
             (#"{"a":"\#(String(repeating: "x", count: 5113))"}"#, "com.a.voip", "5121 bytes, and APNs takes 5120"),
         ])
@@ -116,7 +117,7 @@ struct JobLineTests {
     @Test(
         "A line that is no job is bad input, in words that do not repeat it",
         arguments: [
-            ("secret", "no valid JSON"), ("[]", "no JSON object"), (#"{"topic":"com.a"}"#, "device_token"),
+            ("secret", "not valid JSON"), ("[]", "not a JSON object"), (#"{"topic":"com.a"}"#, "device_token"),
             (#"{"device_token":7}"#, "device_token has the wrong type"),
             (#"{"device_tokens":["secret",7]}"#, "device_tokens[1] has the wrong type"),
             (#"{"device_token":"a","environment":"production"}"#, "topic is missing"),

@@ -73,7 +73,7 @@ struct PushLintTests {
         // Live Activities.
         Row(payload: #"{"aps":{"event":"update","content-state":{}}}"#, warning: "needs a timestamp", change: live),
         Row(payload: #"{"aps":{"timestamp":1,"content-state":{}}}"#, warning: "needs an event", change: live),
-        Row(payload: #"{"aps":{"timestamp":1,"event":"pause"}}"#, warning: "none of start", change: live),
+        Row(payload: #"{"aps":{"timestamp":1,"event":"pause"}}"#, warning: "not start", change: live),
         Row(payload: #"{"aps":{"timestamp":1,"event":"update"}}"#, warning: "needs the content-state", change: live),
         Row(
             payload: #"{"aps":{"timestamp":1,"event":"update","content-state":{},"dismissal-date":2}}"#,

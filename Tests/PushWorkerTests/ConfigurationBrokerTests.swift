@@ -141,15 +141,15 @@ struct ConfigurationBrokerTests {
         #expect(mkfifo(pipe, 0o600) == 0)
         for setting in ["broker: { password_file: pipe }", "admin: { token_file: pipe }"] {
             let errors = try fixture.errors("\(setting)\n\(minimalConfiguration)")
-            #expect(errors.count == 1 && errors[0].hasSuffix(": it is no plain file"), "\(errors)")
+            #expect(errors.count == 1 && errors[0].hasSuffix(": it is not a plain file"), "\(errors)")
         }
         let errors = try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": pipe])
-        #expect(errors == ["MARTLET_BROKER_URI_FILE: cannot read pipe: it is no plain file"])
+        #expect(errors == ["MARTLET_BROKER_URI_FILE: cannot read pipe: it is not a plain file"])
         let broker = BrokerConfiguration(
             uris: [SecretText("amqps://u@h")], passwordFile: pipe, heartbeat: .seconds(7), tls: BrokerTLSConfiguration()
         )
         let error = #expect(throws: AMQPError.self) { try broker.endpoints() }
-        #expect(error?.message.contains("it is no plain file") == true)
+        #expect(error?.message.contains("it is not a plain file") == true)
         let gate = AdminGate(isLoopback: true, tokenFile: pipe)
         #expect(gate.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
     }

@@ -153,7 +153,7 @@ struct ConfigurationCertificateTests {
             Case(
                 "no topic", "cert_file: nameless.pem, key_file: nameless.key",
                 [
-                    "2:46: credentials[0]: CN=Apple Push Services: nameless names no topic: this is no certificate for APNs"
+                    "2:46: credentials[0]: CN=Apple Push Services: nameless names no topic: this is not a certificate for APNs"
                 ]),
             Case(
                 "another topic", pem,

@@ -431,7 +431,7 @@ struct ConfigurationTests {
         }
         #expect(access("\(top)/new", F_OK) != 0, "only a worker makes it")
         for (path, problem) in [
-            ("key.p8", "key.p8 is no directory"), ("key.p8/journal", "key.p8/journal is no directory"),
+            ("key.p8", "key.p8 is not a directory"), ("key.p8/journal", "key.p8/journal is not a directory"),
             ("x/y", "cannot make x/y, for x is missing: No such file or directory"),
             ("nowhere", "cannot use nowhere: No such file or directory"),
         ] {

@@ -80,10 +80,10 @@ struct PKCS12Tests {
         let empty = try apple.directory.write("", to: "empty.p12")
         let cases: [(file: String, password: String?, code: TLSError.Code, words: String)] = [
             (file, "falsch", .invalidKey, "the password is wrong"), (file, nil, .invalidKey, "the password is wrong"),
-            (file, "a\u{0}b", .invalidKey, "zero byte"), (cut, "geheim", .invalidCertificate, "no PKCS#12 file"),
+            (file, "a\u{0}b", .invalidKey, "zero byte"), (cut, "geheim", .invalidCertificate, "not a PKCS#12 file"),
             (unsealed, "geheim", .invalidCertificate, "integrity check"),
-            (empty, "geheim", .invalidCertificate, "no PKCS#12 file"),
-            (apple.directory.file("push.pem"), "geheim", .invalidCertificate, "no PKCS#12 file"),
+            (empty, "geheim", .invalidCertificate, "not a PKCS#12 file"),
+            (apple.directory.file("push.pem"), "geheim", .invalidCertificate, "not a PKCS#12 file"),
             (apple.directory.file("missing.p12"), "geheim", .fileUnreadable, "missing.p12"),
             (apple.directory.file("keyless.p12"), "geheim", .invalidKey, "no private key"),
             (apple.directory.file("bare.p12"), "geheim", .invalidCertificate, "no certificate"),

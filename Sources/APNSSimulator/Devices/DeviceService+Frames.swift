@@ -124,7 +124,7 @@ extension DeviceService {
         }
         guard let app = frame.app, !app.isEmpty, app.utf8.allSatisfy(PushRules.isTopicByte),
             app.utf8.count + kind.topicSuffix.utf8.count <= DeviceTokenCodec.topicLimit
-        else { return DeviceFrame(error: "this is no bundle identifier", request: frame.request) }
+        else { return DeviceFrame(error: "this is not a bundle identifier", request: frame.request) }
         let topic = app + kind.topicSuffix
         let now = clock()
         let registration = state.withLock { state in

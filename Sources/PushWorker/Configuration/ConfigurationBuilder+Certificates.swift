@@ -29,7 +29,7 @@ extension ConfigurationBuilder {
             if facts.topics.isEmpty {
                 entry.reject(
                     place,
-                    "\(entry.path): \(facts.subject) names no topic: this is no certificate for APNs")
+                    "\(entry.path): \(facts.subject) names no topic: this is not a certificate for APNs")
             }
         } catch {
             problems.add(place, "\(entry.path): \(error.message)", credential: name.value)

@@ -180,7 +180,7 @@ struct ConfigurationBuilder {
     private func directory(_ key: String, of section: SettingReader) -> String? {
         guard let setting = section.optional(key, SettingParsers.text) else { return nil }
         guard setting.value.utf8.count < 4_000, !setting.value.utf8.contains(UInt8(ascii: "\n")) else {
-            problems.add(setting.origin, "\(section.name(of: key)): this is no path of a directory")
+            problems.add(setting.origin, "\(section.name(of: key)): this is not the path of a directory")
             return nil
         }
         let base = if case .file = setting.origin { directory } else { "" }

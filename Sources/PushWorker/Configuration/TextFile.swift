@@ -24,7 +24,7 @@ package enum TextFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
-        guard mayBePipe || FileKind.isStored(descriptor) else { throw Failure(reason: "it is no plain file") }
+        guard mayBePipe || FileKind.isStored(descriptor) else { throw Failure(reason: "it is not a plain file") }
         var buffer = [UInt8](repeating: 0, count: 16384)
         var content: [UInt8] = []
         while true {
@@ -79,7 +79,7 @@ package enum TextFile {
         return switch trouble(with: place) {
         case nil: nil
         case ENOENT: "cannot make \(path), for \(place) is missing: \(failure(ENOENT).reason)"
-        case ENOTDIR: "\(place) is no directory"
+        case ENOTDIR: "\(place) is not a directory"
         case let number?: "cannot write to \(place): \(failure(number).reason)"
         }
     }

@@ -51,7 +51,7 @@ struct ManagementConnection: Sendable {
     func send(_ method: Method, _ path: [String], body: String? = nil) async throws(ManagementError) -> Data {
         let encoded = path.map(Self.encoded).joined(separator: "/")
         guard let url = URL(string: "\(place)/api/\(encoded)") else {
-            throw ManagementError(code: .unreachable, message: "the management address \(place) is no address")
+            throw ManagementError(code: .unreachable, message: "the management address \(place) is not an address")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method.rawValue
