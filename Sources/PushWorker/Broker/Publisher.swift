@@ -103,6 +103,9 @@ final class Publisher {
         self.fate = fate
     }
 
+    /// What waits for room in the session's output buffer, oldest first. The way of a job does not need it.
+    var unsent: [Publication] { Array(waiting) }
+
     /// Whether a result of a refused job of this route may be queued: fewer of them than of pushes, which they must not
     /// hold up.
     func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
