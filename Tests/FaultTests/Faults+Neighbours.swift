@@ -70,21 +70,13 @@ extension FaultCatalogue {
             expects: "Its route waits and says why, until the file is there",
             setup: { $0.besideNeighbour() }
         ) { ring in
-            let first = try ring.worker
-            first.process.signal(SIGTERM)
-            try await ring.retire(first, endingWith: .exited(0))
-            let key = ring.local.directory.file("missing.p8")
-            try ring.startWorker(ring.keys(first: key))
-            try await ring.awaitRoute(FaultNeighbour.app.route)
-            ring.neighbour?.judgeFromNow()
+            let key = try await ring.startAnewWithoutKey()
             try await ring.publish(500)
             try await ring.judgeNeighbour()
             let state = try ring.worker.readiness().routes.first { $0.name == ring.setup.apps[0].route }
             ring.expect(state?.state == "parked", "the route is \(state?.state ?? "not there")")
             ring.expect(state?.reason?.contains(key) == true, "the route says \(state?.reason ?? "nothing")")
-            try await BlockingWork.run("key") { [local = ring.local] in
-                try FileManager.default.copyItem(atPath: local.directory.file("AuthKey_MARTLET001.p8"), toPath: key)
-            }
+            try await ring.bringKey(to: key)
             try await ring.awaitEmptyJobQueues()
         },
         Fault(
@@ -95,22 +87,14 @@ extension FaultCatalogue {
                 $0.outcomes = ["accepted", "expired"]
             }
         ) { ring in
-            let first = try ring.worker
-            first.process.signal(SIGTERM)
-            try await ring.retire(first, endingWith: .exited(0))
-            let key = ring.local.directory.file("missing.p8")
-            try ring.startWorker(ring.keys(first: key))
-            try await ring.awaitRoute(FaultNeighbour.app.route)
-            ring.neighbour?.judgeFromNow()
+            let key = try await ring.startAnewWithoutKey()
             try await ring.publish(ring.expiring(300, after: .seconds(5)))
             try await ring.publish(100)
             try await ring.judgeNeighbour()
             try await ring.until("all that expired is reported") {
                 try ring.worker.metric("martlet_notifications_total", #""expired""#) == 300
             }
-            try await BlockingWork.run("key") { [local = ring.local] in
-                try FileManager.default.copyItem(atPath: local.directory.file("AuthKey_MARTLET001.p8"), toPath: key)
-            }
+            try await ring.bringKey(to: key)
             try await ring.awaitEmptyJobQueues()
             try await ring.awaitEmptyTiers()
         },
@@ -133,6 +117,27 @@ extension FaultRing {
         var jobs = RunJob.several(count, tokenPrefix: "fa111503")
         for index in jobs.indices { jobs[index].topic = app.topic }
         return jobs
+    }
+
+    /// Lets another worker follow, to which the first app's key is missing; the neighbour is judged from then on.
+    ///
+    /// - Returns: Where the key belongs.
+    fileprivate func startAnewWithoutKey() async throws -> String {
+        let first = try worker
+        first.process.signal(SIGTERM)
+        try await retire(first, endingWith: .exited(0))
+        let key = local.directory.file("missing.p8")
+        try startWorker(keys(first: key))
+        try await awaitRoute(FaultNeighbour.app.route)
+        neighbour?.judgeFromNow()
+        return key
+    }
+
+    /// Puts the first app's key where it belongs.
+    fileprivate func bringKey(to path: String) async throws {
+        try await BlockingWork.run("key") { [local] in
+            try FileManager.default.copyItem(atPath: local.directory.file("AuthKey_MARTLET001.p8"), toPath: path)
+        }
     }
 
     /// Jobs of the first app that expire soon.
