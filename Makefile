@@ -1,8 +1,8 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize clean swift packages-build \
-        packages-run packages-test python
+.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples clean swift \
+        packages-build packages-run packages-test packages-examples python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
@@ -38,6 +38,7 @@ help:
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
+	@echo 'make examples  run the producers and consumers of config/examples, in every language'
 	@echo 'make clean   remove what was built'
 
 run: packages-run build
@@ -85,6 +86,9 @@ sanitize: swift packages-test python
 	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter '$(TESTS)' || exit; \
 	done
 
+examples: swift packages-examples
+	MARTLET_EXAMPLES=1 .ci/test --filter ExamplesTests
+
 clean: swift
 	swift package clean
 
@@ -100,6 +104,9 @@ packages-run:
 
 packages-test:
 	@.ci/packages build run test
+
+packages-examples:
+	@.ci/packages build run test examples
 
 # After the Debian packages, which bring Python.
 python: packages-test
