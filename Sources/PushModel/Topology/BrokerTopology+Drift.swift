@@ -289,7 +289,8 @@ extension BrokerTopology {
 
     private func command(setting policy: TopologyPolicy) -> String {
         "rabbitmqctl set_policy -p \(host) --priority \(policy.priority) --apply-to \(policy.scope.rawValue) "
-            + "\(Self.shellQuoted(policy.name)) \(Self.shellQuoted(policy.pattern)) \(Self.shellQuoted(Self.json(settings: policy.settings)))"
+            + "\(Self.shellQuoted(policy.name)) \(Self.shellQuoted(policy.pattern)) "
+            + Self.shellQuoted(Self.json(settings: policy.settings))
     }
 
     private static func differences(_ wanted: TopologyPolicy, _ found: LiveTopology.Policy) -> [String] {
