@@ -266,7 +266,12 @@ struct RouteIntakeTests: RouteSuite {
         let publisher = route.surroundings.publisher
         publisher.confirmsSelected(Publisher.mainChannel)
         route.reportRefused(at: Self.moment(1))
-        #expect(job.unsettled == 1_000 - Publisher.congestion / 2 && !publisher.isCongested, "pushes go on")
+        #expect(job.unsettled == 1_000 - RefusedJobs.window && !publisher.isCongested, "pushes go on")
+        for publication in publisher.unsent.prefix(28) { route.published(publication, .confirmed, at: Self.moment(1)) }
+        #expect(route.waitsForPublisher && route.mayGoOn, "there is room again")
+        route.reportRefused(at: Self.moment(1))
+        #expect(job.unsettled == 1_000 - RefusedJobs.window - 28, "as many as were confirmed follow")
+        #expect(!route.mayGoOn, "the rest waits for confirms")
         var second = delivery(returns: 0, id: "job-2", body: body)
         second.deliveryTag = 2
         take(second, route)

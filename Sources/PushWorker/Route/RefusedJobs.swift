@@ -5,7 +5,13 @@ internal import PushModel
 ///
 /// Each becomes one result per notification that could be read, so that every token's producer hears of it.
 struct RefusedJobs {
+    /// The most publications of refused jobs whose confirm a route awaits. Results of other routes queue behind these in
+    /// the broker, so their number bounds what a campaign of refused jobs costs a neighbour.
+    static let window = 128
+
     private var jobs = Deque<JobInFlight>()
+    /// How many publications of refused jobs have no confirm yet.
+    private(set) var unconfirmed = 0
 
     /// Starts without jobs.
     init() {}
@@ -28,7 +34,18 @@ struct RefusedJobs {
     ///   - publisher: Publishes it.
     ///   - route: The position of the route.
     func mayReport(_ publisher: Publisher, of route: Int) -> Bool {
-        jobs.first.map { publisher.takesRefusals(of: route, withReply: $0.job.replyTo != nil) } ?? false
+        guard unconfirmed < Self.window, let job = jobs.first else { return false }
+        return publisher.takesRefusals(of: route, withReply: job.job.replyTo != nil)
+    }
+
+    /// A publication was queued for a job.
+    mutating func published(for job: JobInFlight) {
+        if job.refusal != nil { unconfirmed += 1 }
+    }
+
+    /// The fate of a publication for a job is known.
+    mutating func confirmed(for job: JobInFlight) {
+        if job.refusal != nil { unconfirmed -= 1 }
     }
 
     /// The next notification to report; nil where its result may not be queued now.
@@ -48,6 +65,6 @@ struct RefusedJobs {
         return unreported
     }
 
-    /// The broker's channel is gone: the jobs come again.
+    /// The broker's channel is gone: the jobs come again. Publications that are under way still find their fate.
     mutating func removeAll() { jobs.removeAll() }
 }

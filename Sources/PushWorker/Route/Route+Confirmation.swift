@@ -26,6 +26,7 @@ extension Route {
         case .result, .deadLetter: break
         }
         job.confirmed()
+        refused.confirmed(for: job)
         if job.isFinished { finish(job, at: moment) }
     }
 

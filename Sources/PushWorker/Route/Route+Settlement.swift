@@ -251,6 +251,7 @@ extension Route {
             if isWhole { job.comesBackUnchanged = true }
         }
         job.owes()
+        refused.published(for: job)
         surroundings.publisher.enqueue(Publication(job: job, route: self, content: content, note: note))
     }
 }
