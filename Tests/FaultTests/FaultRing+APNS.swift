@@ -69,7 +69,11 @@ extension FaultRing {
         _ name: String, _ labels: String = "", _ condition: @escaping @Sendable (Double) -> Bool
     ) async throws {
         let worker = try worker
-        try await until("\(name){\(labels)} is as wanted") { condition(try worker.metric(name, labels)) }
+        do {
+            try await until("\(name){\(labels)} is as wanted") { condition(try worker.metric(name, labels)) }
+        } catch {
+            throw FaultFailure("\(error): it is \(try await metric(name, labels))")
+        }
     }
 
     /// What a metric of the first worker says now.

@@ -16,7 +16,7 @@ package struct RouteCounters: Sendable {
     package var retries: [Int]
     /// Retry copies that the broker confirmed, one entry per tier.
     package var retryCopies: [Int]
-    /// Retry copies that came back from their tier, one entry per tier.
+    /// Deliveries of retry copies that came back from their tier, one entry per tier.
     package var retryReturns: [Int]
     /// Redelivered notifications that were not sent again, because their outcome was known.
     package var duplicatesSuppressed = 0

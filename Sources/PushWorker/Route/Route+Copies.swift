@@ -14,7 +14,10 @@ extension Route {
         counters.retries[tier] += indexes?.count ?? job.job.notificationCount
     }
 
-    /// Counts a retry copy that came back, at its first delivery.
+    /// Counts a delivery of a retry copy that came back.
+    ///
+    /// A redelivery counts, too. RabbitMQ marks as redelivered what no worker has seen yet: a message that it had sent to a
+    /// consumer in the moment of its `basic.cancel`, and one that was requeued in the tier.
     ///
     /// The broker names the queue in which a message died first. Workers of all versions write copies without the job's
     /// earlier deaths. The named queue is therefore the copy's tier.

@@ -263,7 +263,7 @@ extension Route {
                 + "died of it: look for the cause before it is replayed"
             return .failure(decoder.refuseUnread(message, .poison, detail, now: moment.wall, random: Self.bits))
         }
-        if message.headers.isCopy, !message.redelivered { countReturn(of: message, properties) }
+        if message.headers.isCopy { countReturn(of: message, properties) }
         guard let claim else {
             let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
             return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
