@@ -37,8 +37,9 @@ extension KillTests {
             let worker = try ring.start("small", settings)
             var most = 0
             var held = 0
-            // Each question takes the broker about a second.
-            for _ in 0..<20 {
+            // Each question takes the broker about a second. After a minute a stopped route looks for expired jobs.
+            let end = ContinuousClock.now + .seconds(40)
+            for _ in 0..<20 where ContinuousClock.now < end {
                 let counts = try await ring.jobCounts()
                 held = max(held, counts.unacknowledged)
                 most = max(most, try Self.privateMemory(of: worker))
