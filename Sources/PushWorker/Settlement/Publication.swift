@@ -2,16 +2,17 @@ internal import PushModel
 
 /// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
 ///
-/// An object, because it passes from queue to queue until then, and one queue has it at a time. Confined to its lane.
+/// A class, because a publication moves from queue to queue until it is confirmed. One queue has it at a time. Confined
+/// to its lane.
 final class Publication: StallingPublication {
     /// What the message says.
     enum Content {
         /// The result of one notification.
         case result(index: Int, Verdict)
-        /// The same result, to the producer's own queue; the result itself follows once its fate is known.
+        /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
         case reply(index: Int, Verdict)
-        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only one that
-        /// was attempted starts the time of `retry.max_age`.
+        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
+        /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
         /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
         case deadLetter(FinalReport, indexes: [Int]?)
@@ -35,11 +36,11 @@ final class Publication: StallingPublication {
     let content: Content
     /// The number of the note in the journal that must be written first; nil for none.
     let note: UInt64?
-    /// Whether it belongs to a line of those that the broker refused or returned.
+    /// Whether it is in a line of `RefusedPublications`.
     var isInLine = false
     /// How often it was unconfirmed when the broker closed the channel.
     var closings = 0
-    /// Whether it was published before and it is not known what became of that: the broker may have it twice.
+    /// Whether the broker may have taken it when it was published before, so that it may have it twice.
     var isRepublished = false
 
     /// A message that is to be published.
@@ -56,13 +57,13 @@ final class Publication: StallingPublication {
         self.note = note
     }
 
-    /// Which exchange it goes to, replies apart.
+    /// The exchange of a publication that is not a reply.
     enum Destination: Hashable {
         case results, dead
         case retry(tier: Int)
     }
 
-    /// Which exchange it goes to; nil for a reply.
+    /// Its exchange; nil for a reply.
     var destination: Destination? {
         switch content {
         case .result: .results
@@ -72,7 +73,7 @@ final class Publication: StallingPublication {
         }
     }
 
-    /// What readiness says after the broker did not take this publication.
+    /// The word that readiness shows after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
         switch (fate, content) {
         case (.returned, .result), (.perhapsReturned, .result): "results_unroutable"
