@@ -129,7 +129,7 @@ package struct Job: Sendable {
     package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: targetCount) }
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
-    /// - Parameter index: from 0 up to `tokenCount`.
+    /// - Parameter index: From 0 up to `tokenCount`.
     package func deviceToken(_ index: Int) -> Range<Int> {
         guard isMulticast else { return singleToken ?? 0..<0 }
         let token = tokens[index]
@@ -137,7 +137,7 @@ package struct Job: Sendable {
     }
 
     /// What is wrong with a device token of a multicast job, nil where it may be sent.
-    /// - Parameter index: from 0 up to `tokenCount`.
+    /// - Parameter index: From 0 up to `tokenCount`.
     package func tokenDefect(_ index: Int) -> Defect? {
         (isMulticast ? tokens[index].flaw : singleFlaw).defect
     }
@@ -169,7 +169,7 @@ package struct Job: Sendable {
     package var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job's time has passed.
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: Milliseconds since 1970.
     package func isExpired(at now: Int64) -> Bool {
         guard let expiry else { return false }
         return now > expiry

@@ -41,8 +41,8 @@ struct Envelope {
 
     /// Puts a field into its place.
     /// - Parameters:
-    ///   - name: the field's name without escapes.
-    ///   - value: its value.
+    ///   - name: The field's name without escapes.
+    ///   - value: Its value.
     mutating func take(_ name: Span<UInt8>, _ value: JSONValue) {
         switch name.count {
         case 2 where name.matches("id" as StaticString): Self.put(value, &id, &hasDuplicates)
