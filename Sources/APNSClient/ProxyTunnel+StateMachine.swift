@@ -10,7 +10,7 @@ struct ProxyTunnelStateMachine: Sendable {
         case open
         /// The proxy refused with this status.
         case refused(Int)
-        /// This is no answer to CONNECT, for the reason given.
+        /// This is not an answer to CONNECT, for the reason given.
         case malformed(String)
     }
 

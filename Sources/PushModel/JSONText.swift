@@ -71,7 +71,7 @@ package enum JSONText {
         return value
     }
 
-    /// The first position, from one on, whose byte is no plain text: a quotation mark, a backslash, a control
+    /// The first position, from one on, whose byte is not plain text: a quotation mark, a backslash, a control
     /// character or part of a multi-byte character; `end` without one.
     @inline(__always)
     static func endOfPlainText(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {

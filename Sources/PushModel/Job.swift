@@ -90,7 +90,7 @@ package struct Job: Sendable {
     package internal(set) var isMulticast = false
     /// Which notifications this message is about.
     package internal(set) var indexes = IndexRanges.all
-    /// The one token of a job that is no multicast.
+    /// The one token of a job that is not a multicast job.
     @PackedIfAny var singleToken: Range<Int>?
     /// What is wrong with the one token.
     var singleFlaw = TokenFlaw.none
@@ -165,7 +165,7 @@ package struct Job: Sendable {
     }
 
     /// The moment, in milliseconds since 1970, after which the job must not be sent: its deadline or its
-    /// expiration, whichever is first. An expiration of 0 is no moment.
+    /// expiration, whichever is first. An expiration of 0 is not a moment.
     package var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job's time has passed.
@@ -190,7 +190,7 @@ package struct Job: Sendable {
     }
 }
 
-/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is no moment.
+/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is not a moment.
 func firstExpiry(deadline: Int64?, expiration: Int64?) -> Int64? {
     guard let expiration, expiration != 0 else { return deadline }
     let end = milliseconds(fromSeconds: expiration)

@@ -91,7 +91,7 @@ extension JobReader {
         job.unknownFields = envelope.unknownCount
     }
 
-    /// Scans the body; false when it is no object.
+    /// Scans the body; false when it is not an object.
     private func scanEnvelope(into envelope: inout Envelope) throws(JSONError) -> Bool {
         let bytes = job.bytes.span
         var scanner = JSONScanner(job.body)

@@ -38,7 +38,7 @@ package struct CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - certificatePEM: Its certificate.
     ///   - keyPEM: Its private key.
-    /// - Throws: `TLSError` when a text is damaged, the two do not belong together, or it is no authority.
+    /// - Throws: `TLSError` when a text is damaged, the two do not belong together, or it is not an authority.
     package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
         let certificate = try PEM.certificates(in: certificatePEM, from: "the authority's certificate")[0]
         let key = try PEM.privateKey(in: keyPEM, from: "the authority's key")

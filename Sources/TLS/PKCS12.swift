@@ -147,7 +147,7 @@ private struct OldAlgorithms: ~Copyable {
         self.context = context
         self.ordinary = ordinary
         legacy = OSSL_PROVIDER_load(context, "legacy")
-        // Its absence is no error before a file needs it.
+        // Its absence is not an error before a file needs it.
         ERR_clear_error()
     }
 
