@@ -48,7 +48,7 @@ final class APNSConnection: ReadinessHandler {
     /// Reads from a server that is gone. More than the system can still hold of what the server sent.
     private static let leftoverLimit = 1_024
 
-    /// Who is at the other end.
+    /// The address of the server.
     let address: SocketAddress
     /// When it was adopted.
     let openedAt: MonotonicTime
@@ -143,7 +143,7 @@ final class APNSConnection: ReadinessHandler {
     /// Whether its address should be avoided for a while.
     var isSuspect: Bool { fellSilent || machine.retirement?.isSuspicious == true }
 
-    /// What keeps it from taking a request of the usual length; nil if it takes no requests at all.
+    /// The limit that keeps it from taking a request of the usual length; nil if it takes no requests at all.
     func limit(usualBytes: Int) -> APNSPoolLimit? {
         guard machine.isAdmitting else { return nil }
         guard machine.phase == .open, !machine.isThrottled else { return .server }

@@ -2,7 +2,7 @@ package import EventLoop
 import Glibc
 package import TLS
 
-/// What a pool asks for when it wants another connection.
+/// A pool's request for another connection.
 package struct ConnectRequest: Hashable, Sendable {
     /// The request's number within its pool.
     package let id: Int
@@ -38,7 +38,7 @@ package final class EstablishedConnection: @unchecked Sendable {
     let fileDescriptor: Int32
     /// The TLS session, its handshake done.
     let session: TLSSession
-    /// Who is at the other end.
+    /// The address of the server.
     package let address: SocketAddress
     private var isTaken = false
 
@@ -132,8 +132,8 @@ package final class APNSConnector: Sendable {
 
     /// Opens the connection a pool asked for.
     ///
-    /// - Parameter request: What was asked for.
-    /// - Returns: The connection, or why there is none.
+    /// - Parameter request: The pool's request.
+    /// - Returns: The connection, or why it could not be made.
     package func result(of request: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> {
         do throws(APNSClientError) {
             return .success(
@@ -151,8 +151,7 @@ package final class APNSConnector: Sendable {
     ///   - timeout: How long this may take in all, without the lookup.
     ///   - credential: The credential for the connection; nil for none.
     /// - Returns: A connection that is ready for HTTP/2.
-    /// - Throws: `APNSClientError` of the last address whose error needs mending; if there is none, of the address
-    ///   tried last.
+    /// - Throws: `APNSClientError` of the last address whose error needs mending, or else of the address tried last.
     package func connect(
         avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {

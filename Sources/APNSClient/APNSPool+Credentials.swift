@@ -35,7 +35,7 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// The version that no answer has proved yet; nil if there is none.
+    /// The version that no answer has proved yet; nil without one.
     package var provingVersion: Int? { rotation.candidate ?? (rotation.fallback == nil ? nil : rotation.current) }
 
     /// Whether connections use a later version than this one.

@@ -51,7 +51,7 @@ struct APNSPoolStateMachine: Sendable {
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore = MonotonicTime(nanoseconds: 0)
-    /// What kept requests from being submitted at the end of the last turn.
+    /// The limit that kept requests from being submitted at the end of the last turn.
     private(set) var limit = APNSPoolLimit.nothing
     /// Since when all connections have been full without a pause, and how much had been submitted by then.
     private var full: (since: MonotonicTime, submittedBytes: UInt64)?

@@ -221,7 +221,7 @@ package final class APNSPool {
     ///
     /// - Parameters:
     ///   - connection: The connection. It is closed if the pool does not want it any more.
-    ///   - request: What was asked for.
+    ///   - request: The request for the connection.
     ///   - now: The time.
     package func adopt(_ connection: EstablishedConnection, for request: ConnectRequest, now: MonotonicTime) {
         guard requests.contains(request.id), !machine.isStopped else { return }
@@ -254,7 +254,7 @@ package final class APNSPool {
     ///
     /// - Parameters:
     ///   - error: Why.
-    ///   - request: What was asked for.
+    ///   - request: The request for the connection.
     ///   - now: The time.
     package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
         let isProof = request.id == proof.request
@@ -274,7 +274,7 @@ package final class APNSPool {
 
     /// Whether a connection that was asked for is still awaited.
     ///
-    /// - Parameter request: What was asked for.
+    /// - Parameter request: The request for the connection.
     /// - Returns: False once it was adopted, failed or given up.
     package func awaits(_ request: ConnectRequest) -> Bool { requests.contains(request.id) }
 
@@ -339,7 +339,8 @@ package final class APNSPool {
         return status
     }
 
-    /// What keeps the pool from taking more requests.
+    /// The pool's limit at the end of the last turn: none if any connection has room, else server, then window, then
+    /// streams. A full window counts as the server's if the server reads too slowly.
     package var limit: APNSPoolLimit { machine.limit }
 
     // MARK: Time

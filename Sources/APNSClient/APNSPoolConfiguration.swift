@@ -74,7 +74,7 @@ package struct APNSPoolStatus: Sendable {
     package var addresses: [SocketAddress] = []
     /// Why the last connection could not be made or was lost; nil once one works again.
     package var lastError: APNSClientError?
-    /// What keeps the pool from taking more requests.
+    /// The limit that keeps the pool from taking more requests.
     package var limit = APNSPoolLimit.nothing
     /// The shortest measured round trip of the slowest connection; zero while none is measured.
     package var roundTrip = Duration.zero

@@ -1,4 +1,4 @@
-/// What keeps a pool from taking more requests.
+/// The limit that keeps a pool from taking more requests.
 package enum APNSPoolLimit: Sendable, Equatable {
     /// Nothing: there is room.
     case nothing
@@ -13,7 +13,7 @@ package enum APNSPoolLimit: Sendable, Equatable {
 
 /// How busy a pool is at the end of a turn. Its size is decided from this.
 struct APNSPoolLoad: Sendable, Equatable {
-    /// What keeps requests from being submitted now.
+    /// The limit that keeps requests from being submitted now.
     var limit = APNSPoolLimit.nothing
     /// Whether something waits to be submitted.
     var hasBacklog = false
@@ -36,13 +36,13 @@ struct APNSPoolLoad: Sendable, Equatable {
 }
 
 extension APNSPoolLimit {
-    /// What holds two connections back together. Room on one is room. If APNs holds one of them back, that must change
-    /// first. A full window empties sooner than streams that are all open.
+    /// The limit of two connections together: none if one of them has room, else the server, then the window, then the
+    /// streams. The server must change first, and a full window empties sooner than streams that are all open.
     ///
     /// - Parameters:
-    ///   - one: What holds one of them back.
-    ///   - other: What holds the other one back.
-    /// - Returns: What holds both of them back.
+    ///   - one: The limit of one of them.
+    ///   - other: The limit of the other.
+    /// - Returns: The limit of both together.
     static func loosest(_ one: APNSPoolLimit, _ other: APNSPoolLimit) -> APNSPoolLimit {
         if one == .nothing || other == .nothing { return .nothing }
         if one == .server || other == .server { return .server }

@@ -30,7 +30,7 @@ package enum UnansweredCause: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What APNs answered to one request.
+/// APNs' answer to one request.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct APNSResponse: Sendable, Equatable {

@@ -3,7 +3,7 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// What one connection to the broker is used for. A lane has two connections, because a blocked publisher must not stop
+/// The use of one connection to the broker. A lane has two connections, because a blocked publisher must not stop
 /// deliveries and acknowledgements.
 enum BrokerRole: String, Sendable {
     case consume, publish
@@ -36,7 +36,7 @@ final class BrokerLink: ReadinessHandler {
         .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
     ]
 
-    /// Who the broker is told that it talks to.
+    /// How the worker introduces itself to the broker.
     struct Identity {
         /// The name operators see in the broker's list of connections.
         var name: String
@@ -77,7 +77,7 @@ final class BrokerLink: ReadinessHandler {
     private var lookUps = 0
     /// How long each step of the next attempt may take.
     private var patience = firstPatience
-    /// What the socket is watched for.
+    /// The readiness that the socket is watched for.
     private var interest: Readiness = []
     /// Why the open connection must not be used any more.
     private var doubt: AMQPError?
@@ -87,7 +87,7 @@ final class BrokerLink: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - role: What it is for.
-    ///   - identity: Who the broker is told that it talks to.
+    ///   - identity: How the worker introduces itself to the broker.
     ///   - loop: Watches its socket.
     ///   - delegate: Is told what happens.
     ///   - now: The time.

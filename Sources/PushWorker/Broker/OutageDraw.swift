@@ -26,7 +26,7 @@ package struct OutageDraw: Sendable {
     /// - Parameters:
     ///   - now: The time of the loss.
     ///   - random: What is drawn from.
-    /// - Returns: What was drawn at the first loss of the outage.
+    /// - Returns: The draw at the first loss of the outage.
     package mutating func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
         // Another lane may have read its clock a little later, so `now` may lie before the draw.
         if let drawn, now < drawn.at + Self.span { return drawn.isLate }

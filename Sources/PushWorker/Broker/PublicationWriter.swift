@@ -24,7 +24,7 @@ struct PublicationWriter {
     /// Writes one message. A dead letter that does not fit is written without the producer's headers. A retry copy is
     /// not: without them it would be another job. Results and replies have no producer headers.
     ///
-    /// - Throws: What ends the connection.
+    /// - Throws: `AMQPError` that ends the connection.
     mutating func write(
         _ publication: Publication, on channel: UInt16, of session: AMQPSession
     ) throws(AMQPError) -> Outcome {

@@ -75,7 +75,7 @@ final class Publisher {
     private var repliesAreOpen: Bool { repliesChannel.isOpen }
     private var trialsAreOpen: Bool { trialsChannel.isOpen }
 
-    /// What happened to publications so far.
+    /// Counts of publications and of their confirms.
     struct Counts {
         /// How many were published, by kind.
         var publications = [4 of Int](repeating: 0)
@@ -91,8 +91,7 @@ final class Publisher {
     ///   - patience: Decides how long a confirm is awaited.
     ///   - heldUpLimit: How long results may be unable to go out before jobs that were not sent are handed back.
     ///   - isNoted: Whether a publication no longer has to wait for the journal's note of this number.
-    ///   - fate: Called once per publication that is confirmed or can never be sent, and once per reply, whatever its
-    ///     fate.
+    ///   - fate: Called once per publication that is confirmed or can never be sent, and once per reply.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
         heldUpLimit: Duration = Publisher.heldUpLimit, isNoted: @escaping (UInt64) -> Bool = { _ in true },

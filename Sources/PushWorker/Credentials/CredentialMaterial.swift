@@ -2,7 +2,7 @@ internal import APNSClient
 internal import PushModel
 package import TLS
 
-/// What the files of a credential hold at a moment.
+/// The content of a credential's files at a moment.
 struct CredentialMaterial: Sendable {
     private enum Content: Sendable {
         case token(ES256PrivateKey, keyID: String, teamID: String)

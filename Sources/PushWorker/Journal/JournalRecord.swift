@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// What a journal keeps of one notification that APNs accepted. It holds no device token and no payload, only hashes.
+/// The journal's record of one notification that APNs accepted. It holds no device token and no payload, only hashes.
 struct JournalRecord: Equatable {
     /// How many bytes a record has in a file.
     static var length: Int { 32 }

@@ -32,7 +32,7 @@ final class Lane {
     private(set) lazy var consumeLink = makeLink(.consume)
     private(set) lazy var publishLink = makeLink(.publish)
     private(set) lazy var routes = makeRoutes()
-    /// What was reported of the routes.
+    /// The latest reports of the routes.
     lazy var report = LaneReport(routes, configured: settings.routeCount)
 
     /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).

@@ -15,7 +15,7 @@ struct LaneStatus: Sendable {
         var credentialVersion: Int?
         /// Why it is not ready, in one line each.
         var troubles: [String]
-        /// What keeps it from pushing more.
+        /// The limit that keeps it from pushing more.
         var limitedBy: RouteLimit
 
         /// Adds how the same route is doing on another lane.

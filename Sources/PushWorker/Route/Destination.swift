@@ -153,7 +153,7 @@ final class Destination {
         waiting.firstIndex { !$0.isStarted && isWanted($0) }.map { waiting.remove(at: $0) }
     }
 
-    /// The multicast job that is partly sent; nil if there is none.
+    /// The multicast job that is partly sent; nil without one.
     var begun: JobInFlight? { waiting.first.flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil } }
 
     /// Takes out what is left of multicast jobs that were begun.

@@ -7,13 +7,13 @@ internal import PushModel
 final class JobInFlight {
     /// Indexes that share one retry copy, or one dead letter.
     struct Group {
-        /// What is published for these indexes.
+        /// The publication for these indexes.
         let purpose: Purpose
         /// Positions in `device_tokens`, in the order they were settled.
         var indexes: [Int]
     }
 
-    /// What a group publishes once.
+    /// The publication that a group makes once.
     enum Purpose: Equatable {
         /// One retry copy per tier and attempt. Notifications that only wait, without an attempt, get a copy of their
         /// own.

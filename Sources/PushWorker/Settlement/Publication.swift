@@ -5,7 +5,7 @@ internal import PushModel
 /// A class, because a publication moves from queue to queue until it is confirmed. One queue has it at a time. Confined
 /// to its lane.
 final class Publication: StallingPublication {
-    /// What the message says.
+    /// The content of the message.
     enum Content {
         /// The result of one notification.
         case result(index: Int, Verdict)
@@ -18,7 +18,7 @@ final class Publication: StallingPublication {
         case deadLetter(FinalReport, indexes: [Int]?)
     }
 
-    /// What it is, for metrics.
+    /// Its kind, for metrics.
     var kind: LaneCounters.Publication {
         switch content {
         case .result: .result
@@ -32,7 +32,7 @@ final class Publication: StallingPublication {
     let job: JobInFlight
     /// The position on the lane of the route that works on the job.
     let route: Int
-    /// What it says.
+    /// Its content.
     let content: Content
     /// The number of the note in the journal that must be written first; nil for none.
     let note: UInt64?
@@ -48,7 +48,7 @@ final class Publication: StallingPublication {
     /// - Parameters:
     ///   - job: The job it belongs to.
     ///   - route: The route that works on the job.
-    ///   - content: What it says.
+    ///   - content: Its content.
     ///   - note: The number of the note in the journal that must be written first; nil for none.
     init(job: JobInFlight, route: Route, content: consuming Content, note: UInt64? = nil) {
         self.job = job

@@ -5,7 +5,7 @@ internal import RabbitMQ
 struct PublicationRenderer {
     /// The names of the retry tiers, as in `apns.retry.<name>`.
     private let tiers: [[UInt8]]
-    /// What the results of each route share, by the route's position on the lane.
+    /// The part that all results of a route share, by the route's position on the lane.
     private let origins: [ResultOrigin]
     /// This worker's name, for dead letters.
     private let worker: [UInt8]
