@@ -10,8 +10,8 @@ internal import EventLoop
 ///   confirmed.
 /// - A publication that was unconfirmed at a second closing is tried itself, even if its exchange is open, because the
 ///   message may be the cause.
-/// - The first is tried alone, and twice as many after each try without a closing. So a culprit is found that costs the
-///   channel alone.
+/// - The first try has one publication, and each try without a closing doubles the number. So a publication is found
+///   that costs the channel alone: the culprit.
 /// - The culprit's exchange then counts as closed: publications for it wait, and one is tried per backoff.
 ///
 /// Pure: events in, publications out.

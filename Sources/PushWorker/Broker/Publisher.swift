@@ -24,11 +24,12 @@ final class Publisher {
     static let span = 16 * window
     /// No new push starts while more publications than this wait for room.
     static let congestion = 512
-    /// A route starts no new push while the broker did not take more than this many of its publications.
+    /// A route starts no new push while more than this many of its publications were not taken.
     static let routeCongestion = 64
     /// The main channel is reopened at once only if it lasted this long.
     static let shortest = Duration.seconds(1)
-    /// Jobs that were not sent are handed back once results could not go out for this long, of all routes or of theirs.
+    /// How long results may be unable to go out, of one route or of all, before jobs that were not sent are handed
+    /// back.
     static let heldUpLimit = Duration.seconds(30)
 
     private var waiting = Deque<Publication>()
@@ -116,8 +117,8 @@ final class Publisher {
     }
     /// Whether so many publications wait that no new push should start.
     var isCongested: Bool { isAway || waiting.count > Self.congestion }
-    /// Whether the route should start no new push: too many publications wait, or the broker did not take too many of
-    /// the route's own.
+    /// Whether the route should start no new push, because too many publications wait, or too many of its own were not
+    /// taken.
     func isCongested(for route: Int) -> Bool {
         // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
@@ -284,7 +285,8 @@ extension Publisher {
 // MARK: The publish connection's events
 
 extension Publisher {
-    /// The publish connection is there. Its channels are opened in confirm mode, that for tries only if there is one.
+    /// The publish connection is there. Its channels are opened in confirm mode, the one for tries only when there is
+    /// something to try.
     func connectionOpened() {
         mainChannel.connected()
         repliesChannel.connected()
