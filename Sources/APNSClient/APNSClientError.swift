@@ -1,6 +1,6 @@
-/// What kept a connection to APNs from being made or kept. Holds no token, no payload and no key.
+/// Why a connection to APNs could not be made or kept. Holds no token, no payload and no key.
 package struct APNSClientError: Error, Sendable, CustomStringConvertible {
-    /// The kind of an `APNSClientError`; open, so that new kinds break no switch.
+    /// The kind of an `APNSClientError`. Open, so that new kinds break no switch.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The kind's name, for logs and metrics.
         package let description: String
@@ -37,14 +37,14 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     /// An error from its parts.
     ///
     /// - Parameters:
-    ///   - code: the kind.
-    ///   - message: what failed and why; no secrets.
+    ///   - code: The kind.
+    ///   - message: What failed and why; no secrets.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// Whether trying again later may help without anybody mending anything.
+    /// Whether a later try may succeed without anybody mending anything.
     package var isRetriable: Bool {
         code != .badAddress && code != .untrusted && code != .signing && code != .credentialRefused
             && code != .proxyDenied

@@ -3,8 +3,8 @@ import PushModel
 
 /// Decides how many requests one connection takes, and when it takes no more. Pure: sizes and times come in.
 ///
-/// Obeys what Apple says about streams: one until SETTINGS arrive, on token connections one until a token was accepted,
-/// then the announced number as it is at that moment
+/// Obeys what Apple says about streams: one until SETTINGS arrive; on token connections one until a token was accepted;
+/// then the announced number, as it is at that moment
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
 struct APNSConnectionStateMachine: Sendable {
     /// How far a connection has come.
@@ -38,7 +38,7 @@ struct APNSConnectionStateMachine: Sendable {
         /// The pool wants it closed.
         case requested
 
-        /// Whether the trouble may belong to the server at this address, so that another is to be preferred.
+        /// Whether the trouble may belong to the server at this address. Another address is then preferred.
         var isSuspicious: Bool { self == .strikes || self == .serverErrors || self == .refusals }
     }
 
@@ -54,22 +54,23 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// Strikes that retire a connection when they fall into `strikeWindow`.
     static let strikeLimit = 3
-    /// How long a strike counts: one silent stream a day is no reason to leave a connection.
+    /// How long a strike counts. One silent stream a day is no reason to leave a connection.
     static let strikeWindow = Duration.seconds(600)
     /// Server errors in a row that retire a connection.
     static let serverErrorLimit = 10
     /// Refused requests without an answer between them that retire a connection.
     static let refusalLimit = 100
-    /// Stream number from which on a replacement is wanted; the last one is 2^31 - 1 (RFC 9113, section 5.1.1).
+    /// The stream number from which on a replacement is wanted. The last possible one is 2^31 - 1 (RFC 9113, section
+    /// 5.1.1).
     static let ageingStreamID: Int32 = .max - 400_000
-    /// Stream number from which on nothing is admitted.
+    /// The stream number from which on nothing is admitted.
     static let lastStreamID: Int32 = .max - 20_000
 
     /// How far it has come.
     private(set) var phase = Phase.settling
-    /// Why it takes no more requests, once that is so.
+    /// Why it takes no more requests; nil while it takes some.
     private(set) var retirement: Retirement?
-    /// Whether another connection should take over; until that is open, this one goes on.
+    /// Whether another connection should take over. This one goes on until that is open.
     private(set) var wantsReplacement = false
     /// Streams opened and not ended.
     private(set) var openStreams = 0
@@ -80,11 +81,11 @@ struct APNSConnectionStateMachine: Sendable {
     private let usesToken: Bool
     /// Our own limit of streams, for memory.
     private let ownLimit: Int
-    /// What the peer announced last.
+    /// The number of streams that the peer announced last.
     private var peerLimit = 1
-    /// The most it ever announced.
+    /// The largest number that it ever announced, up to our own limit.
     private var highestPeerLimit = 1
-    /// Fewer streams than announced, while the peer still refuses requests.
+    /// The limit while the peer refuses requests, below the announced one.
     private var refusalCap = Int.max
     private var refusals = 0
     private var serverErrors = 0
@@ -104,7 +105,7 @@ struct APNSConnectionStateMachine: Sendable {
         }
     }
 
-    /// Streams that may be open at once now; fewer than there are when the peer has just lowered its limit.
+    /// Streams that may be open at once now. Fewer than are open if the peer has just lowered its limit.
     var streamLimit: Int {
         switch phase {
         case .settling: 1
@@ -117,7 +118,7 @@ struct APNSConnectionStateMachine: Sendable {
     /// Streams that may still be opened.
     var freeStreams: Int { max(0, streamLimit - openStreams) }
 
-    /// Whether it takes nothing at all, and nothing open on it would show that its server is gone: SETTINGS have not
+    /// Whether it takes nothing at all, and no open stream would show that its server is gone: SETTINGS have not
     /// arrived, or they allow no stream.
     var isUseless: Bool { isAdmitting && openStreams == 0 && (phase == .settling || streamLimit == 0) }
 
@@ -127,15 +128,15 @@ struct APNSConnectionStateMachine: Sendable {
     /// Whether all requests have ended on a connection that takes no more.
     var isDrained: Bool { phase == .draining && openStreams == 0 }
 
-    /// Whether a request with so many bytes of payload may be submitted now.
+    /// Whether a request with this many bytes of payload may be submitted now.
     ///
-    /// A payload that does not fit the window would keep a stream waiting that others could use. Alone it may begin
-    /// nevertheless, or a peer with a tiny window would never get anything.
+    /// A payload that does not fit the window would keep a stream waiting that others could use. It may still begin if
+    /// no stream is open. Otherwise a peer with a tiny window would never get anything.
     ///
     /// - Parameters:
-    ///   - bytes: the payload's length.
-    ///   - window: what the connection's flow-control window leaves beside the payloads submitted before (RFC 9113,
-    ///     section 5.2).
+    ///   - bytes: The payload's length.
+    ///   - window: What the connection's flow-control window has left after the payloads that were submitted before
+    ///     (RFC 9113, section 5.2).
     func admits(bytes: Int, window: Int) -> Bool {
         freeStreams > 0 && (bytes <= window || openStreams == 0)
     }
@@ -149,7 +150,7 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// The peer announced settings.
     ///
-    /// - Parameter maxConcurrentStreams: as valid from now on.
+    /// - Parameter maxConcurrentStreams: The number that is valid from now on.
     mutating func settingsReceived(maxConcurrentStreams: Int) {
         peerLimit = max(0, maxConcurrentStreams)
         highestPeerLimit = max(highestPeerLimit, min(peerLimit, ownLimit))
@@ -173,7 +174,7 @@ struct APNSConnectionStateMachine: Sendable {
         case .unprocessed:
             guard isAdmitting else { return }
             refusals += 1
-            // A refusal means that the peer counts differently: offer less until it answers again.
+            // A refusal means that the peer counts differently. Offer less until it answers again.
             refusalCap = max(1, openStreams)
             if refusals >= Self.refusalLimit { retire(.refusals) }
         case .unanswered:
@@ -201,7 +202,7 @@ struct APNSConnectionStateMachine: Sendable {
         if strikes.count >= Self.strikeLimit { retire(.strikes) }
     }
 
-    /// GOAWAY arrived: streams it does not cover will end as unprocessed, the others may still be answered.
+    /// GOAWAY arrived. Streams that it does not cover end as unprocessed. The others may still be answered.
     mutating func goAwayReceived() { retire(.goAway) }
 
     /// Takes no more requests. The first reason stays.
@@ -212,10 +213,10 @@ struct APNSConnectionStateMachine: Sendable {
         wantsReplacement = true
     }
 
-    /// Asks for another connection and goes on until that is open.
+    /// Asks for another connection, and goes on until that is open.
     mutating func requestReplacement() { wantsReplacement = true }
 
-    /// Another connection is open: one that wanted a replacement can finish.
+    /// Another connection is open. One that wanted a replacement can finish.
     mutating func replacementOpened() {
         if wantsReplacement { retire(.requested) }
     }

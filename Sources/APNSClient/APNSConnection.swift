@@ -3,7 +3,7 @@ import HTTP2
 import PushModel
 import TLS
 
-/// What connections of one pool share while they read and write; used by one of them at a time.
+/// Buffers that the connections of one pool share to read and write. One of them uses them at a time.
 final class ConnectionBuffers {
     /// Ciphertext from the socket.
     var ciphertext = [UInt8](repeating: 0, count: 32_768)
@@ -13,20 +13,20 @@ final class ConnectionBuffers {
     var outgoing: [UInt8] = []
 }
 
-/// Is told by a connection what its pool must know.
+/// Is told what a connection's pool must know.
 protocol APNSConnectionOwner: AnyObject {
     /// A request is over.
     func connection(
         _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
-    /// Something arrived or time passed: capacity or state may have changed.
+    /// Something arrived or time passed. Capacity or state may have changed.
     func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime)
-    /// The connection is gone; every request on it has had its answer.
+    /// The connection is gone. Every request on it has had its answer.
     func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime)
 }
 
 /// One HTTP/2 connection to APNs, on the thread of its lane.
 ///
-/// Frames leave in TLS records of up to 16 KiB, and all records of a turn in one write.
+/// Frames leave in TLS records of up to 16 KiB. All records of a turn leave in one write.
 final class APNSConnection: ReadinessHandler {
     /// What a connection is told at its start.
     struct Settings {
@@ -41,26 +41,26 @@ final class APNSConnection: ReadinessHandler {
 
     /// Plaintext of one TLS record.
     private static let recordSize = 16_384
-    /// Plaintext encrypted before the socket is asked again; what the socket does not take stays in memory.
+    /// Plaintext that is encrypted before the socket is asked again. What the socket does not take stays in memory.
     private static let burstSize = 262_144
-    /// Reads per event; what is left is reported again in the next turn, after the other sockets.
+    /// Reads per event. The rest is reported again in the next turn, after the other sockets.
     private static let readLimit = 8
-    /// Reads from a server that is gone: more than the system keeps of what it had sent.
+    /// Reads from a server that is gone. More than the system can still hold of what the server sent.
     private static let leftoverLimit = 1_024
 
-    /// Who is at the other end.
+    /// The address of the server.
     let address: SocketAddress
     /// When it was adopted.
     let openedAt: MonotonicTime
     /// Decides what it admits.
     private(set) var machine: APNSConnectionStateMachine
-    /// Who we are on it, for as long as it lives.
+    /// The credential of this connection, for as long as it lives.
     let credential: APNSCredential
-    /// The provider token it uses, nil with a certificate.
+    /// The provider token it uses; nil with a certificate.
     private(set) var token: ProviderToken?
-    /// Whether its pool counts on it; the pool's own note.
+    /// Whether its pool counts it. The pool sets this.
     var isCounted = true
-    /// Whether its pool knows that it has answered; the pool's own note.
+    /// Whether its pool knows that it has answered. The pool sets this.
     var isProved = false
 
     private let settings: Settings
@@ -77,23 +77,24 @@ final class APNSConnection: ReadinessHandler {
     private var pingSentAt: MonotonicTime?
     /// The shortest time a PING took; nil before the first answer.
     private(set) var roundTrip: Duration?
-    /// The most that the connection's flow-control window was seen to hold, in bytes (RFC 9113, section 6.9.2).
+    /// The largest flow-control window that was seen on the connection, in bytes (RFC 9113, section 6.9.2).
     private(set) var windowSize = 65_535
-    /// Whether it was given up because nothing was heard of the server.
+    /// Whether it was given up because the server fell silent or took no requests.
     private(set) var fellSilent = false
-    /// Since when the socket takes nothing, nil while it does.
+    /// Since when the socket takes nothing; nil while it does.
     private var blockedSince: MonotonicTime?
-    /// Since when it takes no request, as far as was seen; nil while it does.
+    /// Since when it has been seen to take no request; nil while it does.
     private var uselessSince: MonotonicTime?
     private var isClosed = false
-    /// What GOAWAY said, as the reason of the end.
+    /// What GOAWAY said, as the reason for the end.
     private var farewell: APNSClientError?
-    /// Whether the server said GOAWAY.
+    /// Whether the server sent GOAWAY.
     var isSentAway: Bool { farewell != nil }
 
-    /// Takes over an established connection and says hello on it.
+    /// Takes over an established connection and sends the first frames on it.
     ///
-    /// `isProof` keeps a connection to one request until its credential was accepted, with a certificate too.
+    /// With `isProof`, the connection takes one request at a time until its credential was accepted, even with a
+    /// certificate.
     ///
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
@@ -130,19 +131,19 @@ final class APNSConnection: ReadinessHandler {
         }
     }
 
-    /// Whether requests may be submitted and SETTINGS have arrived.
+    /// Whether SETTINGS have arrived and requests may be submitted.
     var isUsable: Bool { machine.isAdmitting && machine.phase != .settling }
 
     /// How far our clock is ahead of the server's, in seconds.
     var clockSkew: Int64? { table.clockSkew }
 
-    /// Why it is going away, where it is.
+    /// Why it is going away; nil if it is not.
     var reasonOfEnd: APNSClientError? { farewell }
 
-    /// Whether its address is to be avoided for a while.
+    /// Whether its address should be avoided for a while.
     var isSuspect: Bool { fellSilent || machine.retirement?.isSuspicious == true }
 
-    /// What keeps it from taking a request of the usual length; nil for one that takes no requests at all.
+    /// The limit that keeps it from taking a request of the usual length; nil if it takes no requests at all.
     func limit(usualBytes: Int) -> APNSPoolLimit? {
         guard machine.isAdmitting else { return nil }
         guard machine.phase == .open, !machine.isThrottled else { return .server }
@@ -150,14 +151,14 @@ final class APNSConnection: ReadinessHandler {
         return capacity(usualBytes: usualBytes) == 0 ? .window : .nothing
     }
 
-    /// How many requests of the usual length it takes at once when none is open.
+    /// How many requests of the usual length it takes at once, if none is open.
     func concurrency(usualBytes: Int) -> Int {
         max(1, min(machine.streamLimit, windowSize / max(1, usualBytes)))
     }
 
     /// Whether a payload of this length may be submitted now.
     func admits(bytes: Int) -> Bool {
-        // The window is asked for only where a stream is free.
+        // Asks for the window only if a stream is free.
         machine.freeStreams > 0 && machine.admits(bytes: bytes, window: http2.unclaimedWindow)
     }
 
@@ -167,9 +168,9 @@ final class APNSConnection: ReadinessHandler {
         return machine.capacity(window: http2.unclaimedWindow, usualBytes: usualBytes)
     }
 
-    /// Submits a request; it leaves with the next flush.
+    /// Submits a request. It leaves with the next flush.
     ///
-    /// - Returns: when its time runs out; nil when HTTP/2 takes no more requests.
+    /// - Returns: When its time runs out; nil if HTTP/2 takes no more requests.
     func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> MonotonicTime? {
         table.now = now
         let due = now + settings.requestTimeout
@@ -190,21 +191,21 @@ final class APNSConnection: ReadinessHandler {
     /// Changes the provider token from the next request on.
     ///
     /// - Parameters:
-    ///   - token: the new token.
-    ///   - due: when it is to be changed again.
+    ///   - token: The new token.
+    ///   - due: When it is to be changed again.
     func use(_ token: ProviderToken, until due: MonotonicTime) {
         self.token = token
         tokenDue = due
     }
 
-    /// Whether the provider token is to be looked at before the next request: APNs counts the time between changes from
-    /// when it first sees a token, so that one is taken no earlier than it is used.
+    /// Whether to look at the provider token before the next request. APNs counts the time between changes from the
+    /// first use of a token, so a token is taken only when it is used.
     func needsToken(now: MonotonicTime) -> Bool { now >= tokenDue }
 
     /// Asks for a replacement, and finishes once that is open.
     func requestReplacement() { machine.requestReplacement() }
 
-    /// Takes no more requests; closes once the open ones have ended.
+    /// Takes no more requests, and closes once the open ones have ended.
     func retire() { machine.retire(.requested) }
 
     /// Another connection is usable.
@@ -214,7 +215,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// When `tick(now:)` has something to do.
     var nextDue: MonotonicTime {
-        // One that was retired while it had nothing to do is closed by the next tick.
+        // A connection that was retired without open requests is closed by the next tick.
         if machine.isDrained { return lastHeard }
         var due = table.nextDue ?? .distantFuture
         if let pingSentAt {
@@ -226,7 +227,7 @@ final class APNSConnection: ReadinessHandler {
         return due
     }
 
-    /// Does what time demands: resets silent streams, sends a PING after long silence, gives up a dead connection.
+    /// Does what is due: resets silent streams, sends a PING after a long silence, gives up a dead connection.
     func tick(now: MonotonicTime) {
         guard !isClosed else { return }
         table.now = now
@@ -249,10 +250,10 @@ final class APNSConnection: ReadinessHandler {
             return end(APNSClientError(.timedOut, "\(address) reads nothing any more"), now: now)
         }
         let isIdle = now >= lastHeard + settings.pingInterval
-        // A silent stream raises the question whether the whole connection is dead.
+        // A silent stream may mean that the whole connection is dead.
         if isIdle || resets > 0 { ping(now: now) }
         flush(now: now)
-        // A connection with nothing to send may be drained as well.
+        // A connection with nothing to send may be drained, too.
         settle(now: now)
     }
 
@@ -261,7 +262,7 @@ final class APNSConnection: ReadinessHandler {
         uselessSince = machine.isUseless ? uselessSince ?? now : nil
     }
 
-    /// Asks whether the server is there, and how far away.
+    /// Sends a PING, to learn whether the server is there and how far away it is.
     private func ping(now: MonotonicTime) {
         guard pingSentAt == nil else { return }
         pingSentAt = now
@@ -285,7 +286,7 @@ final class APNSConnection: ReadinessHandler {
         owner.connectionProgressed(self, now: now)
     }
 
-    /// Sends what HTTP/2 has to send, as far as the socket takes it.
+    /// Sends what HTTP/2 has to send, as much as the socket takes.
     func flush(now: MonotonicTime) {
         guard !isClosed, blockedSince == nil, http2.wantsToSend || tls.pendingCiphertext > 0 else { return }
         table.now = now
@@ -297,7 +298,7 @@ final class APNSConnection: ReadinessHandler {
         settle(now: now)
     }
 
-    /// Writes; where the server is gone, takes what it had sent before: those answers would count as never given.
+    /// Writes. If the server is gone, reads what it sent before, because those answers would be lost otherwise.
     private func send(now: MonotonicTime) throws {
         do {
             try write(now: now)
@@ -309,8 +310,8 @@ final class APNSConnection: ReadinessHandler {
 
     /// Reads what is there.
     ///
-    /// - Parameter limit: How many buffers full of it, so that others get their turn.
-    /// - Returns: false when the peer will send no more.
+    /// - Parameter limit: How many times the buffer is filled at most, so that others get their turn.
+    /// - Returns: False when the peer will send no more.
     private func read(now: MonotonicTime, atMost limit: Int = readLimit) throws -> Bool {
         var ciphertext: [UInt8] = []
         swap(&ciphertext, &buffers.ciphertext)
@@ -330,7 +331,7 @@ final class APNSConnection: ReadinessHandler {
         return true
     }
 
-    /// Hands on what TLS can decrypt.
+    /// Decrypts what has arrived, and hands it to HTTP/2.
     private func decrypt() throws -> Bool {
         var plaintext: [UInt8] = []
         swap(&plaintext, &buffers.incoming)
@@ -354,7 +355,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// Turns frames into TLS records.
     ///
-    /// - Returns: false when HTTP/2 had nothing to send after all.
+    /// - Returns: False when HTTP/2 had nothing to send after all.
     private func encrypt() throws -> Bool {
         var plaintext: [UInt8] = []
         swap(&plaintext, &buffers.outgoing)
@@ -396,14 +397,14 @@ final class APNSConnection: ReadinessHandler {
     /// Closes at once; open requests get their answers.
     ///
     /// - Parameters:
-    ///   - error: why; nil for an orderly end.
-    ///   - now: the time.
+    ///   - error: Why; nil for an orderly end.
+    ///   - now: The time.
     func end(_ error: APNSClientError?, now: MonotonicTime) {
         guard !isClosed else { return }
         isClosed = true
         table.now = now
         if error == nil || farewell != nil {
-            // Courtesy: the peer learns that this is no accident. Whether it arrives is not our concern.
+            // Tells the peer that this is no accident. It does not matter whether that arrives.
             http2.goAway(.noError)
             try? write(now: now)
             tls.closeNotify()
@@ -415,7 +416,7 @@ final class APNSConnection: ReadinessHandler {
         owner.connectionEnded(self, error, now: now)
     }
 
-    /// Forgets the connection without a word to anybody: its pool is being let go.
+    /// Forgets the connection without telling anybody, because its pool is going away.
     func abandon() {
         guard !isClosed else { return }
         isClosed = true
@@ -449,7 +450,7 @@ extension APNSConnection: StreamTableOwner {
     }
 
     func settingsReceived() {
-        // The first round trip is measured at once: the size of the pool depends on it.
+        // The first round trip is measured at once, because the size of the pool depends on it.
         if machine.phase == .settling { ping(now: table.now) }
         machine.settingsReceived(maxConcurrentStreams: http2.remoteMaxConcurrentStreams)
     }
@@ -466,7 +467,7 @@ extension APNSConnection: StreamTableOwner {
     func pingAcknowledged() {
         guard let sentAt = pingSentAt else { return }
         pingSentAt = nil
-        // The shortest counts: the others waited behind something.
+        // The shortest time counts. The others waited behind something.
         let latest = max(.nanoseconds(1), table.now - sentAt)
         roundTrip = min(roundTrip ?? latest, latest)
     }
@@ -477,7 +478,8 @@ enum GoAwayText {
     /// Bytes of debug data that are quoted.
     static let limit = 200
 
-    /// The error code, and the reason where the debug data is JSON with one, as Apple documents, or else its text.
+    /// The error code, and the reason if the debug data is JSON with one, as Apple documents. Otherwise the debug data
+    /// as text.
     static func describe(_ goAway: HTTP2GoAway) -> String {
         guard !goAway.debugData.isEmpty else { return goAway.code.description }
         var data = goAway.debugData

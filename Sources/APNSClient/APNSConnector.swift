@@ -2,15 +2,15 @@ package import EventLoop
 import Glibc
 package import TLS
 
-/// What a pool asks for when it wants another connection.
+/// A pool's request for another connection.
 package struct ConnectRequest: Hashable, Sendable {
     /// The request's number within its pool.
     package let id: Int
-    /// Addresses to be used only where there are no others: those in use and those that kept silent.
+    /// Addresses to use only if there are no others: those in use and those that kept silent.
     package let avoiding: Set<SocketAddress>
     /// How long the attempt may take in all.
     package let timeout: Duration
-    /// Who we are on the connection; nil for nobody in particular.
+    /// The credential for the connection; nil for none.
     package let credential: APNSCredential?
 
     /// A request from its parts.
@@ -28,16 +28,17 @@ package struct ConnectRequest: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, nothing was requested.
+/// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, and nothing was
+/// requested.
 ///
-/// Belongs to one thread at a time: the helper thread that made it, then the lane that adopts it.
-// The sender keeps no reference; the mailbox that carries it to the lane orders the accesses.
+/// Belongs to one thread at a time: first to the helper thread that made it, then to the lane that adopts it.
+// The sender keeps no reference, and the mailbox that carries it to the lane orders the accesses.
 package final class EstablishedConnection: @unchecked Sendable {
-    /// The socket; closed with this object unless it was taken.
+    /// The socket. It is closed with this object unless it was taken.
     let fileDescriptor: Int32
     /// The TLS session, its handshake done.
     let session: TLSSession
-    /// Who is at the other end.
+    /// The address of the server.
     package let address: SocketAddress
     private var isTaken = false
 
@@ -62,15 +63,15 @@ package final class EstablishedConnection: @unchecked Sendable {
     }
 }
 
-/// Opens connections to one APNs; its calls block, so they belong on helper threads.
+/// Opens connections to one APNs. The calls block, so they belong on helper threads.
 package final class APNSConnector: Sendable {
-    /// How long one of several addresses is tried at most.
+    /// The longest try of one of several addresses.
     private static let addressTimeout = Duration.seconds(10)
     /// How long APNs may leave written bytes unacknowledged before the system gives the connection up, in
     /// milliseconds.
     private static let userTimeout = 30_000
 
-    /// What TLS says when the server is not who it should be.
+    /// The TLS errors of a server that is not the right one.
     private static let verificationFailures: Set<TLSError.Code> = [
         .certificateUntrusted, .certificateExpired, .hostNameMismatch,
     ]
@@ -80,21 +81,21 @@ package final class APNSConnector: Sendable {
     private let trust: TLSContext
     private let limiter: ConnectRateLimiter
     private let requiresALPN: Bool
-    /// Looks a host up; another one only in tests.
+    /// Looks a host up. Tests use another one.
     private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     /// What connections go through; nil for a direct way.
     package let proxy: HTTPProxy?
-    /// After how long `result(of:)` should be forgotten: a look-up may hang for ever.
+    /// After how long a `result(of:)` is no longer waited for, because a look-up may hang for ever.
     package let patience: @Sendable (ConnectRequest) -> Duration
 
     /// A connector.
     ///
     /// - Parameters:
-    ///   - endpoint: where to.
-    ///   - trust: a client context that offers `h2`, for requests without a credential.
-    ///   - limiter: shared by the whole process.
-    ///   - requiresALPN: false to speak HTTP/2 also to servers that choose no protocol (prior knowledge).
-    ///   - proxy: what connections go through; nil for a direct way. The server is verified either way.
+    ///   - endpoint: Where to.
+    ///   - trust: A client context that offers `h2`, for requests without a credential.
+    ///   - limiter: The limiter of the whole process.
+    ///   - requiresALPN: False to speak HTTP/2 even to servers that choose no protocol (prior knowledge).
+    ///   - proxy: What connections go through; nil for a direct way. The server is verified either way.
     package convenience init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil
@@ -104,7 +105,7 @@ package final class APNSConnector: Sendable {
             resolve: Resolver.addresses)
     }
 
-    /// A connector that looks hosts up in its own way, for as long as is said; for tests.
+    /// A connector with a look-up and a patience of its own; for tests.
     package init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil,
@@ -120,19 +121,19 @@ package final class APNSConnector: Sendable {
         self.proxy = proxy
     }
 
-    /// Lets a connect wait for the pace, before `result(of:)` or `connect`, which do not: where hundreds of routes connect,
-    /// none of them needs a thread to wait on, and no name is looked up before the connect is due.
+    /// Lets a connect wait for the pace. `result(of:)` and `connect` do not wait. So hundreds of routes that connect
+    /// need no threads to wait on, and no name is looked up before its connect is due.
     ///
-    /// - Parameter urgency: how much it is needed.
-    /// - Returns: its place in the line.
+    /// - Parameter urgency: How much it is needed.
+    /// - Returns: Its place in the line.
     package func enterLine(_ urgency: ConnectUrgency) -> ConnectPlace {
         limiter.enter(host: endpoint.host, urgency)
     }
 
     /// Opens the connection a pool asked for.
     ///
-    /// - Parameter request: what was asked for.
-    /// - Returns: the connection, or why it is missing.
+    /// - Parameter request: The pool's request.
+    /// - Returns: The connection, or why it could not be made.
     package func result(of request: ConnectRequest) -> Result<EstablishedConnection, APNSClientError> {
         do throws(APNSClientError) {
             return .success(
@@ -142,15 +143,15 @@ package final class APNSConnector: Sendable {
         }
     }
 
-    /// Looks the host up afresh and tries its addresses in random order, those to be avoided last. Behind a proxy the
-    /// addresses are the proxy's, which looks the host up itself.
+    /// Looks the host up afresh, and tries its addresses in random order, those to avoid last. With a proxy, the
+    /// addresses are the proxy's, and the proxy looks the host up.
     ///
     /// - Parameters:
-    ///   - avoiding: addresses to be used only where there are no others.
-    ///   - timeout: how long this may take in all, without the lookup.
-    ///   - credential: who we are; nil for nobody in particular.
-    /// - Returns: a connection that is ready for HTTP/2.
-    /// - Throws: `APNSClientError`, the one of the address tried last, if none of the others needs mending.
+    ///   - avoiding: Addresses to use only if there are no others.
+    ///   - timeout: How long this may take in all, without the lookup.
+    ///   - credential: The credential for the connection; nil for none.
+    /// - Returns: A connection that is ready for HTTP/2.
+    /// - Throws: `APNSClientError` of the last address whose error needs mending, or else of the address tried last.
     package func connect(
         avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {
@@ -164,14 +165,14 @@ package final class APNSConnector: Sendable {
                     address, context: credential?.context ?? trust,
                     deadline: .now().adding(min(left, Self.addressTimeout)))
             } catch {
-                // A host with a dead address beside the one with the wrong certificate is reported for the latter.
+                // An error that needs mending, such as a wrong certificate, is not hidden by a dead address.
                 if failure.isRetriable || !error.isRetriable { failure = error }
             }
         }
         throw failure
     }
 
-    /// The order in which addresses are tried: shuffled, those to be avoided last.
+    /// The order in which addresses are tried: shuffled, those to avoid last.
     static func order(_ addresses: [SocketAddress], avoiding: Set<SocketAddress>) -> [SocketAddress] {
         let shuffled = addresses.shuffled()
         return shuffled.filter { !avoiding.contains($0) } + shuffled.filter { avoiding.contains($0) }
@@ -226,7 +227,7 @@ package final class APNSConnector: Sendable {
                 do throws(TLSError) {
                     isDone = try session.handshake()
                 } catch {
-                    // The alert tells the server why; whether it arrives matters to nobody here.
+                    // The alert tells the server why. It does not matter whether it arrives.
                     try? send(session, socket, deadline)
                     throw error
                 }
@@ -272,6 +273,6 @@ package final class APNSConnector: Sendable {
 }
 
 extension MonotonicTime {
-    /// How long it is until then.
+    /// How long it is until this time.
     var left: Duration { self - .now() }
 }

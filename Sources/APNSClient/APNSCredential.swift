@@ -1,35 +1,35 @@
 package import PushModel
 package import TLS
 
-/// One version of what identifies us to APNs: a provider token key, or a client certificate. Safe on any thread.
+/// One version of what identifies us to APNs: a key for provider tokens, or a client certificate. Safe on any thread.
 ///
-/// A pool never mixes versions on one connection: what APNs binds a connection to at its first push stays true.
+/// A pool never mixes versions on one connection, because APNs binds a connection to a credential at its first push.
 package final class APNSCredential: Sendable {
     /// The name in the configuration.
     package let name: String
-    /// The number of the version, from 1; a later one replaces an earlier.
+    /// The number of the version, from 1. A later one replaces an earlier one.
     package let version: Int
     /// What to call it in logs: identifiers and dates, no secret.
     package let label: String
     /// Makes provider tokens; nil for a certificate.
     package let tokens: ProviderTokenSource?
-    /// Opens TLS connections, and shows the certificate where there is one.
+    /// Opens TLS connections, and shows the certificate if there is one.
     package let context: TLSContext
     /// When it can be used, in seconds since 1970; nil for always.
     package let validity: ClosedRange<Int64>?
-    /// The only topic of a certificate, which need not be said in each request; nil where there are several.
+    /// The only topic of a certificate, which requests may leave out; nil if there are several.
     package let onlyTopic: [UInt8]?
 
     /// A version from its parts.
     ///
     /// - Parameters:
-    ///   - name: the name in the configuration.
-    ///   - version: its number, from 1.
-    ///   - label: what to call it in logs; no secret.
-    ///   - context: a client context that offers `h2`, with the certificate as its identity where there is one.
-    ///   - tokens: makes provider tokens; nil for a certificate.
-    ///   - validity: when it can be used, in seconds since 1970; nil for always.
-    ///   - onlyTopic: the only topic of a certificate.
+    ///   - name: The name in the configuration.
+    ///   - version: Its number, from 1.
+    ///   - label: What to call it in logs; no secret.
+    ///   - context: A client context that offers `h2`, with the certificate as its identity if there is one.
+    ///   - tokens: Makes provider tokens; nil for a certificate.
+    ///   - validity: When it can be used, in seconds since 1970; nil for always.
+    ///   - onlyTopic: The only topic of a certificate.
     package init(
         name: String, version: Int = 1, label: String = "", context: TLSContext, tokens: ProviderTokenSource? = nil,
         validity: ClosedRange<Int64>? = nil, onlyTopic: String? = nil
@@ -44,16 +44,16 @@ package final class APNSCredential: Sendable {
     }
 }
 
-/// What became of a pool's credential; told to the lane when it happens.
+/// What became of a pool's credential. The lane is told when it happens.
 package enum CredentialEvent: Sendable, Equatable {
-    /// The new version is used from now on, because its connection works and nothing is there to prove it with.
+    /// The new version is used from now on, because its connection works and there is no push to prove it with.
     case tried(version: Int)
     /// The new version was accepted, and is used from now on.
     case switched(version: Int)
-    /// The new version was refused, and the old one goes on.
+    /// The new version was refused. The old one goes on.
     case candidateRefused(version: Int, reason: String)
-    /// A version that was refused before is used again, because the other one was refused as well, or its time is over.
+    /// A version that was refused before is used again, because the other one was refused, too, or its time is over.
     case retried(version: Int)
-    /// The version in use was refused; every connection that uses it is being closed.
+    /// The version in use was refused. Every connection that uses it is being closed.
     case refused(version: Int, reason: String, concerns: CredentialVerdict.RefusalScope)
 }

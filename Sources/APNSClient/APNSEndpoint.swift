@@ -1,4 +1,4 @@
-/// Where an APNs is: a host and a port, always spoken to over TLS.
+/// Where an APNs is: a host and a port. The connection is always TLS.
 package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// The port of HTTPS; APNs also listens on 2197.
     package static let defaultPort = 443
@@ -11,8 +11,8 @@ package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// An endpoint from its parts.
     ///
     /// - Parameters:
-    ///   - host: a host name, or an IP address without brackets.
-    ///   - port: a TCP port.
+    ///   - host: A host name, or an IP address without brackets.
+    ///   - port: A TCP port.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -20,8 +20,8 @@ package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a URL such as `https://api.push.apple.com` or `https://[::1]:2197/`.
     ///
-    /// - Parameter url: scheme `https`, a host, perhaps a port; nothing else.
-    /// - Returns: the endpoint.
+    /// - Parameter url: Scheme `https`, a host, optionally a port; nothing else.
+    /// - Returns: The endpoint.
     /// - Throws: `APNSClientError` that says what is wrong with the URL.
     package static func parse(_ url: String) throws(APNSClientError) -> APNSEndpoint {
         func refuse(_ why: String) -> APNSClientError {
@@ -31,7 +31,7 @@ package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
         guard url.prefix(scheme.count).lowercased() == scheme else { throw refuse("it must begin with https://") }
         var rest = url.dropFirst(scheme.count)
         if rest.last == "/" { rest.removeLast() }
-        // Nothing of a URL with user information is repeated, for it may hold a password.
+        // A URL with user information is not repeated, because it may hold a password.
         guard !rest.contains("@") else {
             throw APNSClientError(.badAddress, "an address of an APNs takes no user information")
         }
@@ -59,7 +59,7 @@ package struct APNSEndpoint: Hashable, Sendable, CustomStringConvertible {
         return APNSEndpoint(host: String(host), port: number)
     }
 
-    /// The value of `:authority`: the port is left out where it is that of HTTPS (RFC 9110, section 4.2.2).
+    /// The value of `:authority`. The port is left out if it is that of HTTPS (RFC 9110, section 4.2.2).
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == Self.defaultPort ? name : "\(name):\(port)"

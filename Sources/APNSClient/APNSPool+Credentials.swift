@@ -3,30 +3,30 @@ package import PushModel
 
 /// The connection on which a new version of a credential proves itself.
 struct CredentialProof {
-    /// The connect that was asked for it, while it is under way.
+    /// The connect for it, while it is under way.
     var request: Int?
     /// The connection, once it is there.
     var connection: APNSConnection?
-    /// When it may be tried again; nil unless it could not be tried.
+    /// When it may be tried again; nil unless the last try failed.
     var retryAt: MonotonicTime?
 }
 
-// How a pool changes its credential. What to do is decided by `CredentialRotationStateMachine`; here it is carried out.
+// How a pool changes its credential. `CredentialRotationStateMachine` decides what to do, and this extension does it.
 extension APNSPool {
     /// The wait after a new version could not be tried.
     static let proofRetry = Duration.seconds(30)
-    /// The same after APNs said that the provider token changes too often: Apple's limit.
+    /// The wait after APNs said that the provider token changes too often: Apple's limit.
     static let tokenUpdateRetry = Duration.seconds(20 * 60)
 
-    /// Offers a version of the credential that was read just now; older ones than the present are ignored.
+    /// Offers a version of the credential that was just read. Versions older than the present one are ignored.
     ///
-    /// It proves itself on a connection of its own: the first answer that does not refuse it lets all others follow, a
-    /// refusal changes nothing and costs no notification. Where nothing is to be sent it is used once that connection
-    /// works, and the first answer decides whether it stays.
+    /// The version proves itself on a connection of its own. The first answer that does not refuse it lets all other
+    /// connections follow. A refusal changes nothing and costs no notification. If there is nothing to send, the
+    /// version is used once its connection works, and the first answer decides whether it stays.
     ///
     /// - Parameters:
-    ///   - credential: the version.
-    ///   - now: the time.
+    ///   - credential: The version.
+    ///   - now: The time.
     package func offer(_ credential: APNSCredential, now: MonotonicTime) {
         let actions = rotation.offered(credential.version)
         guard !actions.isEmpty else { return }
@@ -35,20 +35,20 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// The version that no answer has proved yet; nil for none.
+    /// The version that no answer has proved yet; nil without one.
     package var provingVersion: Int? { rotation.candidate ?? (rotation.fallback == nil ? nil : rotation.current) }
 
     /// Whether connections use a later version than this one.
     ///
-    /// - Parameter version: the number of a version.
-    /// - Returns: whether a later one is in use.
+    /// - Parameter version: The number of a version.
+    /// - Returns: Whether a later one is in use.
     package func isReplaced(_ version: Int) -> Bool { version < credential.version }
 
-    /// Closes all connections of the credential because its time is over; they finish what they have.
+    /// Closes all connections of the credential, because its time is over. Each finishes its requests first.
     ///
     /// - Parameters:
-    ///   - now: the time.
-    ///   - seconds: the same as seconds since 1970, which certificates count.
+    ///   - now: The time.
+    ///   - seconds: The time in seconds since 1970, by which certificates are judged.
     package func expire(now: MonotonicTime, seconds: Int64) {
         let other = rotation.spare
         let actions = rotation.expired(isSpareTimely: spare?.validity?.contains(seconds) ?? true)
@@ -58,17 +58,18 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// Takes over which version another pool of the same route would ask for in the end, though it was refused.
+    /// Takes over another pool's spare version: one that was refused, and is asked for again in the end. The pools
+    /// belong to one route.
     ///
-    /// - Parameter version: the version; nil for none.
+    /// - Parameter version: The version; nil for none.
     package func keepSpare(_ version: APNSCredential?) {
         spare = version
         rotation.keep(spare: version?.version)
     }
 
-    /// Opens connections again after the credential was refused or its time was over; nothing happens otherwise.
+    /// Opens connections again after the credential was refused or its time was over. Otherwise nothing happens.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     package func retryCredential(now: MonotonicTime) {
         guard rotation.isRefused else { return }
         let before = rotation.current
@@ -78,9 +79,9 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// Learns from an answer what it says about the credential.
+    /// Learns what an answer says about the credential.
     ///
-    /// - Returns: whether the answer says nothing about the notification, which may be sent again at once.
+    /// - Returns: Whether the answer says nothing about the notification, so that it may be sent again at once.
     func judge(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
         let isTried = fallback != nil && connection.credential === credential
         let isCandidate = isTried || connection.credential === candidate
@@ -91,26 +92,25 @@ extension APNSPool {
             let reason = response.reason?.rawValue ?? "status \(response.status)"
             apply(verdict, to: connection.credential, reason: reason, now)
         }
-        // Whatever a version is refused for that is still being tried, or that another one has replaced, the one in use
-        // may do better.
+        // A refusal of a version that is still being tried, or was replaced, says nothing about the version in use.
         guard isCandidate || connection.credential !== credential, verdict.turnsAway else { return false }
         perform(rotation.doubted(connection.credential.version), now: now)
         if rotation.candidate == connection.credential.version {
             let wait = verdict == .tokenChangedTooOften ? Self.tokenUpdateRetry : Self.proofRetry
             proof.retryAt = now + wait
         }
-        // The notification is sent again at once, and must not meet the same connection.
+        // The notification is sent again at once, and must not go to the same connection.
         if connection.machine.isAdmitting { connection.retire() }
         return true
     }
 
-    /// Learns what another pool of the same route heard about a version; the delegate is not told.
+    /// Learns what another pool of the same route heard about a version. The delegate is not told.
     ///
     /// - Parameters:
-    ///   - verdict: what was said.
-    ///   - version: about which version.
-    ///   - now: the time.
-    /// - Returns: whether it changes anything here.
+    ///   - verdict: What APNs said.
+    ///   - version: The version that it said it about.
+    ///   - now: The time.
+    /// - Returns: Whether that changes anything here.
     package func learn(_ verdict: CredentialVerdict, of version: Int, now: MonotonicTime) -> Bool {
         let before = rotation.state
         perform(rotation.judged(version, verdict), now: now)
@@ -169,7 +169,7 @@ extension APNSPool {
             proven.isCounted = true
             machine.joined()
         }
-        // A proof that is still being opened is not waited for: the pool opens its connections itself.
+        // A proof that is still being opened is not waited for. The pool opens its connections itself.
         if let request = proof.request { requests.remove(request) }
         proof = CredentialProof()
         for connection in connections where connection.credential !== credential { connection.retire() }
@@ -180,8 +180,8 @@ extension APNSPool {
         proof = CredentialProof(request: ask(with: candidate, now: now))
     }
 
-    /// Uses a version that has no push to prove it as soon as the server has answered a PING on its connection: that far
-    /// TLS has accepted a certificate, which it may do after the handshake (RFC 8446, section 4.4.2.4).
+    /// Uses a version that has no push to prove it as soon as the server has answered a PING on its connection. Until
+    /// then TLS may still refuse a certificate, because it may do so after the handshake (RFC 8446, section 4.4.2.4).
     func tryProof(now: MonotonicTime) {
         guard let connection = proof.connection, connection.roundTrip != nil, connection.machine.isAdmitting,
             !hasBacklog, openStreams == 0
@@ -191,7 +191,7 @@ extension APNSPool {
         delegate?.pool(self, credential: .tried(version: version))
     }
 
-    /// The connection for the proof was not to be had.
+    /// The connection for the proof could not be had, or was lost.
     func proofLost(now: MonotonicTime) {
         guard let candidate else { return }
         rotation.proofLost(candidate.version)
@@ -201,7 +201,7 @@ extension APNSPool {
 
     /// Tries the proof again when its time has come.
     ///
-    /// - Returns: when that is; nil for never.
+    /// - Returns: When that is; nil for never.
     func advanceProof(now: MonotonicTime) -> MonotonicTime? {
         guard rotation.lacksProof, let due = proof.retryAt else { return nil }
         guard now >= due else { return due }
@@ -209,7 +209,7 @@ extension APNSPool {
         return nil
     }
 
-    /// Closes the connections whose provider token APNs has called expired on another one.
+    /// Closes the connections with a provider token that APNs called expired on another connection.
     func retireTokens(of credential: APNSCredential, upTo generation: Int) {
         for connection in connections where connection.credential === credential {
             if let token = connection.token, token.generation <= generation { connection.retire() }

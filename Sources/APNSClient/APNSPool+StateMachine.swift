@@ -10,20 +10,20 @@ package enum APNSConnectionCount: Sendable, Equatable {
 
 /// Decides how many connections a pool has and when it asks for one. Pure: times and randomness come in.
 ///
-/// Apple wants few connections that live long, opened one after the other; a replacement is opened before the old one
-/// is drained; failures are followed by waits that grow to 30 seconds, drawn at random (full jitter).
+/// Apple wants few connections that live long, opened one after the other. A replacement is opened before the old
+/// connection is drained. After failures the waits grow to 30 seconds, drawn at random (full jitter).
 ///
-/// An automatic pool grows while work waits and all its connections stay full, be it of streams or of bytes: at a
-/// distance the window holds a connection back long before its streams do. Full windows are a reason only where about as
-/// much goes through them as their round trips allow, for more connections do not make a slow server faster. What is
-/// not needed for a long time is given up again.
+/// An automatic pool grows while work waits and all its connections stay full, either of streams or of bytes. Over a
+/// long distance, the window holds a connection back long before its streams do. Full windows are a reason to grow only
+/// if about as much goes through them as their round trips allow, because more connections do not make a slow server
+/// faster. A connection that is not needed for a long time is given up.
 struct APNSPoolStateMachine: Sendable {
-    /// How long it waits for what.
+    /// The times that decide.
     struct Timing: Sendable {
         /// The least time between two connects while nothing failed.
         var openInterval = Duration.milliseconds(500)
-        /// How long all connections must be full before another is opened; four round trips where that is longer, which
-        /// is what opening one takes.
+        /// How long all connections must be full before another is opened. Four round trips if that is longer, because
+        /// opening one takes that long.
         var growthDelay = Duration.milliseconds(200)
         /// How long a connection must not have been needed before an automatic pool gives it up.
         var quietDelay = Duration.seconds(600)
@@ -31,7 +31,7 @@ struct APNSPoolStateMachine: Sendable {
         var firstBackoff = Duration.milliseconds(200)
         /// The longest wait.
         var longestBackoff = Duration.seconds(30)
-        /// How long a connection that answered nothing must have lived not to count as a failure.
+        /// A connection that ended without an answer counts as a failure if it lived for less time than this.
         var probation = Duration.seconds(60)
     }
 
@@ -43,7 +43,7 @@ struct APNSPoolStateMachine: Sendable {
     private(set) var connecting = 0
     /// Failures since the last connection that answered something.
     private(set) var failures = 0
-    /// How many connections there shall be.
+    /// How many connections there should be.
     private(set) var wanted: Int
     /// Whether nothing is opened any more.
     private(set) var isStopped = false
@@ -51,13 +51,13 @@ struct APNSPoolStateMachine: Sendable {
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore = MonotonicTime(nanoseconds: 0)
-    /// What keeps requests from being submitted, as far as is known at the end of a turn.
+    /// The limit that kept requests from being submitted at the end of the last turn.
     private(set) var limit = APNSPoolLimit.nothing
-    /// Since when all connections are full without a pause, and what had been submitted by then.
+    /// Since when all connections have been full without a pause, and how much had been submitted by then.
     private var full: (since: MonotonicTime, submittedBytes: UInt64)?
-    /// Whether APNs was found to read more slowly than the windows allow; holds until there is room again.
+    /// Whether APNs was found to read more slowly than the windows allow. Holds until there is room again.
     private var isServerSlow = false
-    /// When `turned(_:now:)` may give a connection up only because time passed; nil while all are needed.
+    /// When time alone lets `turned(_:now:)` give a connection up; nil while all are needed.
     private(set) var surplusDue: MonotonicTime?
 
     /// A pool without connections.
@@ -73,7 +73,7 @@ struct APNSPoolStateMachine: Sendable {
         }
     }
 
-    /// When `wantsConnect` may say yes only because time passed; nil when something else must happen first.
+    /// When time alone lets `wantsConnect` say yes; nil if something else must happen first.
     var nextDue: MonotonicTime? { isMissing && connecting == 0 ? notBefore : nil }
 
     /// How many live connections are to be given up.
@@ -81,9 +81,9 @@ struct APNSPoolStateMachine: Sendable {
 
     private var isMissing: Bool { !isStopped && !isSuspended && live + connecting < wanted }
 
-    /// Whether a connect shall begin now; if so, it has begun.
+    /// Whether a connect should begin now. If so, it has begun.
     ///
-    /// One after the other: only a connect that is over has an address that the next one can avoid.
+    /// Connects go one after the other, because the next one can avoid only the addresses of connects that are over.
     mutating func wantsConnect(now: MonotonicTime) -> Bool {
         guard isMissing, connecting == 0, now >= notBefore else { return false }
         connecting += 1
@@ -97,10 +97,10 @@ struct APNSPoolStateMachine: Sendable {
         live += 1
     }
 
-    /// A connect succeeded or failed that nobody wants any more.
+    /// A connect that nobody wants any more is over.
     mutating func connectAbandoned() { connecting -= 1 }
 
-    /// A connection that was opened beside the others is one of them now.
+    /// A connection that was opened beside the others is now one of them.
     mutating func joined() { live += 1 }
 
     /// A connect failed.
@@ -109,29 +109,29 @@ struct APNSPoolStateMachine: Sendable {
         backOff(now: now, random: &random)
     }
 
-    /// A connection answered its first request: whatever failed before is over.
+    /// A connection answered its first request. Earlier failures are over.
     mutating func proved() { failures = 0 }
 
     /// A live connection takes no more requests, wants a replacement, or is gone.
     ///
     /// - Parameters:
-    ///   - wasUseful: whether it answered anything.
-    ///   - age: how long it lived.
-    ///   - now: the time.
-    ///   - random: for the wait.
+    ///   - wasUseful: Whether it answered anything.
+    ///   - age: How long it lived.
+    ///   - now: The time.
+    ///   - random: For the wait.
     mutating func lost(
         wasUseful: Bool, age: Duration, now: MonotonicTime, random: inout some RandomNumberGenerator
     ) {
         live -= 1
-        // One that came and went without an answer must not be replaced at full speed.
+        // A connection that ended soon and without an answer must not be replaced at full speed.
         if !wasUseful, age < timing.probation { backOff(now: now, random: &random) }
     }
 
     /// The end of a turn.
     ///
     /// - Parameters:
-    ///   - load: how busy the connections are.
-    ///   - now: the time.
+    ///   - load: How busy the connections are.
+    ///   - now: The time.
     mutating func turned(_ load: APNSPoolLoad, now: MonotonicTime) {
         watchSurplus(load, now: now)
         guard load.hasBacklog, load.limit == .streams || load.limit == .window else {
@@ -145,7 +145,7 @@ struct APNSPoolStateMachine: Sendable {
             full = (now, load.submittedBytes)
             return
         }
-        // Sums, because a product takes longer, and this runs in every turn of a full pool.
+        // Sums are faster than a product, and this runs in every turn of a full pool.
         let twoTrips = load.roundTrip + load.roundTrip
         guard now >= began.since + max(timing.growthDelay, twoTrips + twoTrips) else { return }
         isServerSlow = load.limit == .window && !fillsWindows(load, since: began, now: now)
@@ -161,8 +161,8 @@ struct APNSPoolStateMachine: Sendable {
         full = nil
     }
 
-    /// Whether at least a quarter of what windows and round trips allow was used. A peer may open its window only when
-    /// half of it is used, which halves what goes through, and the shortest round trip is shorter than most.
+    /// Whether at least a quarter was used of what windows and round trips allow. A peer may open its window only when
+    /// half of it is used, which halves the throughput, and the shortest round trip is shorter than most.
     private func fillsWindows(
         _ load: APNSPoolLoad, since began: (since: MonotonicTime, submittedBytes: UInt64), now: MonotonicTime
     ) -> Bool {
@@ -171,7 +171,7 @@ struct APNSPoolStateMachine: Sendable {
         return Double(load.submittedBytes - began.submittedBytes) * 4 >= ceiling * nanoseconds
     }
 
-    /// Gives one connection up when fewer would have done for a long time.
+    /// Gives one connection up if fewer would have been enough for a long time.
     private mutating func watchSurplus(_ load: APNSPoolLoad, now: MonotonicTime) {
         let isFull = load.hasBacklog && load.limit != .nothing
         guard case .automatic = count, wanted > 1, live >= wanted, !isFull, load.neededConnections < wanted else {

@@ -1,19 +1,19 @@
 internal import EventLoop
 
-// Which provider token a connection uses, and when it gets another.
+// Decides which provider token a connection uses, and when it gets another.
 extension APNSPool {
-    /// How soon a provider token is asked for again when a new one could not be had.
+    /// After how long a provider token is asked for again, if a new one could not be had.
     private static let tokenRetry = Duration.seconds(60)
 
     /// The time of day in seconds since 1970, by which tokens are dated.
     static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
 
-    /// When a connection that has a token is to change it.
+    /// When a connection that has a token should change it.
     func tokenDue(_ token: ProviderToken, now: MonotonicTime) -> MonotonicTime {
         now + ProviderTokenChange.delay(of: token, wallSeconds: Self.wallSeconds, random: &random)
     }
 
-    /// Gives a connection the newest token with its first request, and once its own is old enough.
+    /// Gives a connection the newest token with its first request, and again once its own is old enough.
     func changeToken(of connection: APNSConnection, now: MonotonicTime) {
         let held = connection.token
         do throws(APNSClientError) {
@@ -25,10 +25,10 @@ extension APNSPool {
         }
     }
 
-    /// Gets a new token made, once however many answers call the old one expired; new connections take it.
+    /// Has a new token made, once for all answers that call the old one expired. New connections take it.
     func replaceToken(of connection: APNSConnection) {
         guard let tokens = connection.credential.tokens, let refused = connection.token else { return }
-        // Where signing fails the next connection fails in `adopt`, and says so.
+        // If signing fails, the next connection fails in `adopt` and says so.
         let token = try? tokens.refresh(after: refused.generation, wallSeconds: Self.wallSeconds)
         guard let token, token.generation > refused.generation else { return }
         retireTokens(of: connection.credential, upTo: refused.generation)

@@ -1,27 +1,27 @@
 package import EventLoop
 package import PushModel
 
-/// The connections to APNs of one route on one lane; used on the lane's thread only.
+/// The connections to APNs of one route on one lane. Used on the lane's thread only.
 ///
-/// A pool is made when its route needs connections: it opens the first in the first turn of the loop, without waiting for
-/// requests, and keeps them up without any.
+/// A pool is made when its route needs connections. It opens the first one in the first turn of the loop, without
+/// waiting for requests, and keeps the connections up even without any.
 package final class APNSPool {
-    /// How long an address that kept silent or failed again and again is avoided.
+    /// How long an address is avoided that kept silent or failed again and again.
     private static let silentAddressMemory = Duration.seconds(600)
 
-    /// Whether APNs can be reached: nil until the first connection is ready or could not be had, false once connections
-    /// are gone and could not be replaced. A planned replacement does not show.
+    /// Whether APNs can be reached. Nil until the first connection is ready or could not be had. False once the
+    /// connections are gone and could not be replaced. A planned replacement does not show.
     package internal(set) var isConnected: Bool?
 
-    /// The credential of all connections but the one that proves a newer version.
+    /// The credential of all connections, except for the one that proves a newer version.
     package internal(set) var credential: APNSCredential
     /// Decides how the credential changes.
     var rotation: CredentialRotationStateMachine
     /// The version that is being proved.
     var candidate: APNSCredential?
-    /// The version before the one in use, while that is not proved.
+    /// The version before the one in use, while the one in use is not proved.
     var fallback: APNSCredential?
-    /// Another version that was refused, since there is no better one.
+    /// Another version that was refused. It is kept because there is no better one.
     package internal(set) var spare: APNSCredential?
     /// How far the proof has come.
     var proof = CredentialProof()
@@ -34,24 +34,25 @@ package final class APNSPool {
     var machine: APNSPoolStateMachine
     /// Randomness for waits and the moments of token changes.
     var random = SystemRandomNumberGenerator()
-    /// Those that take requests, and those that finish theirs.
+    /// All connections: those that take requests, and those that finish theirs.
     private(set) var connections: [APNSConnection] = []
-    /// Gets requests until it is full or the turn ends: requests of one turn share records and writes.
+    /// The connection that gets requests until it is full or the turn ends, because requests of one turn share records
+    /// and writes.
     private var preferred: APNSConnection?
     var requests: Set<Int> = []
     private var lastRequest = 0
     private var silentAddresses: [SocketAddress: MonotonicTime] = [:]
     private var timer: TimerID?
     private var timerDue = MonotonicTime.distantFuture
-    /// Whether the lane was told, or saw, that nothing can be submitted.
+    /// Whether the lane knows that nothing can be submitted.
     private var isStarved = true
     /// The `streamLimit` that the lane knows.
     private var toldStreamLimit = 0
-    /// Sixteen times the usual length of a payload, a moving average.
+    /// Sixteen times the usual length of a payload, as a moving average.
     private var usualBytes = 512 * 16
     /// Bytes of payload submitted so far.
     private var submittedBytes: UInt64 = 0
-    /// Whether a payload found no room since the last flush, although one of the usual length might have.
+    /// Whether a payload found no room since the last flush. One of the usual length might have.
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
     private(set) var hasBacklog = false
@@ -65,11 +66,11 @@ package final class APNSPool {
     /// A pool that opens its first connection in the loop's next turn.
     ///
     /// - Parameters:
-    ///   - configuration: how it behaves.
-    ///   - loop: the lane's loop.
-    ///   - endpoint: where its connections go, for the requests' `:authority`.
-    ///   - credential: who we are.
-    ///   - delegate: whom to tell; not retained.
+    ///   - configuration: How it behaves.
+    ///   - loop: The lane's loop.
+    ///   - endpoint: Where its connections go, for the requests' `:authority`.
+    ///   - credential: Who we are.
+    ///   - delegate: Whom to tell; not retained.
     package init(
         configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, credential: APNSCredential,
         delegate: any APNSPoolDelegate
@@ -94,13 +95,13 @@ package final class APNSPool {
 
     deinit {
         if let timer { loop.cancel(timer) }
-        // The loop keeps what it watches: without this, events would find connections without a pool.
+        // The loop keeps what it watches. Without this, events would reach connections without a pool.
         for connection in connections { connection.abandon() }
     }
 
     // MARK: Requests
 
-    /// How many more requests of the usual size may be submitted now, as far as streams and windows allow.
+    /// How many more requests of the usual length streams and windows allow now.
     package var capacity: Int {
         let usual = usualBytes / 16
         return connections.reduce(0) { $0 + $1.capacity(usualBytes: usual) }
@@ -112,14 +113,14 @@ package final class APNSPool {
     /// Requests without an answer yet.
     package var openStreams: Int { connections.reduce(0) { $0 + $1.machine.openStreams } }
 
-    /// Submits one notification of a job; it leaves with the next `flush(now:)`.
+    /// Submits one notification of a job. It leaves with the next `flush(now:)`.
     ///
     /// - Parameters:
-    ///   - job: the job; its buffer is kept until the answer.
-    ///   - index: which of its notifications.
-    ///   - tag: names the request in its answer.
-    ///   - now: the time.
-    /// - Returns: false when no connection can take it now; then there will be no answer.
+    ///   - job: The job. Its buffer is kept until the answer.
+    ///   - index: Which of its notifications.
+    ///   - tag: Names the request in its answer.
+    ///   - now: The time.
+    /// - Returns: False if no connection can take it now. There will be no answer then.
     package func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> Bool {
         let bytes = job.payload.count
         usualBytes += bytes - usualBytes / 16
@@ -130,7 +131,7 @@ package final class APNSPool {
                 submittedBytes &+= UInt64(bytes)
                 return true
             }
-            // HTTP/2 takes no more on this one, which the state machine knows from now on.
+            // HTTP/2 takes no more on this connection. Its state machine knows that now.
             preferred = nil
         }
         isStarved = true
@@ -149,14 +150,14 @@ package final class APNSPool {
         return preferred
     }
 
-    /// Sends everything submitted: the end of the lane's turn.
+    /// Sends everything that was submitted, at the end of the lane's turn.
     ///
     /// - Parameters:
-    ///   - now: the time.
-    ///   - hasBacklog: whether something waits that would have been submitted, had there been room.
+    ///   - now: The time.
+    ///   - hasBacklog: Whether something waits that would have been submitted if there had been room.
     package func flush(now: MonotonicTime, hasBacklog: Bool = true) {
         preferred = nil
-        // By position: a connection that breaks while it is flushed leaves the array.
+        // By position, because a connection that breaks while it is flushed leaves the array.
         var index = 0
         while index < connections.count {
             let connection = connections[index]
@@ -182,7 +183,7 @@ package final class APNSPool {
         }
     }
 
-    /// The connection with the fewest requests, the youngest of several.
+    /// The connection with the fewest requests, and of several the youngest.
     private var leastNeeded: APNSConnection? {
         connections.filter { $0.isCounted && $0.machine.isAdmitting }.min { one, other in
             let (left, right) = (one.machine.openStreams, other.machine.openStreams)
@@ -219,9 +220,9 @@ package final class APNSPool {
     /// Takes over a connection that was asked for.
     ///
     /// - Parameters:
-    ///   - connection: the connection; closed when the pool wants it no more.
-    ///   - request: what was asked for.
-    ///   - now: the time.
+    ///   - connection: The connection. It is closed if the pool does not want it any more.
+    ///   - request: The request for the connection.
+    ///   - now: The time.
     package func adopt(_ connection: EstablishedConnection, for request: ConnectRequest, now: MonotonicTime) {
         guard requests.contains(request.id), !machine.isStopped else { return }
         let isProof = request.id == proof.request
@@ -249,12 +250,12 @@ package final class APNSPool {
         }
     }
 
-    /// Notes that a connection that was asked for could not be made; another will be asked for after a while.
+    /// Notes that a requested connection could not be made. Another is asked for after a while.
     ///
     /// - Parameters:
-    ///   - error: why.
-    ///   - request: what was asked for.
-    ///   - now: the time.
+    ///   - error: Why.
+    ///   - request: The request for the connection.
+    ///   - now: The time.
     package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
         let isProof = request.id == proof.request
         guard isProof || !requests.contains(request.id) || isWanted(request) else { return abandon(request, now: now) }
@@ -273,8 +274,8 @@ package final class APNSPool {
 
     /// Whether a connection that was asked for is still awaited.
     ///
-    /// - Parameter request: what was asked for.
-    /// - Returns: false once it was adopted, failed or given up.
+    /// - Parameter request: The request for the connection.
+    /// - Returns: False once it was adopted, failed or given up.
     package func awaits(_ request: ConnectRequest) -> Bool { requests.contains(request.id) }
 
     /// Whether a connection that is being opened still has the right credential.
@@ -288,9 +289,9 @@ package final class APNSPool {
         advance(now: now)
     }
 
-    /// Opens new connections with the newest provider token and closes the present ones after that.
+    /// Opens new connections with the newest provider token, and closes the present ones after that.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     package func refreshCredential(now: MonotonicTime) {
         for connection in connections { connection.requestReplacement() }
         advance(now: now)
@@ -298,7 +299,7 @@ package final class APNSPool {
 
     /// Takes no more requests, lets the open ones finish, and closes each connection after its last.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     package func drain(now: MonotonicTime) {
         machine.stop()
         for connection in connections {
@@ -308,7 +309,7 @@ package final class APNSPool {
         advance(now: now)
     }
 
-    /// Closes everything now; open requests are answered before this returns.
+    /// Closes everything now. Open requests are answered before this returns.
     package func close() {
         machine.stop()
         let now = MonotonicTime.now()
@@ -338,12 +339,13 @@ package final class APNSPool {
         return status
     }
 
-    /// What keeps the pool from taking more requests.
+    /// The pool's limit at the end of the last turn: none if any connection has room, else server, then window, then
+    /// streams. A full window counts as the server's if the server reads too slowly.
     package var limit: APNSPoolLimit { machine.limit }
 
     // MARK: Time
 
-    /// Does what is due: looks at its connections' states, asks for connections, and sets the timer.
+    /// Does what is due: looks at the states of its connections, asks for connections, and sets the timer.
     func advance(now: MonotonicTime) {
         tryProof(now: now)
         for connection in connections { review(connection, now: now) }
@@ -361,7 +363,7 @@ package final class APNSPool {
         if due < timerDue { arm(at: due) }
     }
 
-    /// Takes a connection's state over into the pool's.
+    /// Updates the pool's state from a connection's.
     private func review(_ connection: APNSConnection, now: MonotonicTime) {
         let state = connection.machine
         if state.hasAnswered, !connection.isProved {
@@ -393,7 +395,7 @@ package final class APNSPool {
 
     /// Asks for a connection.
     ///
-    /// - Returns: the request's number.
+    /// - Returns: The request's number.
     func ask(with credential: APNSCredential, now: MonotonicTime) -> Int {
         silentAddresses = silentAddresses.filter { $0.value > now }
         lastRequest += 1
@@ -408,7 +410,7 @@ package final class APNSPool {
 
     private func updateConnectivity() {
         let before = isConnected
-        // A server that allows no stream counts as one that cannot be reached.
+        // A server that allows no stream counts as unreachable.
         if connections.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
             isConnected = true
         } else if machine.failures > 0 || machine.isStopped || connections.contains(where: \.isUsable) {
@@ -451,7 +453,7 @@ extension APNSPool: APNSConnectionOwner {
     func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime) { advance(now: now) }
 
     func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime) {
-        // A connection that was draining already can still turn out to be silent.
+        // A draining connection may turn out to be silent, too.
         avoidIfSuspect(connection, now: now)
         if connection.isCounted { uncount(connection, now: now) }
         if connection.isSentAway { goAways += 1 }

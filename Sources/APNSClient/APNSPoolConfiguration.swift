@@ -12,18 +12,19 @@ package struct APNSPoolConfiguration: Sendable {
     package var pingInterval: Duration = .seconds(3_600)
     /// How long a PING may stay unanswered before the connection is given up.
     package var pingTimeout: Duration = .seconds(10)
-    /// How long a connection is kept that takes no request, because SETTINGS do not come or allow no stream. A server may
-    /// hold back for a while; one that is stuck would keep its pool from looking for another until the next PING.
+    /// How long a connection is kept that takes no request, because SETTINGS do not come or allow no stream. A server
+    /// may hold back for a while. One that is stuck would keep its pool from looking for another until the next PING.
     package var patience: Duration = .seconds(30)
-    /// Open streams on one connection at most, whatever the server allows: bounds the memory of the pool.
+    /// Most open streams on one connection, whatever the server allows. Bounds the memory of the pool.
     package var streamsPerConnection = 1_000
-    /// The least time between two connects while nothing fails; Apple wants connections opened one after the other.
+    /// The least time between two connects while nothing fails, because Apple wants connections opened one after the
+    /// other.
     package var openInterval: Duration = .milliseconds(500)
     /// How long all connections must be full before an automatic pool opens another.
     package var growthDelay: Duration = .milliseconds(200)
     /// Whether the only topic of a certificate is left out of requests.
     package var omitsOnlyTopic = false
-    /// How long a connection must not have been needed before an automatic pool closes it.
+    /// How long a connection must have been unneeded before an automatic pool closes it.
     package var quietDelay: Duration = .seconds(600)
     /// The most connections of an automatic pool.
     package static let automaticMaximum = 8
@@ -31,8 +32,8 @@ package struct APNSPoolConfiguration: Sendable {
     /// A configuration with the defaults for everything not named here.
     ///
     /// - Parameters:
-    ///   - requestTimeout: how long a request may stay without an answer.
-    ///   - connections: a fixed number, or nil for one that follows the load up to `automaticMaximum`.
+    ///   - requestTimeout: How long a request may stay without an answer.
+    ///   - connections: A fixed number; nil for a number that follows the load, up to `automaticMaximum`.
     package init(requestTimeout: Duration = .seconds(30), connections: Int? = nil) {
         self.requestTimeout = requestTimeout
         self.connections = connections.map { .fixed($0) } ?? .automatic(maximum: Self.automaticMaximum)
@@ -63,7 +64,7 @@ package struct APNSPoolStatus: Sendable {
     package var failures = 0
     /// Connections opened since the start.
     package var opened = 0
-    /// Connections that ended without our wish since the start.
+    /// Connections that ended since the start although we did not want it.
     package var lost = 0
     /// Connections that the server ended with GOAWAY since the start.
     package var goAways = 0
@@ -73,10 +74,10 @@ package struct APNSPoolStatus: Sendable {
     package var addresses: [SocketAddress] = []
     /// Why the last connection could not be made or was lost; nil once one works again.
     package var lastError: APNSClientError?
-    /// What keeps the pool from taking more requests.
+    /// The limit that keeps the pool from taking more requests.
     package var limit = APNSPoolLimit.nothing
     /// The shortest measured round trip of the slowest connection; zero while none is measured.
     package var roundTrip = Duration.zero
-    /// How far our clock is ahead of the server's, in seconds, where a `date` header told.
+    /// How far our clock is ahead of the server's, in seconds; nil before a `date` header arrived.
     package var clockSkew: Int64?
 }

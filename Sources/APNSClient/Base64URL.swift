@@ -11,7 +11,7 @@ enum Base64URL {
             var word = UInt32(bytes[index]) << 16
             if left > 1 { word |= UInt32(bytes[index + 1]) << 8 }
             if left > 2 { word |= UInt32(bytes[index + 2]) }
-            // One byte needs two characters, two need three.
+            // One byte needs two characters, two bytes need three.
             for place in 0..<min(4, left + 1) {
                 output.append(alphabet.utf8Start[Int(word >> UInt32(18 - place * 6)) & 63])
             }

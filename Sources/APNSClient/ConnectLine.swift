@@ -1,10 +1,10 @@
 import EventLoop
 
-/// How much a connect is needed. Of those that wait for the pace, the most urgent goes first.
+/// How much a connect is needed. Of the connects that wait for the pace, the most urgent goes first.
 package enum ConnectUrgency: Int, Comparable, Sendable {
-    /// Nothing waits for it: it replaces a lost connection, or proves a credential.
+    /// Nothing waits for it. It replaces a lost connection, or proves a credential.
     case idle
-    /// Jobs wait, and connections carry them.
+    /// Jobs wait, and other connections carry them.
     case growing
     /// Jobs wait, and there is no connection for them.
     case stranded
@@ -12,13 +12,13 @@ package enum ConnectUrgency: Int, Comparable, Sendable {
     package static func < (one: ConnectUrgency, other: ConnectUrgency) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// Spaces events out: a steady rate with a burst. Pure; the generic cell rate algorithm, which needs one number.
+/// Spaces events out at a steady rate with a burst (the generic cell rate algorithm, which needs one number). Pure.
 struct ConnectPace: Sendable {
     /// The time between events.
     let interval: Duration
     /// How many events may come at once.
     let burst: Int
-    /// When the next event is due if all keep the pace.
+    /// When the next event is due if all events keep the pace.
     private var due = MonotonicTime(nanoseconds: 0)
 
     /// A pace that has seen no events.
@@ -30,8 +30,8 @@ struct ConnectPace: Sendable {
     /// How long the next event has to wait.
     ///
     /// - Parameters:
-    ///   - now: the time.
-    ///   - ahead: how many other events go before it; those that could have happened by now do not count.
+    ///   - now: The time.
+    ///   - ahead: How many other events go before it. Events that could have happened by now do not count.
     func wait(now: MonotonicTime, ahead: Int = 0) -> Duration {
         let start = due + interval * ahead
         let tolerance = interval * (burst - 1)
@@ -41,15 +41,16 @@ struct ConnectPace: Sendable {
     /// An event happens now.
     mutating func take(now: MonotonicTime) { due = max(due, now) + interval }
 
-    /// Whether the pace has no memory of events any more.
+    /// Whether earlier events no longer matter.
     func isIdle(now: MonotonicTime) -> Bool { due <= now }
 }
 
-/// The paces of a process, and the connects that wait for them: to each host the most urgent goes first, of equal ones the
-/// one that came first. Pure: time comes in.
+/// The paces of a process, and the connects that wait for them. Of those to one host the most urgent goes first, and of
+/// equal ones the one that came first. Pure: time comes in.
 ///
-/// Nobody is called. Each asks again when it was told to, and is told anew how long to wait if others have come before
-/// it. Whoever does not ask in time holds nobody up: the next one goes as soon as the pace has room for both.
+/// The line calls nobody. Each connect asks again when it was told to. If others have come before it, it is told anew
+/// how long to wait. A connect that does not ask in time holds nobody up: the next one goes as soon as the pace has
+/// room for both.
 struct ConnectLine: Sendable {
     private struct Entry {
         let number: Int
@@ -57,22 +58,22 @@ struct ConnectLine: Sendable {
         var urgency: ConnectUrgency
     }
 
-    /// Hosts remembered at most; idle ones are forgotten first. Configuration names a handful.
+    /// Most hosts that are remembered. Idle ones are forgotten first. A configuration names a handful.
     private static let hostLimit = 256
 
     private let fresh: ConnectPace
     private var process: ConnectPace
     private var hosts: [String: ConnectPace] = [:]
-    /// Those who wait, in the order in which they came: at most two for each destination of a route.
+    /// The connects that wait, in the order in which they came: at most two for each destination of a route.
     private var entries: [Entry] = []
     private var lastNumber = 0
 
     /// A line in which nobody waits.
     ///
     /// - Parameters:
-    ///   - host: the pace of each host.
-    ///   - process: the pace of all hosts together; those who wait for another host do not count in it, so that a host
-    ///     with a long line delays no other.
+    ///   - host: The pace of each host.
+    ///   - process: The pace of all hosts together. Connects that wait for another host do not count in it, so that a
+    ///     host with a long line delays no other.
     init(host: ConnectPace, process: ConnectPace) {
         fresh = host
         self.process = process
@@ -80,19 +81,19 @@ struct ConnectLine: Sendable {
 
     /// Puts a connect at the end of the line.
     ///
-    /// - Returns: what names it.
+    /// - Returns: Its number.
     mutating func enter(host: String, _ urgency: ConnectUrgency) -> Int {
         lastNumber += 1
         entries.append(Entry(number: lastNumber, host: host, urgency: urgency))
         return lastNumber
     }
 
-    /// A connect is not wanted any more; nothing happens if it has gone.
+    /// A connect is not wanted any more. Nothing happens if it has left the line.
     mutating func leave(_ number: Int) { entries.removeAll { $0.number == number } }
 
     /// A connect is more urgent than it was.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: Whether that is news.
     mutating func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
         guard let index = entries.firstIndex(where: { $0.number == number }), entries[index].urgency < urgency else {
             return false
@@ -104,9 +105,9 @@ struct ConnectLine: Sendable {
     /// A connect asks whether it may begin.
     ///
     /// - Parameters:
-    ///   - number: what names it.
-    ///   - now: the time.
-    /// - Returns: after how long it is to ask again; zero where it begins, and has left the line.
+    ///   - number: Its number.
+    ///   - now: The time.
+    /// - Returns: After how long it should ask again; zero if it begins now and has left the line.
     mutating func ask(_ number: Int, now: MonotonicTime) -> Duration {
         guard let index = entries.firstIndex(where: { $0.number == number }) else { return .zero }
         let entry = entries[index]

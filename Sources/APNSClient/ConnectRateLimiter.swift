@@ -1,11 +1,11 @@
 package import EventLoop
 import Synchronization
 
-/// Keeps connects rare, for each host and for the whole process: rapid connects look like an attack to APNs, and a bad
-/// network must not turn into a storm of them.
+/// Keeps connects rare, for each host and for the whole process. Rapid connects look like an attack to APNs, and a bad
+/// network must not cause a storm of them.
 package final class ConnectRateLimiter: Sendable {
-    /// Connects of the process in a second, whatever their hosts, once its burst is used up: each is a thread for up to
-    /// 15 seconds.
+    /// Connects of the process in a second, to any host, once its burst is used up. Each is a thread for up to 15
+    /// seconds.
     package static let processRate = 16
     /// Connects of the process that need not wait.
     package static let processBurst = 32
@@ -40,10 +40,10 @@ package final class ConnectRateLimiter: Sendable {
     }
 
     private let line: Mutex<ConnectLine>
-    /// By how much those who wait are spread at most, so that they do not start together.
+    /// The most by which waiting connects are spread, so that they do not start together.
     private let spread: Duration
 
-    /// A limiter that has seen no connects; one per process.
+    /// A limiter that has seen no connects. There is one per process.
     package init(_ limits: Limits = Limits()) {
         spread = limits.hostInterval / 4
         line = Mutex(
@@ -55,9 +55,9 @@ package final class ConnectRateLimiter: Sendable {
     /// Lets a connect wait for the pace.
     ///
     /// - Parameters:
-    ///   - host: whom it goes to.
-    ///   - urgency: how much it is needed.
-    /// - Returns: its place in the line.
+    ///   - host: The host that it goes to.
+    ///   - urgency: How much it is needed.
+    /// - Returns: Its place in the line.
     func enter(host: String, _ urgency: ConnectUrgency) -> ConnectPlace {
         ConnectPlace(limiter: self, number: line.withLock { $0.enter(host: host, urgency) })
     }
@@ -74,7 +74,7 @@ package final class ConnectRateLimiter: Sendable {
     }
 }
 
-/// A connect's place in the line of those that wait for the pace. It is given up with its last reference.
+/// A connect's place in the line of those that wait for the pace. The place is given up with its last reference.
 package final class ConnectPlace: Sendable {
     private let limiter: ConnectRateLimiter
     private let number: Int
@@ -88,13 +88,13 @@ package final class ConnectPlace: Sendable {
 
     /// Asks whether the connect may begin.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: after how long to ask again; zero where it begins now, and its place is used up.
+    /// - Parameter now: The time.
+    /// - Returns: After how long to ask again; zero if it begins now and its place is used up.
     package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
 
     /// The connect has become more urgent.
     ///
-    /// - Parameter urgency: how much it is needed.
-    /// - Returns: whether it was less urgent before, so that it is worth asking again.
+    /// - Parameter urgency: How much it is needed.
+    /// - Returns: Whether it was less urgent before. It should then ask again.
     package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
 }

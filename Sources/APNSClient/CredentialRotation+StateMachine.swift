@@ -1,12 +1,12 @@
 import PushModel
 
-/// Decides how a pool goes from one version of its credential to the next. Pure: what happened goes in, what to do comes
-/// out.
+/// Decides how a pool changes from one version of its credential to the next. Pure: events go in, actions come out.
 ///
-/// A new version proves itself on a connection of its own before the others follow; one that APNs refuses costs no
-/// notification and changes nothing. Where there is no notification to prove it with, it is used as soon as a connection
-/// has got as far as one can without, and the version before comes back if the first answer refuses it: what APNs thinks
-/// of a provider token it tells only in answer to a request, and of a certificate not always sooner.
+/// - A new version proves itself on a connection of its own before the others follow. If APNs refuses it, that costs no
+///   notification and changes nothing.
+/// - If there is no notification to prove it with, the version is used as soon as its connection works. The version
+///   before comes back if the first answer refuses the new one. APNs judges a provider token only in answer to a
+///   request, and a certificate not always sooner.
 ///
 /// Apple: close every connection of a revoked key or certificate, correct it, reopen
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
@@ -15,11 +15,11 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     enum State: Sendable, Equatable {
         /// All connections use this version.
         case settled(Int)
-        /// All connections use the old version; the new one waits for a connection, or for its first answer.
+        /// All connections use the old version. The new one waits for a connection, or for its first answer.
         case proving(old: Int, new: Int)
-        /// All connections use the new version, which no answer has proved yet; a refusal brings the old one back.
+        /// All connections use the new version, which no answer has proved yet. A refusal brings the old one back.
         case trying(old: Int, new: Int)
-        /// APNs refuses this version, or its time is over: there are no connections until somebody asks again.
+        /// APNs refuses this version, or its time is over. There are no connections until somebody asks again.
         case refused(Int)
     }
 
@@ -29,7 +29,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case openProof(Int)
         /// Close the connection of this version.
         case dropProof(Int)
-        /// Use this version for all connections from now on; those of the version before finish what they have.
+        /// Use this version for all connections from now on. Connections of the version before finish what they have.
         case switchTo(Int)
         /// Let every connection of this version finish what it has, and open no other.
         case closeAll(Int)
@@ -37,16 +37,16 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
 
     /// Where the pool stands.
     private(set) var state: State
-    /// Whether the connection that proves the new version must be asked for, once it is missing.
+    /// Whether the connection that proves the new version is missing, so that it must be asked for again.
     private(set) var lacksProof = false
-    /// Another version that APNs refused, to be asked for again once the one in use is refused as well: a refusal may
-    /// have come too early, before all of APNs knew a key, or from a clock that was wrong. Nil for none.
+    /// Another version that APNs refused; nil for none. It is tried again once the one in use is refused as well,
+    /// because the refusal may have come too early, before all of APNs knew a key, or over a wrong clock.
     private(set) var spare: Int?
 
     /// A pool whose connections are to use this version.
     init(version: Int) { state = .settled(version) }
 
-    /// The version that new connections use, but for the one that proves.
+    /// The version that new connections use, except for the one that proves.
     var current: Int {
         switch state {
         case .settled(let version), .proving(let version, _), .trying(_, let version), .refused(let version): version
@@ -62,7 +62,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     /// Whether no connections are wanted.
     var isRefused: Bool { if case .refused = state { true } else { false } }
 
-    /// A version was read from its files. Older ones than those known are no news.
+    /// A version was read from its files. It is ignored if it is not newer than all known ones.
     mutating func offered(_ version: Int) -> [Action] {
         guard version > max(current, candidate ?? 0, spare ?? 0) else { return [] }
         spare = nil
@@ -71,14 +71,14 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             state = .proving(old: old, new: version)
             return ask(version)
         case .trying(let old, _):
-            // What comes back if the newest is refused must be a version that was proved.
+            // The version that comes back if the newest is refused must be one that was proved.
             state = .proving(old: old, new: version)
             return [.switchTo(old)] + ask(version)
         case .proving(let old, let new):
             state = .proving(old: old, new: version)
             return [.dropProof(new)] + ask(version)
         case .refused:
-            // Nothing good can be lost.
+            // There is no good version to lose.
             state = .settled(version)
             return [.switchTo(version)]
         }
@@ -98,7 +98,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             spare = new
             return [.dropProof(new)]
         case (.proving(let old, let new), .refused) where old == version:
-            // The old one is gone: the new one, good or bad, is all there is.
+            // The old version is gone. The new one is all there is, good or bad.
             state = .settled(new)
             return [.closeAll(old), .switchTo(new)]
         case (.trying(_, let new), .accepted) where new == version:
@@ -115,15 +115,15 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         }
     }
 
-    /// The connection that is to prove a version works, and nothing is there to be sent on it.
+    /// The connection that should prove a version works, and there is nothing to send on it.
     mutating func reached(_ version: Int) -> [Action] {
         guard case .proving(let old, let new) = state, new == version else { return [] }
         state = .trying(old: old, new: new)
         return [.switchTo(new)]
     }
 
-    /// APNs turned a request away that was sent with a version in use without proof, and did not say that the
-    /// credential is bad: the old version comes back, and the proof is tried again.
+    /// APNs turned away a request with a version in use that is not proved, and did not say that the credential is bad.
+    /// The old version comes back, and the proof is tried again.
     mutating func doubted(_ version: Int) -> [Action] {
         guard case .trying(let old, let new) = state, new == version else { return [] }
         state = .proving(old: old, new: new)
@@ -131,12 +131,12 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         return [.switchTo(old)]
     }
 
-    /// The connection that was to prove a version could not be opened, or was lost before an answer.
+    /// The connection that should prove a version could not be opened, or was lost before an answer.
     mutating func proofLost(_ version: Int) {
         if candidate == version { lacksProof = true }
     }
 
-    /// Time has passed since `proofLost`: the proof may be tried again.
+    /// Time has passed since `proofLost`. The proof may be tried again.
     mutating func retryProof() -> [Action] {
         guard lacksProof, let candidate else { return [] }
         return ask(candidate)
@@ -144,14 +144,14 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
 
     /// The time of the version in use is over, or has not come.
     ///
-    /// - Parameter isSpareTimely: Whether it is the time of the refused version that is kept, if there is one.
+    /// - Parameter isSpareTimely: Whether the spare version is valid now, if there is one.
     mutating func expired(isSpareTimely: Bool = true) -> [Action] {
         switch state {
         case .refused: return []
         case .settled(let version), .trying(_, let version):
             if let other = spare, isSpareTimely {
                 state = .settled(other)
-                // This machine's clock may be what is wrong.
+                // The version is kept, because this machine's clock may be wrong.
                 spare = version
                 return [.closeAll(version), .switchTo(other)]
             }
@@ -163,7 +163,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         }
     }
 
-    /// The route wants to know whether a refused version is accepted again; where two were refused they take turns.
+    /// The route asks whether a refused version is accepted again. If two were refused, they take turns.
     mutating func retry() -> [Action] {
         guard case .refused(let version) = state else { return [] }
         guard let other = spare else {
@@ -175,7 +175,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         return [.switchTo(other)]
     }
 
-    /// Another pool's refused version is to be asked for here as well, once the one in use is refused.
+    /// Takes over another pool's spare version, to be tried here once the one in use is refused.
     mutating func keep(spare version: Int?) { spare = version }
 
     private mutating func ask(_ version: Int) -> [Action] {

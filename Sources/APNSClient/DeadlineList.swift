@@ -2,8 +2,9 @@ import EventLoop
 
 /// The open streams of a connection in the order of their deadlines.
 ///
-/// All requests have the same timeout, so that the order of submission is the order of deadlines. A list linked through
-/// arrays by slot keeps that order and lets any stream leave at no cost, however long the oldest stays silent.
+/// All requests have the same timeout, so the order of submission is the order of deadlines. A list that is linked
+/// through arrays by slot keeps that order. Any stream can leave it at no cost, however long the oldest one stays
+/// silent.
 struct DeadlineList: Sendable {
     private struct Link: Sendable {
         var due = MonotonicTime.distantFuture
@@ -15,10 +16,10 @@ struct DeadlineList: Sendable {
     private var head: Int32 = -1
     private var tail: Int32 = -1
 
-    /// When the oldest is due; nil without one.
+    /// When the oldest is due; nil if the list is empty.
     var nextDue: MonotonicTime? { head < 0 ? nil : links[Int(head)].due }
 
-    /// Adds a slot that is not in the list; its deadline is no earlier than those of the others.
+    /// Adds a slot that is not in the list. Its deadline must be no earlier than the others'.
     mutating func append(_ slot: Int, due: MonotonicTime) {
         while links.count <= slot { links.append(Link()) }
         links[slot] = Link(due: due, before: tail, after: -1)

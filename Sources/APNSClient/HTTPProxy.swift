@@ -1,24 +1,24 @@
 import EventLoop
 
-/// An HTTP proxy that connections to APNs go through: a tunnel made with CONNECT, with TLS from end to end inside.
+/// An HTTP proxy that connections to APNs go through. CONNECT makes a tunnel, and TLS inside it runs from end to end.
 ///
 /// RFC 9110, section 9.3.6: <https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6>
 package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
-    /// The port of a proxy whose URL names none, as RFC 3986 has it for `http`.
+    /// The port of a proxy whose URL names none: that of `http` (RFC 3986).
     private static let defaultPort = 80
 
     /// The proxy's name or IP address, without brackets.
     package let host: String
     /// The proxy's TCP port.
     package let port: Int
-    /// `user:password` in Base64 for `Proxy-Authorization: Basic`; nil where the URL names no user. Secret.
+    /// `user:password` in Base64 for `Proxy-Authorization: Basic`; nil if the URL names no user. Secret.
     let credentials: [UInt8]?
 
-    /// Reads a URL such as `http://proxy:3128` or `http://user:password@[::1]:3128/`; user and password may be
+    /// Reads a URL such as `http://proxy:3128` or `http://user:password@[::1]:3128/`. User and password may be
     /// percent-encoded.
     ///
-    /// - Parameter url: scheme `http` or none, perhaps a user with a password, a host, perhaps a port; secret.
-    /// - Returns: the proxy.
+    /// - Parameter url: Scheme `http` or none, optionally a user with a password, a host, optionally a port. Secret.
+    /// - Returns: The proxy.
     /// - Throws: `APNSClientError` that says what is wrong with the URL and never quotes it.
     package static func parse(_ url: String) throws(APNSClientError) -> HTTPProxy {
         func refuse(_ why: String) -> APNSClientError {
@@ -37,7 +37,7 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
             credentials = try userInformation(rest[..<at])
             rest = rest[rest.index(after: at)...]
         }
-        // What is left has the form of an APNs address, whose parser is strict about hosts and ports.
+        // The rest has the form of an APNs address, whose parser is strict about hosts and ports.
         let endpoint: APNSEndpoint
         do throws(APNSClientError) {
             endpoint = try APNSEndpoint.parse("https://\(rest)")
@@ -101,9 +101,9 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
 
 /// Hosts that are reached without a proxy, as `NO_PROXY` lists them.
 ///
-/// There is no standard; this obeys what curl and Go agree on: names separated by commas, each with all names below it
-/// whether or not it begins with a dot, perhaps with a port; IP addresses; `*` for everything. Address ranges count
-/// as names, which match nothing: APNs is reached by name.
+/// There is no standard. This obeys what curl and Go agree on: names separated by commas, IP addresses, and `*` for
+/// everything. A name also stands for all names below it, whether or not it begins with a dot, and may have a port.
+/// Address ranges count as names that match nothing, because APNs is reached by name.
 package struct ProxyExceptions: Sendable, Equatable {
     private struct Entry: Sendable, Equatable {
         var host: String
@@ -115,7 +115,7 @@ package struct ProxyExceptions: Sendable, Equatable {
 
     /// Reads the value of `NO_PROXY`.
     ///
-    /// - Parameter text: the variable's value; what cannot be understood matches nothing.
+    /// - Parameter text: The variable's value. Words that cannot be understood match nothing.
     package init(_ text: String) {
         var entries: [Entry] = []
         var exceptsAll = false
@@ -157,22 +157,23 @@ package struct ProxyExceptions: Sendable, Equatable {
 /// Which proxy a configuration and an environment ask for.
 package struct ProxySelection: Sendable {
     private let proxy: HTTPProxy?
-    /// What is reached directly; nil where the configuration named the proxy, which then is for all.
+    /// The hosts that are reached directly; nil if the configuration named the proxy, which is then used for all.
     private let exceptions: ProxyExceptions?
 
     /// A selection that uses the proxy for every host.
     ///
-    /// - Parameter proxy: the configured proxy; nil for none.
+    /// - Parameter proxy: The configured proxy; nil for none.
     package init(always proxy: HTTPProxy?) {
         self.proxy = proxy
         exceptions = nil
     }
 
-    /// A selection as the environment asks for it: not for the hosts of `NO_PROXY`, and never for this machine.
+    /// A selection as the environment asks for it. It is not used for the hosts of `NO_PROXY`, and never for this
+    /// machine.
     ///
     /// - Parameters:
-    ///   - proxy: the proxy of `HTTPS_PROXY`.
-    ///   - exceptions: what `NO_PROXY` says.
+    ///   - proxy: The proxy of `HTTPS_PROXY`.
+    ///   - exceptions: What `NO_PROXY` says.
     package init(_ proxy: HTTPProxy, except exceptions: ProxyExceptions) {
         self.proxy = proxy
         self.exceptions = exceptions

@@ -2,15 +2,15 @@
 ///
 /// Apple wants tokens no older than an hour and a connection to change its token at most every 20 minutes
 /// (<https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>).
-/// A new token every 30 minutes, of which each connection takes over every one at an age of 50 to 55 minutes, keeps
-/// both rules on every connection, whenever it was opened.
+/// A new token is made every 30 minutes. A connection switches when its own is 50 to 55 minutes old. That keeps both
+/// rules on every connection, whenever it was opened.
 struct ProviderTokenSchedule: Sendable {
-    /// The age at which a token is followed by the next, in seconds.
+    /// The age at which a new token is made, in seconds.
     static let lifetime: Int64 = 30 * 60
-    /// The least age at which a token is replaced that APNs calls expired; a younger one means that a clock is wrong,
-    /// which no new token mends.
+    /// The least age, in seconds, at which a token that APNs calls expired is replaced. If a younger one is called
+    /// expired, a clock is wrong, and no new token mends that.
     static let expiredLifetime: Int64 = 60
-    /// How far in the future a token may seem to be made before the clock must have been set back, in seconds.
+    /// If a token seems to be made further in the future than this, the clock must have been set back. In seconds.
     static let clockTolerance: Int64 = 300
 
     /// Why a new token is wanted.
@@ -28,7 +28,7 @@ struct ProviderTokenSchedule: Sendable {
 
     /// Whether a new token must be made for this request.
     ///
-    /// However many connections report the same generation, only the first of them gets a new token made.
+    /// If many connections report the same generation, only the first of them gets a new token made.
     func needsNew(for request: Request, now: Int64) -> Bool {
         guard generation > 0 else { return true }
         let age = now - issuedAt
@@ -48,18 +48,18 @@ struct ProviderTokenSchedule: Sendable {
 
 /// When a connection changes its provider token.
 enum ProviderTokenChange {
-    /// The youngest age of a token at which a connection lets it go, in seconds.
+    /// The least age at which a connection changes its token, in seconds.
     static let youngest: Int64 = 50 * 60
-    /// The oldest.
+    /// The greatest age at which a connection changes its token, in seconds.
     static let oldest: Int64 = 55 * 60
 
-    /// How long a connection keeps a token it takes now.
+    /// How long a connection keeps a token that it takes now.
     ///
     /// - Parameters:
-    ///   - token: the token.
-    ///   - wallSeconds: seconds since 1970.
-    ///   - random: spreads the changes of many connections over five minutes.
-    /// - Returns: at least a second.
+    ///   - token: The token.
+    ///   - wallSeconds: Seconds since 1970.
+    ///   - random: Spreads the changes of many connections over five minutes.
+    /// - Returns: A duration of at least a second.
     static func delay(
         of token: ProviderToken, wallSeconds: Int64, random: inout some RandomNumberGenerator
     ) -> Duration {

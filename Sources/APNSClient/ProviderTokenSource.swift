@@ -12,7 +12,7 @@ package struct ProviderToken: Sendable, Equatable {
     package let issuedAt: Int64
 }
 
-/// Makes the provider tokens of one key; shared by all connections, lanes and routes that use the key.
+/// Makes the provider tokens of one key. All connections, lanes and routes that use the key share it.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 package final class ProviderTokenSource: Sendable {
@@ -31,32 +31,32 @@ package final class ProviderTokenSource: Sendable {
     /// A source that has made no token yet.
     ///
     /// - Parameters:
-    ///   - keyID: the key's identifier, ten characters.
-    ///   - teamID: the team's identifier, ten characters.
-    ///   - key: the private key of the `.p8` file.
+    ///   - keyID: The key's identifier, ten characters.
+    ///   - teamID: The team's identifier, ten characters.
+    ///   - key: The private key of the `.p8` file.
     package init(keyID: String, teamID: String, key: ES256PrivateKey) {
         self.keyID = keyID
         self.teamID = teamID
         self.key = key
     }
 
-    /// The token for a connection that opens or changes its token; a new one every 30 minutes.
+    /// The token for a connection that opens or changes its token. A new one is made every 30 minutes.
     ///
-    /// - Parameter wallSeconds: seconds since 1970.
-    /// - Returns: the newest token.
+    /// - Parameter wallSeconds: Seconds since 1970.
+    /// - Returns: The newest token.
     /// - Throws: `APNSClientError` when signing fails.
     package func current(wallSeconds: Int64) throws(APNSClientError) -> ProviderToken {
         try token(for: .current, wallSeconds: wallSeconds)
     }
 
-    /// The token to use after APNs called one expired; a new one is made once for all who ask, and not too often.
+    /// The token to use after APNs called one expired. A new one is made once for all who ask, and not too often.
     ///
     /// No other answer gets a new token made, `TooManyProviderTokenUpdates` least of all.
     ///
     /// - Parameters:
-    ///   - generation: the number of the expired token.
-    ///   - wallSeconds: seconds since 1970.
-    /// - Returns: the newest token, which may be the refused one.
+    ///   - generation: The number of the expired token.
+    ///   - wallSeconds: Seconds since 1970.
+    /// - Returns: The newest token, which may be the refused one.
     /// - Throws: `APNSClientError` when signing fails.
     @discardableResult
     package func refresh(

@@ -1,6 +1,6 @@
-/// Reads a proxy's answer to CONNECT. Pure: bytes go in, what they mean comes out.
+/// Reads a proxy's answer to CONNECT. Pure: bytes go in, their meaning comes out.
 ///
-/// Nothing the proxy wrote is repeated in errors: a hostile or careless one might echo the password.
+/// Errors repeat nothing that the proxy wrote. A hostile or careless proxy might echo the password.
 struct ProxyTunnelStateMachine: Sendable {
     /// What is known after some bytes.
     enum Progress: Sendable, Equatable {
@@ -10,11 +10,11 @@ struct ProxyTunnelStateMachine: Sendable {
         case open
         /// The proxy refused with this status.
         case refused(Int)
-        /// This is no answer to CONNECT, for the reason given.
+        /// This is not an answer to CONNECT, for the reason given.
         case malformed(String)
     }
 
-    /// Bytes of an answer's head, interim ones included; proxies send a few hundred.
+    /// Most bytes of an answer's head, interim ones included. Proxies send a few hundred.
     static let headLimit = 16_384
 
     private var head: [UInt8] = []
@@ -25,8 +25,8 @@ struct ProxyTunnelStateMachine: Sendable {
 
     /// Takes bytes as they arrive.
     ///
-    /// - Parameter bytes: the next bytes of the connection.
-    /// - Returns: what they mean; ask no more after anything but `needsMore`.
+    /// - Parameter bytes: The next bytes of the connection.
+    /// - Returns: What they mean. Only after `needsMore` may more bytes be passed in.
     mutating func receive(_ bytes: Span<UInt8>) -> Progress {
         for index in 0..<bytes.count {
             total += 1
@@ -42,11 +42,11 @@ struct ProxyTunnelStateMachine: Sendable {
             default: return .refused(status)
             }
         }
-        // Whatever speaks another protocol is recognised before it has filled the limit.
+        // A peer with another protocol is recognised before it has filled the limit.
         return Self.mayBecomeHTTP(head) ? .needsMore : .malformed("its answer is not HTTP")
     }
 
-    /// Whether the last line is empty; lines end with or without a carriage return (RFC 9112, section 2.2).
+    /// Whether the last line is empty. Lines end with or without a carriage return (RFC 9112, section 2.2).
     private var isComplete: Bool {
         var ends = head.count - 1
         if ends > 0, head[ends - 1] == UInt8(ascii: "\r") { ends -= 1 }
@@ -72,9 +72,9 @@ extension ProxyTunnelStateMachine {
     /// The request that asks for a tunnel (RFC 9112, section 3.2.3).
     ///
     /// - Parameters:
-    ///   - endpoint: where the tunnel leads.
-    ///   - credentials: user and password in Base64, where the proxy wants them.
-    /// - Returns: the bytes to send.
+    ///   - endpoint: Where the tunnel leads.
+    ///   - credentials: User and password in Base64; nil if the proxy's address has none.
+    /// - Returns: The bytes to send.
     static func request(to endpoint: APNSEndpoint, credentials: [UInt8]?) -> [UInt8] {
         let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
         let target = "\(host):\(endpoint.port)"
@@ -88,9 +88,9 @@ extension ProxyTunnelStateMachine {
     /// Why a proxy that refused did so, and what to do.
     ///
     /// - Parameters:
-    ///   - status: the status it answered.
-    ///   - proxy: the proxy.
-    ///   - endpoint: where the tunnel should have led.
+    ///   - status: The status it answered.
+    ///   - proxy: The proxy.
+    ///   - endpoint: Where the tunnel should have led.
     static func error(status: Int, from proxy: HTTPProxy, to endpoint: APNSEndpoint) -> APNSClientError {
         switch status {
         case 407 where proxy.credentials == nil:

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Makes a tunnel through an HTTP proxy on a connected socket; its calls block, so they belong on helper threads.
+/// Makes a tunnel through an HTTP proxy on a connected socket. The calls block, so they belong on helper threads.
 struct ProxyTunnel {
     /// The proxy at the other end of the socket.
     let proxy: HTTPProxy
@@ -10,9 +10,10 @@ struct ProxyTunnel {
     /// Asks for the tunnel and waits until it is open.
     ///
     /// - Parameters:
-    ///   - socket: connected to the proxy; afterwards what it carries belongs to the server behind.
-    ///   - deadline: when to give up.
-    /// - Throws: `APNSClientError` with the code `proxy`, `proxyDenied` or `timedOut`; never with user or password.
+    ///   - socket: Connected to the proxy. Afterwards it leads to the server.
+    ///   - deadline: When to give up.
+    /// - Throws: `APNSClientError` with the code `proxy`, `proxyDenied` or `timedOut`. Its text never holds user or
+    ///   password.
     func open(over socket: borrowing Socket, deadline: MonotonicTime) throws(APNSClientError) {
         do {
             try send(over: socket, deadline)

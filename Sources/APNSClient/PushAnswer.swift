@@ -1,13 +1,13 @@
 package import HTTP2
 package import PushModel
 
-/// How a request ended; each one that was submitted gets exactly one answer.
+/// How a request ended. Each request that was submitted gets exactly one answer.
 package enum PushAnswer: Sendable {
     /// APNs answered.
     case response(APNSResponse)
     /// Provably never processed: above GOAWAY's last stream, refused, or never written. It may be sent again at once.
     case unprocessed
-    /// Sent, but the answer is missing: it may or may not have been processed.
+    /// Sent, but the answer is missing. It may or may not have been processed.
     case unanswered(UnansweredCause)
 }
 
@@ -30,21 +30,21 @@ package enum UnansweredCause: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What APNs answered to one request.
+/// APNs' answer to one request.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct APNSResponse: Sendable, Equatable {
     /// The HTTP status.
     package var status: Int
-    /// The reason in the body; nil with 200, and where the body could not be read.
+    /// The reason in the body; nil with 200, and if the body could not be read.
     package var reason: Reason?
     /// The `apns-unique-id`, which only the development environment sends.
     package var apnsUniqueID: [UInt8]?
-    /// With 410: since when the token is known to be invalid, in milliseconds since 1970.
+    /// With 410: since when the token has been known to be invalid, in milliseconds since 1970.
     package var timestamp: Int64?
     /// The `Retry-After` header, in seconds from now.
     package var retryAfter: Int?
-    /// From the submission of the request to its answer.
+    /// The time from the submission of the request to its answer.
     package var microseconds: Int64
     /// What an accepted request about channels brought back; nil for pushes.
     package var channel: ChannelAnswer?
@@ -62,7 +62,7 @@ package struct APNSResponse: Sendable, Equatable {
         self.microseconds = microseconds
     }
 
-    /// The part of it that decisions need.
+    /// The part that decisions need.
     package var answer: Answer {
         Answer(status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
     }

@@ -1,22 +1,22 @@
 import HTTP2
 import PushModel
 
-/// Builds the header block of requests to `/3/device/…`, and of those about channels; one per connection, reused for
-/// each request. A connection carries either pushes to devices or requests about channels, never both.
+/// Builds the header blocks of pushes (`/3/device/…`) and of requests about channels. There is one per connection,
+/// reused for each request. A connection carries either pushes to devices or requests about channels, never both.
 ///
-/// Which headers enter the peer's HPACK table follows Apple's advice: every name once, and the values that stay the
-/// same; never the path
+/// Apple's advice decides which headers enter the peer's HPACK table: every name once, and values that stay the same,
+/// but never the path
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
 struct RequestHead {
     /// The block as built last.
     private(set) var block = HeaderBlock()
 
     private let prefix: HeaderBlock.Mark
-    /// The topic that need not be said, because it is the only one of the certificate; nil for none.
+    /// The topic that requests leave out, because it is the only one of the certificate; nil for none.
     private let omittedTopic: [UInt8]?
     private let authority: [UInt8]
     private var scratch: [UInt8] = []
-    /// Headers with ever changing values are indexed with the first of them, for the sake of their names.
+    /// Whether a header with ever changing values was indexed. The first one is, so that the table holds its name.
     private var hasIndexedID = false
     private var hasIndexedExpiration = false
     private var hasIndexedCollapseID = false
@@ -24,8 +24,8 @@ struct RequestHead {
     /// A head for requests to one server.
     ///
     /// - Parameters:
-    ///   - authority: the value of `:authority`.
-    ///   - omittedTopic: the topic without an `apns-topic` header; nil for none.
+    ///   - authority: The value of `:authority`.
+    ///   - omittedTopic: The topic for which there is no `apns-topic` header; nil for none.
     init(authority: String, omittedTopic: [UInt8]? = nil) {
         self.omittedTopic = omittedTopic
         block.append(":method", "POST")
@@ -40,9 +40,9 @@ struct RequestHead {
     /// Builds the head of one notification.
     ///
     /// - Parameters:
-    ///   - job: the job.
-    ///   - index: which of its notifications.
-    ///   - authorization: the provider token's header value; nil where a certificate identifies us.
+    ///   - job: The job.
+    ///   - index: Which of its notifications.
+    ///   - authorization: The provider token; nil if a certificate identifies us.
     mutating func build(_ job: borrowing Job, index: Int, authorization: ProviderToken?) {
         guard job.operation == .push else { return buildChannelRequest(job, authorization: authorization) }
         let bytes = job.bytes.span
@@ -64,7 +64,7 @@ struct RequestHead {
         default: appendNumber("apns-priority", Int64(job.priority), .indexed)
         }
         if let expiration = job.expiration {
-            // Zero is what nearly every job with an expiration says.
+            // Nearly every job with an expiration has zero.
             let isIndexed = expiration == 0 || !hasIndexedExpiration
             hasIndexedExpiration = true
             appendNumber("apns-expiration", expiration, isIndexed ? .indexed : .notIndexed)
@@ -91,10 +91,10 @@ struct RequestHead {
 
     /// Builds the head of a request about channels, or of one to a channel's listeners.
     ///
-    /// Names and paths as Apple writes them in "Sending channel management requests to APNs"
+    /// Names and paths are those of Apple's pages "Sending channel management requests to APNs"
     /// (<https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>) and
-    /// "Sending broadcast push notification requests to APNs". APNs asks for an expiration with every broadcast; where
-    /// the job has none it is 0, the only value that a channel without storage accepts.
+    /// "Sending broadcast push notification requests to APNs". APNs asks for an expiration with every broadcast. If the
+    /// job has none, it is 0, the only value that a channel without storage accepts.
     private mutating func buildChannelRequest(_ job: borrowing Job, authorization: ProviderToken?) {
         let bytes = job.bytes.span
         block.removeAll()

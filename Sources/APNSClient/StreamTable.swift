@@ -2,9 +2,9 @@ import EventLoop
 import HTTP2
 import PushModel
 
-/// Is told by a stream table what happened on its connection.
+/// Is told what happened on a stream table's connection.
 protocol StreamTableOwner: AnyObject {
-    /// A request is over; the last call for it.
+    /// A request is over. The last call for it.
     func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd)
     /// The peer announced settings.
     func settingsReceived()
@@ -16,16 +16,16 @@ protocol StreamTableOwner: AnyObject {
 
 /// The open requests of one connection, and what has arrived of their answers.
 ///
-/// All state of a stream lies in arrays indexed by slot, and slots are reused: a push that succeeds allocates nothing.
-/// A slot, not the caller's tag, names the stream to HTTP/2, so that the caller may reuse its tag as soon as it has its
-/// answer.
+/// All state of a stream lies in arrays indexed by slot, and slots are reused, so a push that succeeds allocates
+/// nothing. HTTP/2 knows a stream by its slot, not by the caller's tag, so the caller may reuse its tag as soon as it
+/// has its answer.
 final class StreamTable: HTTP2ClientDelegate {
     private struct Stream {
         var tag = 0
         var streamID: Int32 = 0
-        /// The status received, 0 before.
+        /// The status received; 0 before.
         var status: Int32 = 0
-        /// Seconds, -1 where none was received.
+        /// Seconds; -1 if none was received.
         var retryAfter: Int32 = -1
         var submittedAt = MonotonicTime(nanoseconds: 0)
         var isTimedOut = false
@@ -35,16 +35,16 @@ final class StreamTable: HTTP2ClientDelegate {
         var operation = ChannelOperation.push
     }
 
-    /// Bytes of an `apns-unique-id` that are kept; it is a UUID.
+    /// Most bytes of an `apns-unique-id`, which is a UUID.
     static let uniqueIDLimit = 128
     /// How often the `date` header is looked at.
     private static let dateInterval = Duration.seconds(60)
 
-    /// Whom to tell; outlives the table.
+    /// Is told what happens; outlives the table.
     unowned var owner: (any StreamTableOwner)?
     /// The time of the event being handled.
     var now = MonotonicTime(nanoseconds: 0)
-    /// How far our clock is ahead of the peer's, in seconds, where a `date` header told.
+    /// How far our clock is ahead of the peer's, in seconds; nil before a `date` header arrived.
     private(set) var clockSkew: Int64?
 
     private var streams: [Stream] = []
@@ -78,15 +78,15 @@ final class StreamTable: HTTP2ClientDelegate {
     /// Notes the number of the stream that a request got.
     func opened(_ slot: Int, streamID: Int32) { streams[slot].streamID = streamID }
 
-    /// Gives a slot back whose request was not submitted after all.
+    /// Gives back the slot of a request that was not submitted after all.
     func cancel(_ slot: Int) {
         deadlines.remove(slot)
         free.append(slot)
     }
 
-    /// Takes the next request whose time has run out; it ends once its stream was reset.
+    /// Takes the next request whose time has run out. It ends once its stream was reset.
     ///
-    /// - Returns: the stream to be reset.
+    /// - Returns: The stream to be reset.
     func popTimedOut(now: MonotonicTime) -> Int32? {
         guard let slot = deadlines.popDue(now: now) else { return nil }
         streams[slot].isTimedOut = true
@@ -96,7 +96,7 @@ final class StreamTable: HTTP2ClientDelegate {
     // MARK: What HTTP/2 reports
 
     func response(tag slot: Int, header name: Span<UInt8>, value: Span<UInt8>) {
-        // Told apart by length: this runs for every header of every answer.
+        // Names are told apart by length, because this runs for every header of every answer.
         switch name.count {
         case 7 where name[0] == UInt8(ascii: ":"):
             guard value.count == 3, let status = DecimalText.number(value) else { return }
@@ -141,18 +141,18 @@ final class StreamTable: HTTP2ClientDelegate {
 
     // MARK: Answers
 
-    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it; but what is
-    /// needed of the body must have arrived as well.
+    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it. The parts of
+    /// the body that are needed must have arrived as well.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
-        // A lower status is no answer yet (RFC 9110, section 15.2).
+        // A status below 200 is not an answer yet (RFC 9110, section 15.2).
         guard stream.status >= 200 else { return Self.withoutAnswer(closure) }
         let body = AnswerBody(status: Int(stream.status), of: stream.operation)
         let response = response(slot, stream, body)
         if closure != .complete {
             if body == .channel(isNeeded: true) { return Self.withoutAnswer(closure) }
-            // Provably not carried out, and nobody knows why.
+            // It was provably not carried out, and nobody knows why.
             if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
         }
         return (.response(response), .answered(response.answer.meaning))
@@ -188,7 +188,7 @@ final class StreamTable: HTTP2ClientDelegate {
         return response
     }
 
-    /// Seconds, given as such or as a date (RFC 9110, section 10.2.3); -1 for what is neither.
+    /// Seconds, from a number or a date (RFC 9110, section 10.2.3); -1 for anything else.
     private func retryAfter(_ value: Span<UInt8>) -> Int32 {
         if let seconds = DecimalText.number(value) { return Int32(clamping: seconds) }
         guard let date = HTTPDate.seconds(value) else { return -1 }
@@ -202,19 +202,19 @@ final class StreamTable: HTTP2ClientDelegate {
     }
 }
 
-/// What stands in the JSON body of a refusal.
+/// The contents of the JSON body of a refusal.
 struct ErrorBody {
-    /// How many bytes of a reason are kept, for it becomes a header of a dead letter, whose size has a limit. Apple's are
-    /// shorter than 30.
+    /// How many bytes of a reason are kept. A reason becomes a header of a dead letter, whose size has a limit. Apple's
+    /// are shorter than 30.
     static let reasonLimit = 256
-    /// Its `reason`; texts this version does not know survive.
+    /// Its `reason`. Texts that this version does not know survive.
     private(set) var reason: Reason?
     /// Its `timestamp`, in milliseconds since 1970.
     private(set) var timestamp: Int64?
 
-    /// Reads a body; what cannot be read is left out.
+    /// Reads a body. What cannot be read is left out.
     ///
-    /// - Parameter bytes: the body; may grow by text whose escapes were undone.
+    /// - Parameter bytes: The body. May grow by text whose escapes were undone.
     init(reading bytes: inout [UInt8]) {
         var scanner = JSONScanner(0..<bytes.count)
         do throws(JSONError) {
@@ -233,7 +233,7 @@ struct ErrorBody {
                 }
             }
         } catch {
-            // A body that breaks off is no reason to lose the status; what was read before counts.
+            // A body that breaks off does not cost the status. What was read before counts.
         }
     }
 }

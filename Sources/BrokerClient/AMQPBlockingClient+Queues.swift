@@ -11,8 +11,8 @@ package struct QueueDepth: Sendable, Equatable {
 extension AMQPBlockingClient {
     /// Fetches one message without a consumer.
     ///
-    /// - Parameter queue: the queue.
-    /// - Returns: nil if the queue is empty.
+    /// - Parameter queue: The queue.
+    /// - Returns: Nil if the queue is empty.
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     package func get(queue: String) throws(AMQPError) -> Delivery? {
         let reply = try manage("fetching from \(queue)", onConsumingChannel: true) {
@@ -26,10 +26,10 @@ extension AMQPBlockingClient {
     /// Declares a queue.
     ///
     /// - Parameters:
-    ///   - name: its name; empty lets the broker choose.
-    ///   - exclusive: whether it is this client's alone and goes away with it; otherwise it is durable.
-    ///   - arguments: its optional arguments, such as `x-queue-type`.
-    /// - Returns: its name.
+    ///   - name: Its name; empty lets the broker choose.
+    ///   - exclusive: Whether it is this client's alone and goes away with it; otherwise it is durable.
+    ///   - arguments: Its optional arguments, such as `x-queue-type`.
+    /// - Returns: Its name.
     /// - Throws: `channelClosed` (other arguments than it has), `refused`, `timeout`, or an error that ends the
     ///   connection.
     package func declareQueue(
@@ -44,8 +44,8 @@ extension AMQPBlockingClient {
 
     /// Asks how full a queue is.
     ///
-    /// - Parameter queue: the queue.
-    /// - Returns: its ready messages and consumers.
+    /// - Parameter queue: The queue.
+    /// - Returns: Its ready messages and consumers.
     /// - Throws: `channelClosed` with code 404 if there is no such queue; `refused`, `timeout`, or an error that ends
     ///   the connection.
     package func depth(of queue: String) throws(AMQPError) -> QueueDepth {
@@ -59,9 +59,9 @@ extension AMQPBlockingClient {
     /// Binds a queue to an exchange.
     ///
     /// - Parameters:
-    ///   - queue: the queue.
-    ///   - exchange: the exchange.
-    ///   - routingKey: the binding key.
+    ///   - queue: The queue.
+    ///   - exchange: The exchange.
+    ///   - routingKey: The binding key.
     /// - Throws: `channelClosed` (one of them is missing), `refused`, `timeout`, or an error that ends the connection.
     package func bind(queue: String, exchange: String, routingKey: String) throws(AMQPError) {
         _ = try manage("binding \(queue) to \(exchange)") { session, channel throws(AMQPError) in
@@ -72,9 +72,9 @@ extension AMQPBlockingClient {
     /// Declares a durable exchange.
     ///
     /// - Parameters:
-    ///   - name: its name.
+    ///   - name: Its name.
     ///   - type: `topic`, `direct`, `fanout` or `headers`.
-    ///   - arguments: its optional arguments, such as `alternate-exchange`.
+    ///   - arguments: Its optional arguments, such as `alternate-exchange`.
     /// - Throws: `channelClosed` (other arguments than it has), `refused`, `timeout`, or an error that ends the
     ///   connection.
     package func declareExchange(
@@ -87,8 +87,8 @@ extension AMQPBlockingClient {
 
     /// Empties a queue of what waits in it.
     ///
-    /// - Parameter queue: the queue.
-    /// - Returns: how many messages were removed.
+    /// - Parameter queue: The queue.
+    /// - Returns: How many messages were removed.
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func purge(queue: String) throws(AMQPError) -> Int {
@@ -101,8 +101,8 @@ extension AMQPBlockingClient {
 
     /// Deletes a queue with all that is in it.
     ///
-    /// - Parameter queue: the queue.
-    /// - Returns: how many messages were in it.
+    /// - Parameter queue: The queue.
+    /// - Returns: How many messages were in it.
     /// - Throws: `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func delete(queue: String) throws(AMQPError) -> Int {

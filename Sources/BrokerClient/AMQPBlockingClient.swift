@@ -42,11 +42,11 @@ package final class AMQPBlockingClient {
     /// Connects and logs in.
     ///
     /// - Parameters:
-    ///   - endpoint: where to connect.
-    ///   - clientName: the name operators see in the broker's list of connections.
-    ///   - bodyLimit: the largest body to receive whole, in bytes.
-    ///   - patience: how long an answer, or room to publish, may take.
-    /// - Returns: the client.
+    ///   - endpoint: Where to connect.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - bodyLimit: The largest body to receive whole, in bytes.
+    ///   - patience: How long an answer, or room to publish, may take.
+    /// - Returns: The client.
     /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
     package static func connect(
         _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int = 134_217_728, patience: Duration = .seconds(30)
@@ -77,8 +77,8 @@ package final class AMQPBlockingClient {
 
     /// Publishes a message and waits for the broker's word on it; nothing else may be unconfirmed.
     ///
-    /// - Parameter message: the message; a mandatory one needs a message id.
-    /// - Returns: what the broker says.
+    /// - Parameter message: The message; a mandatory one needs a message id.
+    /// - Returns: What the broker says.
     /// - Throws: `invalidMessage`, `channelClosed` (missing exchange), `timeout`, or an error that ends the connection.
     package func publishConfirmed(_ message: borrowing OutgoingMessage) throws(AMQPError) -> PublishResult {
         let number = try submit(message, window: 1)
@@ -89,10 +89,10 @@ package final class AMQPBlockingClient {
     /// Publishes a message without waiting for its confirm, once fewer than `window` messages are unconfirmed.
     ///
     /// - Parameters:
-    ///   - message: the message; a mandatory one needs a message id, different from those still unconfirmed.
-    ///   - window: how many messages may be unconfirmed.
-    /// - Returns: its number, from 1.
-    /// - Throws: as `publishConfirmed`.
+    ///   - message: The message; a mandatory one needs a message id, different from those still unconfirmed.
+    ///   - window: How many messages may be unconfirmed.
+    /// - Returns: Its number, from 1.
+    /// - Throws: As `publishConfirmed`.
     package func submit(_ message: borrowing OutgoingMessage, window: Int = 1000) throws(AMQPError) -> UInt64 {
         guard !message.isMandatory || !message.messageID.isEmpty else {
             throw AMQPError(.invalidMessage, "a mandatory message needs a message id")
@@ -104,8 +104,8 @@ package final class AMQPBlockingClient {
 
     /// The outcomes that have arrived since they were last asked for, without waiting.
     ///
-    /// - Returns: numbers as `submit` returned them, in the order of the confirms.
-    /// - Throws: an error that ends the connection.
+    /// - Returns: Numbers as `submit` returned them, in the order of the confirms.
+    /// - Throws: An error that ends the connection.
     package func takeOutcomes() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
         guard let publisher else { return [] }
         _ = try publisher.wait(until: .now()) { false }
@@ -116,7 +116,7 @@ package final class AMQPBlockingClient {
 
     /// Waits until everything published is confirmed.
     ///
-    /// - Returns: the outcomes not taken yet.
+    /// - Returns: The outcomes not taken yet.
     /// - Throws: `timeout`, `channelClosed`, or an error that ends the connection.
     package func flush() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
         guard let publisher else { return [] }
@@ -151,9 +151,9 @@ package final class AMQPBlockingClient {
     /// Starts the client's one consumer.
     ///
     /// - Parameters:
-    ///   - queue: the queue.
-    ///   - prefetch: how many unacknowledged deliveries may be under way.
-    ///   - exclusive: whether no one else may consume from the queue.
+    ///   - queue: The queue.
+    ///   - prefetch: How many unacknowledged deliveries may be under way.
+    ///   - exclusive: Whether no one else may consume from the queue.
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     package func startConsuming(
         queue: String, prefetch: UInt16 = 100, exclusive: Bool = false
@@ -179,8 +179,8 @@ package final class AMQPBlockingClient {
 
     /// Waits for the next delivery.
     ///
-    /// - Parameter timeout: how long.
-    /// - Returns: nil if none came in time.
+    /// - Parameter timeout: How long.
+    /// - Returns: Nil if none came in time.
     /// - Throws: `channelClosed` if the channel or the queue went away, or an error that ends the connection.
     package func receive(timeout: Duration) throws(AMQPError) -> Delivery? {
         let deadline = MonotonicTime.now().adding(timeout)
@@ -211,8 +211,8 @@ package final class AMQPBlockingClient {
     /// Acknowledges a delivery.
     ///
     /// - Parameters:
-    ///   - delivery: the delivery.
-    ///   - multiple: whether all earlier ones are meant as well.
+    ///   - delivery: The delivery.
+    ///   - multiple: Whether all earlier ones are meant as well.
     /// - Throws: `timeout`, or an error that ends the connection.
     package func acknowledge(_ delivery: Delivery, multiple: Bool = false) throws(AMQPError) {
         try settle(delivery) { session throws(AMQPError) in
@@ -224,8 +224,8 @@ package final class AMQPBlockingClient {
     /// Rejects a delivery; without requeueing the broker dead-letters it.
     ///
     /// - Parameters:
-    ///   - delivery: the delivery.
-    ///   - requeue: whether it goes back to its queue.
+    ///   - delivery: The delivery.
+    ///   - requeue: Whether it goes back to its queue.
     /// - Throws: `timeout`, or an error that ends the connection.
     package func reject(_ delivery: Delivery, requeue: Bool) throws(AMQPError) {
         try settle(delivery) { session throws(AMQPError) in
@@ -244,11 +244,11 @@ package final class AMQPBlockingClient {
     /// Sends a request about queues on a channel of its own, so that a refusal costs no deliveries.
     ///
     /// - Parameters:
-    ///   - what: what it does, for errors.
-    ///   - onConsumingChannel: whether it has to use the channel that consumes.
-    ///   - send: sends it on the channel it is given.
-    /// - Returns: the answer.
-    /// - Throws: the broker's refusal, `timeout`, or an error that ends the connection.
+    ///   - what: What it does, for errors.
+    ///   - onConsumingChannel: Whether it has to use the channel that consumes.
+    ///   - send: Sends it on the channel it is given.
+    /// - Returns: The answer.
+    /// - Throws: The broker's refusal, `timeout`, or an error that ends the connection.
     func manage(
         _ what: String, onConsumingChannel: Bool = false,
         _ send: (AMQPSession, UInt16) throws(AMQPError) -> Void
@@ -259,8 +259,8 @@ package final class AMQPBlockingClient {
 
     /// Takes the newest delivery, the answer to a `get`.
     ///
-    /// - Returns: nil if it did not arrive in time.
-    /// - Throws: an error that ends the connection.
+    /// - Returns: Nil if it did not arrive in time.
+    /// - Throws: An error that ends the connection.
     func takeFetched() throws(AMQPError) -> Delivery? {
         guard try main.wait(until: .now().adding(patience), { !main.deliveries.isEmpty }) else { return nil }
         return main.deliveries.removeLast()

@@ -34,8 +34,8 @@ final class BlockingLink: AMQPSessionDelegate {
     /// A link over a connection.
     ///
     /// - Parameters:
-    ///   - connection: the connection, handed over.
-    ///   - patience: how long an answer may take.
+    ///   - connection: The connection, handed over.
+    ///   - patience: How long an answer may take.
     init(_ connection: BrokerConnection, patience: Duration) {
         self.connection = connection
         self.patience = patience
@@ -44,12 +44,12 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Connects and logs in, trying each address of the host in turn.
     ///
     /// - Parameters:
-    ///   - endpoint: where to connect and how to log in.
-    ///   - clientName: the name operators see in the broker's list of connections.
-    ///   - bodyLimit: the largest body to receive whole, in bytes.
-    ///   - consumes: whether messages are delivered on it.
-    ///   - patience: how long an answer may take.
-    /// - Returns: a link that is logged in.
+    ///   - endpoint: Where to connect and how to log in.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - bodyLimit: The largest body to receive whole, in bytes.
+    ///   - consumes: Whether messages are delivered on it.
+    ///   - patience: How long an answer may take.
+    /// - Returns: A link that is logged in.
     /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
     static func connect(
         _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int, consumes: Bool, patience: Duration
@@ -85,10 +85,10 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Reads until something has happened.
     ///
     /// - Parameters:
-    ///   - deadline: when to give up.
-    ///   - isDone: whether it has happened; asked before the first read, too.
-    /// - Returns: false if the deadline came first.
-    /// - Throws: an error that ends the connection.
+    ///   - deadline: When to give up.
+    ///   - isDone: Whether it has happened; asked before the first read, too.
+    /// - Returns: False if the deadline came first.
+    /// - Throws: An error that ends the connection.
     func wait(until deadline: MonotonicTime, _ isDone: () -> Bool) throws(AMQPError) -> Bool {
         while !isDone() {
             let isLate = MonotonicTime.now() >= deadline
@@ -102,9 +102,9 @@ final class BlockingLink: AMQPSessionDelegate {
 
     /// Repeats what has no room until it has, or until the patience is over.
     ///
-    /// - Parameter send: answers false where it would have to wait.
-    /// - Returns: whether it was sent.
-    /// - Throws: what `send` throws, or an error that ends the connection.
+    /// - Parameter send: Answers false where it would have to wait.
+    /// - Returns: Whether it was sent.
+    /// - Throws: What `send` throws, or an error that ends the connection.
     func insist(_ send: (AMQPSession) throws(AMQPError) -> Bool) throws(AMQPError) -> Bool {
         let deadline = MonotonicTime.now().adding(patience)
         while try !send(connection.session) {
@@ -118,11 +118,11 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
-    ///   - channel: its channel, which is opened if necessary.
-    ///   - what: what it does, for errors.
-    ///   - send: sends it.
-    /// - Returns: the answer.
-    /// - Throws: the broker's refusal, `timeout`, or an error that ends the connection.
+    ///   - channel: Its channel, which is opened if necessary.
+    ///   - what: What it does, for errors.
+    ///   - send: Sends it.
+    /// - Returns: The answer.
+    /// - Throws: The broker's refusal, `timeout`, or an error that ends the connection.
     func request(
         _ channel: UInt16, _ what: String, _ send: (AMQPSession) throws(AMQPError) -> Void
     ) throws(AMQPError) -> AMQPAnswer {
@@ -152,8 +152,8 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Throws if the broker has closed a channel since the last request on it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - what: what was being done.
+    ///   - channel: The channel.
+    ///   - what: What was being done.
     /// - Throws: `refused` or `channelClosed`, with the broker's code and words.
     func checkChannel(_ channel: UInt16, _ what: String) throws(AMQPError) {
         guard let closure = closures[channel] else { return }
@@ -163,8 +163,8 @@ final class BlockingLink: AMQPSessionDelegate {
 
     /// Whether the broker has closed a channel since the last request on it.
     ///
-    /// - Parameter channel: the channel.
-    /// - Returns: true until the next request.
+    /// - Parameter channel: The channel.
+    /// - Returns: True until the next request.
     func isClosed(_ channel: UInt16) -> Bool { closures[channel] != nil }
 
     // MARK: Publishing
@@ -172,9 +172,9 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Publishes a message, waiting until the broker takes it.
     ///
     /// - Parameters:
-    ///   - message: the message.
-    ///   - channel: a channel with confirms.
-    /// - Returns: its number.
+    ///   - message: The message.
+    ///   - channel: A channel with confirms.
+    /// - Returns: Its number.
     /// - Throws: `invalidMessage`, `timeout` during an alarm, or an error that ends the connection.
     func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> UInt64 {
         let isPublished = try insist { session throws(AMQPError) in

@@ -7,9 +7,9 @@ extension BrokerConnection {
     /// Waits until the socket is ready or something is due, and goes on.
     ///
     /// - Parameters:
-    ///   - deadline: how long to wait at most; nil for as long as the connection itself has time.
-    ///   - delegate: what to report to.
-    /// - Throws: an error that ends the connection.
+    ///   - deadline: How long to wait at most; nil for as long as the connection itself has time.
+    ///   - delegate: What to report to.
+    /// - Throws: An error that ends the connection.
     package func wait(until deadline: MonotonicTime?, delegate: any AMQPSessionDelegate) throws(AMQPError) {
         let start = MonotonicTime.now()
         try flush(delegate, now: start)
@@ -32,8 +32,8 @@ extension BrokerConnection {
     /// dropped.
     ///
     /// - Parameters:
-    ///   - limit: how long to wait for the broker's answer.
-    ///   - delegate: is told nothing more.
+    ///   - limit: How long to wait for the broker's answer.
+    ///   - delegate: Is told nothing more.
     package func close(within limit: Duration, delegate: any AMQPSessionDelegate) {
         session.close()
         let deadline = MonotonicTime.now().adding(limit)

@@ -47,14 +47,14 @@ package final class BrokerConnection {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - target: where to, and how to log in.
-    ///   - clientName: the name operators see in the broker's list of connections.
-    ///   - clientVersion: the version they see.
-    ///   - bodyLimit: the largest body that is buffered, in bytes.
-    ///   - consumes: whether messages are delivered on it, which may exceed the negotiated size of a frame.
-    ///   - patience: how long each step may take: to connect, to agree to TLS, to log in; the endpoint's
+    ///   - target: Where to, and how to log in.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - clientVersion: The version they see.
+    ///   - bodyLimit: The largest body that is buffered, in bytes.
+    ///   - consumes: Whether messages are delivered on it, which may exceed the negotiated size of a frame.
+    ///   - patience: How long each step may take: to connect, to agree to TLS, to log in; the endpoint's
     ///     `connectionTimeout` by default.
-    ///   - now: the time.
+    ///   - now: The time.
     /// - Throws: `unreachable` if the system refuses.
     package init(
         _ target: BrokerTarget, clientName: String, clientVersion: String = "", bodyLimit: Int, consumes: Bool,
@@ -84,8 +84,8 @@ package final class BrokerConnection {
 
     /// When `advance` has something to do although nothing became ready.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: nil for never.
+    /// - Parameter now: The time.
+    /// - Returns: Nil for never.
     package func nextDue(now: MonotonicTime) -> MonotonicTime? {
         stage == .open ? session.nextTick(now: now) : deadline
     }
@@ -95,10 +95,10 @@ package final class BrokerConnection {
     /// Goes on as far as that is possible without waiting: connects, reads and reports, sends heartbeats, writes.
     ///
     /// - Parameters:
-    ///   - readiness: what the socket is ready for; empty where only time has passed.
-    ///   - delegate: what to report to.
-    ///   - now: the time.
-    /// - Throws: anything; the connection must be dropped then.
+    ///   - readiness: What the socket is ready for; empty where only time has passed.
+    ///   - delegate: What to report to.
+    ///   - now: The time.
+    /// - Throws: Anything; the connection must be dropped then.
     package func advance(
         _ readiness: Readiness, delegate: any AMQPSessionDelegate, now: MonotonicTime
     ) throws(AMQPError) {
@@ -120,9 +120,9 @@ package final class BrokerConnection {
     /// Where the connection turns out to be lost, what the broker said before is read first: its reason is the error.
     ///
     /// - Parameters:
-    ///   - delegate: what to report to in that case.
-    ///   - now: the time.
-    /// - Throws: an error that ends the connection.
+    ///   - delegate: What to report to in that case.
+    ///   - now: The time.
+    /// - Throws: An error that ends the connection.
     package func flush(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
         do throws(AMQPError) {
             try write(now: now)

@@ -14,9 +14,9 @@ package struct BrokerTarget: Sendable {
     /// Looks an endpoint's host up and reads its certificate files; blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
-    ///   - endpoint: where to connect and how to log in.
-    ///   - resolve: looks a host up.
-    /// - Returns: one target for each address, in the system's order of preference; never empty.
+    ///   - endpoint: Where to connect and how to log in.
+    ///   - resolve: Looks a host up.
+    /// - Returns: One target for each address, in the system's order of preference; never empty.
     /// - Throws: `unresolved` if the host has no address, `tls` if a file cannot be used.
     package static func find(
         _ endpoint: AMQPEndpoint,

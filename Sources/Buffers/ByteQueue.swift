@@ -13,7 +13,7 @@ package struct ByteQueue: ~Copyable {
 
     /// Makes an empty queue.
     ///
-    /// - Parameter ordinaryCapacity: room at the start, and what is kept when a burst has passed, in bytes.
+    /// - Parameter ordinaryCapacity: Room at the start, and what is kept when a burst has passed, in bytes.
     package init(ordinaryCapacity: Int) {
         self.ordinaryCapacity = ordinaryCapacity
         capacity = ordinaryCapacity
@@ -33,8 +33,8 @@ package struct ByteQueue: ~Copyable {
     /// Adds bytes at the end.
     ///
     /// - Parameters:
-    ///   - bytes: where they lie.
-    ///   - count: how many.
+    ///   - bytes: Where they lie.
+    ///   - count: How many.
     package mutating func append(_ bytes: UnsafeRawPointer, count: Int) {
         reserve(count).copyMemory(from: bytes, byteCount: count)
         commit(count)
@@ -42,8 +42,8 @@ package struct ByteQueue: ~Copyable {
 
     /// Makes room at the end, for bytes that are written in place and then added by `commit(_:)`.
     ///
-    /// - Parameter count: room for how many.
-    /// - Returns: where to write; valid until the queue is used again.
+    /// - Parameter count: Room for how many.
+    /// - Returns: Where to write; valid until the queue is used again.
     package mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         precondition(!isLent, "a queue of bytes is changed while they are lent")
         if tail + count > capacity { makeRoom(for: count) }
@@ -52,7 +52,7 @@ package struct ByteQueue: ~Copyable {
 
     /// Adds bytes that were written to where `reserve(_:)` said.
     ///
-    /// - Parameter count: how many; at most what was reserved.
+    /// - Parameter count: How many; at most what was reserved.
     package mutating func commit(_ count: Int) {
         tail += count
         precondition(tail <= capacity, "more bytes than were reserved")
@@ -61,9 +61,9 @@ package struct ByteQueue: ~Copyable {
     /// Moves bytes out from the beginning.
     ///
     /// - Parameters:
-    ///   - target: where to.
-    ///   - limit: how many at most.
-    /// - Returns: how many.
+    ///   - target: Where to.
+    ///   - limit: How many at most.
+    /// - Returns: How many.
     package mutating func take(into target: UnsafeMutableRawPointer, upTo limit: Int) -> Int {
         let taken = min(limit, count)
         guard taken > 0 else { return 0 }
@@ -77,8 +77,8 @@ package struct ByteQueue: ~Copyable {
 
     /// Lends all bytes; those that `body` has used are dropped.
     ///
-    /// - Parameter body: returns how many of the bytes it has used; they must not escape.
-    /// - Throws: what `body` throws; nothing is dropped then.
+    /// - Parameter body: Returns how many of the bytes it has used; they must not escape.
+    /// - Throws: What `body` throws; nothing is dropped then.
     package mutating func lend<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Int) throws(Failure) {
         isLent = true
         defer { isLent = false }
@@ -91,7 +91,7 @@ package struct ByteQueue: ~Copyable {
 
     /// Drops bytes from the beginning.
     ///
-    /// - Parameter count: how many; at most as many as wait.
+    /// - Parameter count: How many; at most as many as wait.
     package mutating func drop(_ count: Int) {
         head += count
         guard head == tail else { return }

@@ -27,14 +27,14 @@ package enum BlockingCall {
 
         /// Makes places that are all free.
         ///
-        /// - Parameter limit: how many.
+        /// - Parameter limit: How many.
         package init(_ limit: Int) {
             self.limit = limit
         }
 
         /// Takes a place.
         ///
-        /// - Returns: whether there was one left; give it back with `leave()`.
+        /// - Returns: Whether there was one left; give it back with `leave()`.
         func enter() -> Bool {
             taken.withLock { taken in
                 guard taken < limit else { return false }
@@ -52,11 +52,11 @@ package enum BlockingCall {
     /// Makes a call on a thread of its own.
     ///
     /// - Parameters:
-    ///   - name: the thread's name for debuggers; the system keeps its first 15 bytes.
-    ///   - places: where it is counted; others than those of the process only in tests.
-    ///   - stackSize: bytes of the thread's stack; others only in tests.
-    ///   - work: the call; may block.
-    ///   - deliver: called exactly once: with what the call returned or threw on its thread, whenever that is; with an
+    ///   - name: The thread's name for debuggers; the system keeps its first 15 bytes.
+    ///   - places: Where it is counted; others than those of the process only in tests.
+    ///   - stackSize: Bytes of the thread's stack; others only in tests.
+    ///   - work: The call; may block.
+    ///   - deliver: Called exactly once: with what the call returned or threw on its thread, whenever that is; with an
     ///     error before `start` returns where no call was made, because `places` has none left or the system has no
     ///     room for a thread.
     package static func start<Value>(

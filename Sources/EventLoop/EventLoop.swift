@@ -25,8 +25,8 @@ package protocol ReadinessHandler: AnyObject {
     /// to read beside a hang-up. The handler may watch, change and unwatch any socket, its own included.
     ///
     /// - Parameters:
-    ///   - readiness: what the socket is ready for.
-    ///   - now: the time read after the turn's wait.
+    ///   - readiness: What the socket is ready for.
+    ///   - now: The time read after the turn's wait.
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime)
 }
 
@@ -83,9 +83,9 @@ package final class EventLoop {
     /// Starts to watch a socket. The loop keeps the handler, not the descriptor, until `unwatch(_:)`.
     ///
     /// - Parameters:
-    ///   - fileDescriptor: the socket; unwatch it before closing it.
-    ///   - interest: what to wait for; hang-ups are reported in any case.
-    ///   - handler: whom to tell.
+    ///   - fileDescriptor: The socket; unwatch it before closing it.
+    ///   - interest: What to wait for; hang-ups are reported in any case.
+    ///   - handler: Whom to tell.
     /// - Throws: `EventLoopError` when the system refuses, for example because the socket is already watched.
     package func watch(
         _ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler
@@ -100,8 +100,8 @@ package final class EventLoop {
     /// Changes what a watched socket is waited for.
     ///
     /// - Parameters:
-    ///   - fileDescriptor: a watched socket.
-    ///   - interest: what to wait for from now on.
+    ///   - fileDescriptor: A watched socket.
+    ///   - interest: What to wait for from now on.
     /// - Throws: `EventLoopError` when the system refuses.
     package func change(_ fileDescriptor: Int32, to interest: Readiness) throws(EventLoopError) {
         assertOwner()
@@ -114,7 +114,7 @@ package final class EventLoop {
 
     /// Stops watching a socket and lets its handler go; events that came in the same turn are dropped.
     ///
-    /// - Parameter fileDescriptor: the socket; does nothing when it is not watched.
+    /// - Parameter fileDescriptor: The socket; does nothing when it is not watched.
     package func unwatch(_ fileDescriptor: Int32) {
         assertOwner()
         let index = Int(fileDescriptor)
@@ -129,9 +129,9 @@ package final class EventLoop {
     /// What a timer schedules for now or earlier runs in the next turn, so that sockets get theirs in between.
     ///
     /// - Parameters:
-    ///   - deadline: when to run it.
-    ///   - action: what to run; gets the time of the turn. It is kept until it ran or was cancelled.
-    /// - Returns: the timer's name.
+    ///   - deadline: When to run it.
+    ///   - action: What to run; gets the time of the turn. It is kept until it ran or was cancelled.
+    /// - Returns: The timer's name.
     package func schedule(
         at deadline: MonotonicTime, _ action: @escaping (MonotonicTime) -> Void
     ) -> TimerID {
@@ -142,7 +142,7 @@ package final class EventLoop {
 
     /// Cancels a timer; does nothing when it has run or was cancelled before.
     ///
-    /// - Parameter timer: the timer's name.
+    /// - Parameter timer: The timer's name.
     package func cancel(_ timer: TimerID) {
         assertOwner()
         timers.cancel(timer)
@@ -151,10 +151,10 @@ package final class EventLoop {
     /// Makes one turn: waits, serves the sockets that are ready, then runs the timers that are due.
     ///
     /// - Parameters:
-    ///   - limit: how long to wait at most; the next timer and `wakeup` end the wait before.
-    ///   - awoke: runs after the wait and before anything is served, with the time read then. It may unwatch sockets and
+    ///   - limit: How long to wait at most; the next timer and `wakeup` end the wait before.
+    ///   - awoke: Runs after the wait and before anything is served, with the time read then. It may unwatch sockets and
     ///     cancel timers: what they had to tell is dropped.
-    /// - Returns: the time read after waiting.
+    /// - Returns: The time read after waiting.
     /// - Throws: `EventLoopError` when waiting fails, which nothing but a bug explains.
     @discardableResult
     package func turn(

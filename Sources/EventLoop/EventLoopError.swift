@@ -38,9 +38,9 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
     /// Makes an error and adds the system's own words to the message.
     ///
     /// - Parameters:
-    ///   - code: the kind.
-    ///   - what: what was tried.
-    ///   - errno: the system's error number, read at once after the call.
+    ///   - code: The kind.
+    ///   - what: What was tried.
+    ///   - errno: The system's error number, read at once after the call.
     init(_ code: Code, _ what: String, errno: Int32) {
         self.code = code
         self.message = errno == 0 ? what : "\(what): \(Self.text(of: errno))"
@@ -51,9 +51,9 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
     /// Makes an error without a system error number.
     ///
     /// - Parameters:
-    ///   - code: the kind.
-    ///   - message: what was tried and why it failed.
-    ///   - isRetriable: whether the same call may succeed later.
+    ///   - code: The kind.
+    ///   - message: What was tried and why it failed.
+    ///   - isRetriable: Whether the same call may succeed later.
     init(_ code: Code, message: String, isRetriable: Bool) {
         self.code = code
         self.message = message
@@ -79,8 +79,8 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
 
 /// Repeats a system call that a signal interrupted.
 ///
-/// - Parameter call: the call; a negative result means that errno is set.
-/// - Returns: its result.
+/// - Parameter call: The call; a negative result means that errno is set.
+/// - Returns: Its result.
 @inline(__always)
 func retryingInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {

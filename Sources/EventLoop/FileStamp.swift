@@ -17,7 +17,7 @@ package struct FileStamp: Equatable, Sendable {
 
     /// The stamp of a file; nil while the file is missing or may not be looked at.
     ///
-    /// - Parameter path: the file.
+    /// - Parameter path: The file.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -33,7 +33,7 @@ package struct FileStamp: Equatable, Sendable {
 package enum FileKind {
     /// Whether it is a plain file or a directory: reading never waits for anybody, as from a pipe, socket or device.
     ///
-    /// - Parameter descriptor: an open descriptor, which stays the caller's.
+    /// - Parameter descriptor: An open descriptor, which stays the caller's.
     package static func isStored(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return false }

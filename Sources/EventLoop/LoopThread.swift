@@ -38,10 +38,10 @@ package struct LoopThread: Sendable {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: the thread's name for debuggers; the system keeps its first 15 bytes.
-    ///   - stackSize: bytes of stack; only what is used is ever backed by memory.
-    ///   - body: what to run; the thread ends with it.
-    /// - Returns: the running thread; letting it go does not end it.
+    ///   - name: The thread's name for debuggers; the system keeps its first 15 bytes.
+    ///   - stackSize: Bytes of stack; only what is used is ever backed by memory.
+    ///   - body: What to run; the thread ends with it.
+    /// - Returns: The running thread; letting it go does not end it.
     /// - Throws: `EventLoopError` when the system has no room for another thread.
     package static func start(
         name: String, stackSize: Int = usualStackSize, _ body: sending @escaping () -> Void

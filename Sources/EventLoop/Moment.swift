@@ -11,8 +11,8 @@ package struct Moment: Hashable, Sendable {
     /// Makes a moment from what the two clocks show.
     ///
     /// - Parameters:
-    ///   - monotonic: the monotonic clock.
-    ///   - wall: the calendar, in milliseconds since 1970.
+    ///   - monotonic: The monotonic clock.
+    ///   - wall: The calendar, in milliseconds since 1970.
     package init(monotonic: MonotonicTime, wall: Int64) {
         self.monotonic = monotonic
         self.wall = wall
@@ -20,7 +20,7 @@ package struct Moment: Hashable, Sendable {
 
     /// Reads both clocks.
     ///
-    /// - Returns: the present.
+    /// - Returns: The present.
     package static func now() -> Moment {
         Moment(monotonic: .now(), wall: WallClock.milliseconds())
     }

@@ -10,7 +10,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// Makes a point in time from its distance to the clock's start.
     ///
-    /// - Parameter nanoseconds: nanoseconds since the clock's start.
+    /// - Parameter nanoseconds: Nanoseconds since the clock's start.
     @inlinable
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
@@ -18,7 +18,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// Reads the clock.
     ///
-    /// - Returns: the present.
+    /// - Returns: The present.
     package static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -27,8 +27,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// The point this many nanoseconds later; the far end of the clock where that would overflow.
     ///
-    /// - Parameter nanoseconds: the distance in nanoseconds.
-    /// - Returns: the later point.
+    /// - Parameter nanoseconds: The distance in nanoseconds.
+    /// - Returns: The later point.
     @inlinable
     package func adding(nanoseconds: UInt64) -> MonotonicTime {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
@@ -37,8 +37,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// The point this much later; a negative duration counts as none.
     ///
-    /// - Parameter duration: the distance.
-    /// - Returns: the later point.
+    /// - Parameter duration: The distance.
+    /// - Returns: The later point.
     @inlinable
     package func adding(_ duration: Duration) -> MonotonicTime {
         adding(nanoseconds: duration.clampedNanoseconds)
@@ -46,8 +46,8 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// How much later this point is than another.
     ///
-    /// - Parameter earlier: the other point.
-    /// - Returns: the distance in nanoseconds, 0 when `earlier` is the later one.
+    /// - Parameter earlier: The other point.
+    /// - Returns: The distance in nanoseconds, 0 when `earlier` is the later one.
     @inlinable
     package func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
@@ -79,9 +79,9 @@ extension Duration {
     /// Draws a duration that is a whole number of nanoseconds longer than the shortest one.
     ///
     /// - Parameters:
-    ///   - range: what the duration lies in.
-    ///   - random: where the randomness comes from.
-    /// - Returns: the duration.
+    ///   - range: What the duration lies in.
+    ///   - random: Where the randomness comes from.
+    /// - Returns: The duration.
     package static func random(
         in range: ClosedRange<Duration>, using random: inout some RandomNumberGenerator
     ) -> Duration {
@@ -101,7 +101,7 @@ extension Duration {
 package enum WallClock {
     /// Reads the clock.
     ///
-    /// - Returns: milliseconds since 1970.
+    /// - Returns: Milliseconds since 1970.
     package static func milliseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -113,7 +113,7 @@ package enum WallClock {
 package enum BootClock {
     /// Reads the clock.
     ///
-    /// - Returns: nanoseconds since the machine started.
+    /// - Returns: Nanoseconds since the machine started.
     package static func nanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

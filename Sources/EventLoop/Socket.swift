@@ -18,7 +18,7 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Takes over an open stream socket and makes it non-blocking.
     ///
-    /// - Parameter fileDescriptor: the socket, closed by this value from now on.
+    /// - Parameter fileDescriptor: The socket, closed by this value from now on.
     package init(takingOwnershipOf fileDescriptor: Int32) {
         self.fileDescriptor = fileDescriptor
         let flags = fcntl(fileDescriptor, F_GETFL)
@@ -38,9 +38,9 @@ package struct Socket: ~Copyable, Sendable {
     /// Dials one address; blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
-    ///   - address: where to.
-    ///   - timeout: how long to try.
-    /// - Returns: the connected socket, with TCP_NODELAY.
+    ///   - address: Where to.
+    ///   - timeout: How long to try.
+    /// - Returns: The connected socket, with TCP_NODELAY.
     /// - Throws: `EventLoopError` with the code `connectFailed` or `timedOut`.
     package static func connect(
         to address: SocketAddress, timeout: Duration
@@ -55,8 +55,8 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Begins to dial an address, without waiting.
     ///
-    /// - Parameter address: where to.
-    /// - Returns: a socket with TCP_NODELAY; it is writable once the attempt is over, and `finishConnecting` says then
+    /// - Parameter address: Where to.
+    /// - Returns: A socket with TCP_NODELAY; it is writable once the attempt is over, and `finishConnecting` says then
     ///   how it ended.
     /// - Throws: `EventLoopError` with the code `connectFailed` when the attempt is over already.
     package static func startConnecting(to address: SocketAddress) throws(EventLoopError) -> Socket {
@@ -72,7 +72,7 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Learns how an attempt to dial ended.
     ///
-    /// - Parameter address: where to, for the error.
+    /// - Parameter address: Where to, for the error.
     /// - Throws: `EventLoopError` with the code `connectFailed`.
     package func finishConnecting(to address: SocketAddress) throws(EventLoopError) {
         let failure = SocketOptions.pendingError(of: fileDescriptor)
@@ -81,7 +81,7 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Makes two stream sockets that are connected with each other, without a network.
     ///
-    /// - Returns: both descriptors (a tuple cannot hold `Socket` values), for `init(takingOwnershipOf:)`.
+    /// - Returns: Both descriptors (a tuple cannot hold `Socket` values), for `init(takingOwnershipOf:)`.
     /// - Throws: `EventLoopError` when the process has no descriptor left.
     package static func descriptorPair() throws(EventLoopError) -> (Int32, Int32) {
         var ends: (Int32, Int32) = (-1, -1)
@@ -104,8 +104,8 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Reads what is there, without waiting.
     ///
-    /// - Parameter buffer: gets up to `buffer.count` bytes at its beginning; must not be empty.
-    /// - Returns: how many there were, that there is nothing yet, or that nothing will come any more.
+    /// - Parameter buffer: Gets up to `buffer.count` bytes at its beginning; must not be empty.
+    /// - Returns: How many there were, that there is nothing yet, or that nothing will come any more.
     /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
     package func read(into buffer: inout [UInt8]) throws(EventLoopError) -> ReadResult {
         precondition(!buffer.isEmpty, "read into an empty buffer")
@@ -120,8 +120,8 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Writes as much as the system takes, without waiting and without raising SIGPIPE.
     ///
-    /// - Parameter bytes: what to write.
-    /// - Returns: how many bytes were taken, 0 when none can be taken now.
+    /// - Parameter bytes: What to write.
+    /// - Returns: How many bytes were taken, 0 when none can be taken now.
     /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
     package func write(_ bytes: Span<UInt8>) throws(EventLoopError) -> Int {
         let count = bytes.withUnsafeBytes { bytes in
@@ -137,9 +137,9 @@ package struct Socket: ~Copyable, Sendable {
     /// Waits with poll(2) until the socket is ready; blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
-    ///   - readiness: what to wait for; a hang-up or an error ends the wait too.
-    ///   - timeout: how long to wait at most.
-    /// - Returns: false when the time ran out.
+    ///   - readiness: What to wait for; a hang-up or an error ends the wait too.
+    ///   - timeout: How long to wait at most.
+    /// - Returns: False when the time ran out.
     /// - Throws: `EventLoopError` when the system refuses.
     package func wait(for readiness: Readiness, timeout: Duration) throws(EventLoopError) -> Bool {
         let deadline = MonotonicTime.now().adding(timeout)
@@ -156,7 +156,7 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Gives the descriptor away.
     ///
-    /// - Returns: the descriptor, the caller's to close.
+    /// - Returns: The descriptor, the caller's to close.
     package consuming func release() -> Int32 {
         let fileDescriptor = fileDescriptor
         discard self
@@ -170,8 +170,8 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Opens a socket that is not connected yet.
     ///
-    /// - Parameter family: the address family.
-    /// - Returns: the socket.
+    /// - Parameter family: The address family.
+    /// - Returns: The socket.
     /// - Throws: `EventLoopError` when the system refuses.
     static func open(family: Int32) throws(EventLoopError) -> Socket {
         let descriptor = socket(family, streamType, 0)
@@ -189,8 +189,8 @@ package struct Listener: ~Copyable, Sendable {
     /// Starts to listen.
     ///
     /// - Parameters:
-    ///   - address: where; port 0 means any free one.
-    ///   - backlog: how many connections may wait to be accepted.
+    ///   - address: Where; port 0 means any free one.
+    ///   - backlog: How many connections may wait to be accepted.
     /// - Throws: `EventLoopError` with the code `listenFailed` when the address is taken, not ours or not allowed.
     package init(address: SocketAddress, backlog: Int = 1024) throws(EventLoopError) {
         let socket = try Socket.open(family: address.family)
@@ -208,7 +208,7 @@ package struct Listener: ~Copyable, Sendable {
 
     /// Takes one waiting connection, without waiting.
     ///
-    /// - Returns: the connection, with TCP_NODELAY; nil when none waits or the one that waited is gone already.
+    /// - Returns: The connection, with TCP_NODELAY; nil when none waits or the one that waited is gone already.
     /// - Throws: `EventLoopError` when no connection can be accepted now, for example without descriptors left.
     package func accept() throws(EventLoopError) -> Socket? {
         let descriptor = retryingInterrupted { clinux_accept(socket.fileDescriptor) }

@@ -34,7 +34,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// This machine's own address, 127.0.0.1.
     ///
     /// - Parameter port: 0 to 65535.
-    /// - Returns: the address.
+    /// - Returns: The address.
     package static func loopback(port: Int) -> SocketAddress {
         precondition((0...65535).contains(port), "port out of range")
         return SocketAddress(kind: .version4(0x7f00_0001), port: port)
@@ -59,7 +59,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// Names below `localhost` are not, although RFC 6761 (6.3) reserves them: not every system keeps them from its DNS
     /// server, which may then say where they lead.
     ///
-    /// - Parameter host: a name or an address literal without brackets.
+    /// - Parameter host: A name or an address literal without brackets.
     package static func isLoopback(host: String) -> Bool {
         if let address = SocketAddress(host, port: 0) { return address.isLoopback }
         return host.lowercased() == "localhost"
@@ -93,8 +93,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Lends the address in the form of the system calls; the pointer must not escape.
     ///
-    /// - Parameter body: gets the address and its length in bytes.
-    /// - Returns: what `body` returns.
+    /// - Parameter body: Gets the address and its length in bytes.
+    /// - Returns: What `body` returns.
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var storage = sockaddr_storage()
         return withUnsafeMutableBytes(of: &storage) { bytes in
@@ -128,7 +128,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads what a system call filled in; nil for families other than IPv4 and IPv6.
     ///
-    /// - Parameter bytes: a sockaddr_in or sockaddr_in6.
+    /// - Parameter bytes: A sockaddr_in or sockaddr_in6.
     init?(reading bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
@@ -155,8 +155,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Asks a socket for its own or its peer's address.
     ///
-    /// - Parameter call: getsockname(2) or getpeername(2) on the socket.
-    /// - Returns: the address, nil when the call fails or the socket is not an IP one.
+    /// - Parameter call: Getsockname(2) or getpeername(2) on the socket.
+    /// - Returns: The address, nil when the call fails or the socket is not an IP one.
     static func reading(
         _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> SocketAddress? {
@@ -177,9 +177,9 @@ package enum Resolver {
     /// Looks up a host's addresses afresh; blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
-    ///   - host: a name or a numeric address, with or without brackets.
-    ///   - port: the port the addresses get.
-    /// - Returns: the addresses in the system's order of preference, each once, never empty.
+    ///   - host: A name or a numeric address, with or without brackets.
+    ///   - port: The port the addresses get.
+    /// - Returns: The addresses in the system's order of preference, each once, never empty.
     /// - Throws: `EventLoopError` when the name has no address; getaddrinfo(3) has no time limit of its own.
     package static func addresses(host: String, port: Int) throws(EventLoopError) -> [SocketAddress] {
         guard (0...65535).contains(port) else {

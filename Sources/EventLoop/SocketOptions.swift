@@ -5,8 +5,8 @@ package enum SocketOptions {
     /// Lets a connection break when the peer acknowledges nothing for so long (TCP_USER_TIMEOUT, RFC 5482).
     ///
     /// - Parameters:
-    ///   - fileDescriptor: a TCP socket.
-    ///   - milliseconds: how long; 0 is the system's default, many minutes.
+    ///   - fileDescriptor: A TCP socket.
+    ///   - milliseconds: How long; 0 is the system's default, many minutes.
     package static func setUserTimeout(_ fileDescriptor: Int32, milliseconds: Int) {
         set(fileDescriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: milliseconds))
     }
@@ -14,10 +14,10 @@ package enum SocketOptions {
     /// Switches keep-alive probes on (tcp(7)).
     ///
     /// - Parameters:
-    ///   - fileDescriptor: a TCP socket.
-    ///   - idle: seconds of silence before the first probe.
-    ///   - interval: seconds between probes.
-    ///   - count: unanswered probes until the connection breaks.
+    ///   - fileDescriptor: A TCP socket.
+    ///   - idle: Seconds of silence before the first probe.
+    ///   - interval: Seconds between probes.
+    ///   - count: Unanswered probes until the connection breaks.
     package static func setKeepalive(_ fileDescriptor: Int32, idle: Int, interval: Int, count: Int) {
         set(fileDescriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(fileDescriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, Int32(clamping: idle))
@@ -27,29 +27,29 @@ package enum SocketOptions {
 
     /// Sends small segments at once, without waiting for acknowledgements (TCP_NODELAY).
     ///
-    /// - Parameter fileDescriptor: a TCP socket.
+    /// - Parameter fileDescriptor: A TCP socket.
     package static func setNoDelay(_ fileDescriptor: Int32) {
         set(fileDescriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
     /// Ends both directions of a connection; whoever waits on the descriptor, on any thread, wakes up.
     ///
-    /// - Parameter fileDescriptor: a socket; it stays open.
+    /// - Parameter fileDescriptor: A socket; it stays open.
     package static func shutdown(_ fileDescriptor: Int32) {
         _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_RDWR))
     }
 
     /// Says that nothing more will be sent; what the peer sends can still be read.
     ///
-    /// - Parameter fileDescriptor: a socket.
+    /// - Parameter fileDescriptor: A socket.
     package static func shutdownSending(_ fileDescriptor: Int32) {
         _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_WR))
     }
 
     /// Takes the error a connection broke with (SO_ERROR), which clears it.
     ///
-    /// - Parameter fileDescriptor: a socket.
-    /// - Returns: an error number, 0 for none.
+    /// - Parameter fileDescriptor: A socket.
+    /// - Returns: An error number, 0 for none.
     package static func pendingError(of fileDescriptor: Int32) -> Int32 {
         get(fileDescriptor, SOL_SOCKET, SO_ERROR) ?? errno
     }

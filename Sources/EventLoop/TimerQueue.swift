@@ -53,9 +53,9 @@ struct TimerQueue {
     /// Adds a timer.
     ///
     /// - Parameters:
-    ///   - deadline: when it is due.
-    ///   - action: what to run.
-    /// - Returns: its name.
+    ///   - deadline: When it is due.
+    ///   - action: What to run.
+    /// - Returns: Its name.
     mutating func schedule(at deadline: MonotonicTime, _ action: @escaping Action) -> TimerID {
         sequence += 1
         let slot: Int
@@ -72,7 +72,7 @@ struct TimerQueue {
 
     /// Forgets a timer and what its action holds; does nothing when it ran or was cancelled before.
     ///
-    /// - Parameter timer: the timer's name.
+    /// - Parameter timer: The timer's name.
     mutating func cancel(_ timer: TimerID) {
         guard slots.indices.contains(timer.slot), isLive(slot: timer.slot, generation: timer.generation) else { return }
         release(slot: timer.slot)
@@ -83,8 +83,8 @@ struct TimerQueue {
 
     /// Takes the earliest timer out if it is due.
     ///
-    /// - Parameter now: the present.
-    /// - Returns: its action, nil when no timer is due.
+    /// - Parameter now: The present.
+    /// - Returns: Its action, nil when no timer is due.
     mutating func popDue(now: MonotonicTime) -> Action? {
         dropCancelled()
         guard let first = heap.min, first.deadline <= now else { return nil }

@@ -45,14 +45,14 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     /// Makes an empty mailbox.
     ///
-    /// - Parameter wakeup: the wake-up of the loop whose thread takes the messages.
+    /// - Parameter wakeup: The wake-up of the loop whose thread takes the messages.
     package init(waking wakeup: Wakeup) {
         self.wakeup = wakeup
     }
 
     /// Adds a message and wakes the loop.
     ///
-    /// - Parameter message: the message.
+    /// - Parameter message: The message.
     package func post(_ message: Message) {
         messages.withLock { $0.append(message) }
         wakeup.wake()
@@ -60,7 +60,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     /// Takes all messages; call it after each turn of the loop.
     ///
-    /// - Returns: the messages in the order they were posted; an empty mailbox costs no allocation.
+    /// - Returns: The messages in the order they were posted; an empty mailbox costs no allocation.
     package func take() -> [Message] {
         messages.withLock { messages in
             guard !messages.isEmpty else { return [] }

@@ -27,7 +27,7 @@ extension ChildProcess {
         redirect(&actions, 0, descriptors.input, flags: O_RDONLY)
         redirect(&actions, 1, descriptors.output, flags: O_WRONLY | O_CREAT | O_APPEND)
         redirect(&actions, 2, descriptors.error, flags: O_WRONLY | O_CREAT | O_APPEND)
-        // Descriptors of other parts of this process do not concern the program; closing a closed one is no error.
+        // Descriptors of other parts of this process do not concern the program; closing a closed one is not an error.
         for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var signals = sigset_t()
         sigfillset(&signals)

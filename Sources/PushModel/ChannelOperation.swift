@@ -118,8 +118,8 @@ package final class ChannelAnswer: Sendable, Equatable {
     /// Reads the body of an answer; what cannot be read is left out, and a list that breaks off counts up to there.
     ///
     /// - Parameters:
-    ///   - channelID: the value of the header `apns-channel-id`; dropped where it cannot be one.
-    ///   - body: the body, perhaps cut at the operation's `answerLimit`.
+    ///   - channelID: The value of the header `apns-channel-id`; dropped where it cannot be one.
+    ///   - body: The body, perhaps cut at the operation's `answerLimit`.
     package convenience init(channelID: [UInt8]?, reading body: [UInt8]) {
         var reader = ChannelAnswerReader()
         do throws(JSONError) {

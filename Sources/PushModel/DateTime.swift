@@ -18,7 +18,7 @@ package enum DateTime {
         return seconds * 1_000 + fraction
     }
 
-    /// The days since 1970 of the date at the beginning, nil where there is no such day.
+    /// The days since 1970 of the date at the beginning, nil if there is no such day.
     private static func date(in text: Span<UInt8>) -> Int64? {
         guard text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),

@@ -11,7 +11,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// The given positions.
-    /// - Parameter positions: ascending positions from 0; repeated ones count once.
+    /// - Parameter positions: Ascending positions from 0; repeated ones count once.
     package init(_ positions: some Sequence<Int>) {
         var ranges: [ClosedRange<Int>] = []
         for position in positions {
@@ -27,8 +27,8 @@ package struct IndexRanges: Sendable, Hashable {
 
     /// Reads the text form; nil when it is malformed, does not ascend, or names a position at or beyond `limit`.
     /// - Parameters:
-    ///   - text: for example `0-4,7`.
-    ///   - limit: how many positions there are.
+    ///   - text: For example `0-4,7`.
+    ///   - limit: How many positions there are.
     package static func parse(_ text: Span<UInt8>, limit: Int) -> IndexRanges? {
         var ranges: [ClosedRange<Int>] = []
         var offset = 0
@@ -67,7 +67,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// Appends the text form.
-    /// - Precondition: not `all`, which is said by leaving the header out.
+    /// - Precondition: Not `all`, which is said by leaving the header out.
     package func append(to buffer: inout [UInt8]) {
         precondition(ranges != nil, "all positions have no text form")
         var isFirst = true
@@ -85,7 +85,7 @@ package struct IndexRanges: Sendable, Hashable {
     package var isAll: Bool { ranges == nil }
 
     /// How many positions are meant.
-    /// - Parameter total: how many there are.
+    /// - Parameter total: How many there are.
     package func count(of total: Int) -> Int {
         guard let ranges else { return total }
         return ranges.reduce(0) { $0 + $1.count }
@@ -99,8 +99,8 @@ package struct IndexRanges: Sendable, Hashable {
 
     /// The first meant position at or after one, for walking through them without an array.
     /// - Parameters:
-    ///   - position: where to begin.
-    ///   - total: how many positions there are.
+    ///   - position: Where to begin.
+    ///   - total: How many positions there are.
     package func next(from position: Int, of total: Int) -> Int? {
         guard let ranges else { return position < total ? position : nil }
         for range in ranges where range.upperBound >= position {

@@ -13,9 +13,9 @@ package enum JSONText {
 
     /// Undoes the escapes of a string and appends what they stand for.
     /// - Parameters:
-    ///   - range: a string within `buffer` that a scanner has validated, without its quotation marks.
-    ///   - buffer: grows by the text.
-    /// - Returns: where the text stands; nil, with the buffer unchanged, when a lone surrogate makes it no text.
+    ///   - range: A string within `buffer` that a scanner has validated, without its quotation marks.
+    ///   - buffer: Grows by the text.
+    /// - Returns: Where the text stands; nil, with the buffer unchanged, when a lone surrogate makes it no text.
     package static func unescape(_ range: Range<Int>, in buffer: inout [UInt8]) -> Range<Int>? {
         let start = buffer.count
         buffer.reserveCapacity(start + range.count)
@@ -49,9 +49,9 @@ package enum JSONText {
 
     /// The character of a `\u` escape, and of the second half of a surrogate pair where one follows.
     /// - Parameters:
-    ///   - cursor: stands after the `u`; moves past what was read.
-    ///   - end: where the string ends.
-    ///   - bytes: the buffer.
+    ///   - cursor: Stands after the `u`; moves past what was read.
+    ///   - end: Where the string ends.
+    ///   - bytes: The buffer.
     private static func codePoint(at cursor: inout Int, until end: Int, in bytes: [UInt8]) -> Unicode.Scalar? {
         let first = fourDigits(in: bytes, at: cursor)
         cursor += 4
@@ -71,7 +71,7 @@ package enum JSONText {
         return value
     }
 
-    /// The first position, from one on, whose byte is no plain text: a quotation mark, a backslash, a control
+    /// The first position, from one on, whose byte is not plain text: a quotation mark, a backslash, a control
     /// character or part of a multi-byte character; `end` without one.
     @inline(__always)
     static func endOfPlainText(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {

@@ -90,7 +90,7 @@ package struct Job: Sendable {
     package internal(set) var isMulticast = false
     /// Which notifications this message is about.
     package internal(set) var indexes = IndexRanges.all
-    /// The one token of a job that is no multicast.
+    /// The one token of a job that is not a multicast job.
     @PackedIfAny var singleToken: Range<Int>?
     /// What is wrong with the one token.
     var singleFlaw = TokenFlaw.none
@@ -129,7 +129,7 @@ package struct Job: Sendable {
     package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: targetCount) }
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
-    /// - Parameter index: from 0 up to `tokenCount`.
+    /// - Parameter index: From 0 up to `tokenCount`.
     package func deviceToken(_ index: Int) -> Range<Int> {
         guard isMulticast else { return singleToken ?? 0..<0 }
         let token = tokens[index]
@@ -137,7 +137,7 @@ package struct Job: Sendable {
     }
 
     /// What is wrong with a device token of a multicast job, nil where it may be sent.
-    /// - Parameter index: from 0 up to `tokenCount`.
+    /// - Parameter index: From 0 up to `tokenCount`.
     package func tokenDefect(_ index: Int) -> Defect? {
         (isMulticast ? tokens[index].flaw : singleFlaw).defect
     }
@@ -165,11 +165,11 @@ package struct Job: Sendable {
     }
 
     /// The moment, in milliseconds since 1970, after which the job must not be sent: its deadline or its
-    /// expiration, whichever is first. An expiration of 0 is no moment.
+    /// expiration, whichever is first. An expiration of 0 is not a moment.
     package var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job's time has passed.
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: Milliseconds since 1970.
     package func isExpired(at now: Int64) -> Bool {
         guard let expiry else { return false }
         return now > expiry
@@ -190,7 +190,7 @@ package struct Job: Sendable {
     }
 }
 
-/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is no moment.
+/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is not a moment.
 func firstExpiry(deadline: Int64?, expiration: Int64?) -> Int64? {
     guard let expiration, expiration != 0 else { return deadline }
     let end = milliseconds(fromSeconds: expiration)

@@ -8,10 +8,10 @@ package struct JobDecoder: Sendable {
 
     /// Reads one message.
     /// - Parameters:
-    ///   - message: the message; its buffer becomes the job's.
-    ///   - now: milliseconds since 1970, for an id made here.
-    ///   - random: gives 64 random bits at each call; called only when the job brings no id.
-    /// - Returns: the job, or the first thing that is wrong with it and all that could still be read.
+    ///   - message: The message; its buffer becomes the job's.
+    ///   - now: Milliseconds since 1970, for an id made here.
+    ///   - random: Gives 64 random bits at each call; called only when the job brings no id.
+    /// - Returns: The job, or the first thing that is wrong with it and all that could still be read.
     package func decode(
         _ message: consuming JobMessage, now: Int64, random: () -> UInt64
     ) -> Result<Job, JobDefect> {
@@ -24,11 +24,11 @@ package struct JobDecoder: Sendable {
     /// Refuses a message for a reason that only its receiver knows (its queue, or that its body or its headers
     /// were over a limit), and reads what can be read for the result.
     /// - Parameters:
-    ///   - message: the message; leave out what was not buffered.
-    ///   - reason: why it is refused, whatever else may be wrong with it.
-    ///   - detail: a sentence a person can act on.
-    ///   - now: milliseconds since 1970, for an id made here.
-    ///   - random: gives 64 random bits at each call; called only when the job brings no id.
+    ///   - message: The message; leave out what was not buffered.
+    ///   - reason: Why it is refused, whatever else may be wrong with it.
+    ///   - detail: A sentence a person can act on.
+    ///   - now: Milliseconds since 1970, for an id made here.
+    ///   - random: Gives 64 random bits at each call; called only when the job brings no id.
     package func refuse(
         _ message: consuming JobMessage, _ reason: Reason, _ detail: String, now: Int64, random: () -> UInt64
     ) -> JobDefect {

@@ -107,9 +107,9 @@ package struct JobHeaders: Sendable {
 
     /// Takes in one header; those that mean nothing here are passed over.
     /// - Parameters:
-    ///   - name: where the header's name stands in `bytes`.
-    ///   - value: its value, with ranges into `bytes`.
-    ///   - bytes: the message's buffer.
+    ///   - name: Where the header's name stands in `bytes`.
+    ///   - value: Its value, with ranges into `bytes`.
+    ///   - bytes: The message's buffer.
     package mutating func take(name: Range<Int>, value: HeaderValue, in bytes: borrowing [UInt8]) {
         let name = bytes.span.extracting(name)
         // Names are told apart by length first: most lengths leave one or two candidates.

@@ -12,7 +12,7 @@ extension JobReader {
 
     /// Reads a job that says something about an operation or a channel.
     ///
-    /// - Returns: whether it is a push to devices after all, and to be read on as such.
+    /// - Returns: Whether it is a push to devices after all, and to be read on as such.
     mutating func readChannelJob() -> Bool {
         let channel =
             form == .raw

@@ -41,8 +41,8 @@ struct Envelope {
 
     /// Puts a field into its place.
     /// - Parameters:
-    ///   - name: the field's name without escapes.
-    ///   - value: its value.
+    ///   - name: The field's name without escapes.
+    ///   - value: Its value.
     mutating func take(_ name: Span<UInt8>, _ value: JSONValue) {
         switch name.count {
         case 2 where name.matches("id" as StaticString): Self.put(value, &id, &hasDuplicates)
@@ -91,7 +91,7 @@ extension JobReader {
         job.unknownFields = envelope.unknownCount
     }
 
-    /// Scans the body; false when it is no object.
+    /// Scans the body; false when it is not an object.
     private func scanEnvelope(into envelope: inout Envelope) throws(JSONError) -> Bool {
         let bytes = job.bytes.span
         var scanner = JSONScanner(job.body)

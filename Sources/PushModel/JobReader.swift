@@ -204,7 +204,7 @@ extension JobReader {
         }
     }
 
-    /// The last millisecond of the year 9999: what lies beyond is no time, and could overflow a difference.
+    /// The last millisecond of the year 9999: what lies beyond is not a time, and could overflow a difference.
     private static let endOfTime: Int64 = 253_402_300_799_999
 
     /// A time in a header, in milliseconds since 1970.

@@ -85,7 +85,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
     private let other: String?
 
     /// The reason with this text; unlisted text is kept as it is.
-    /// - Parameter rawValue: the reason as APNs or a result spells it.
+    /// - Parameter rawValue: The reason as APNs or a result spells it.
     package init(rawValue: String) {
         let known = Known(rawValue: rawValue)
         self.known = known

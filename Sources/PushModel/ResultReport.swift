@@ -9,9 +9,9 @@ package struct ResultOrigin: Sendable {
 
     /// The origin of results.
     /// - Parameters:
-    ///   - route: the route's name; nil for jobs that no route takes.
-    ///   - worker: the worker's instance name.
-    ///   - includesDeviceToken: whether results name the device token.
+    ///   - route: The route's name; nil for jobs that no route takes.
+    ///   - worker: The worker's instance name.
+    ///   - includesDeviceToken: Whether results name the device token.
     package init(route: String?, worker: String, includesDeviceToken: Bool = true) {
         var buffer: [UInt8] = []
         buffer.append(",\"route\":")
@@ -68,8 +68,8 @@ package struct ResultReport: Sendable {
     /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
     /// where there is one: `<job id>/<replay>/<attempt>/<index>`.
     /// - Parameters:
-    ///   - index: the notification's position in `device_tokens`.
-    ///   - job: the job.
+    ///   - index: The notification's position in `device_tokens`.
+    ///   - job: The job.
     package static func messageID(of index: Int, for job: borrowing Job) -> UUIDBytes {
         var hash = SHA1()
         let bytes = job.bytes.span

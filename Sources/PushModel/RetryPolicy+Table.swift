@@ -33,9 +33,9 @@ extension RetryPolicy {
     /// - A refused credential leaves a job with expiration 0 and no deadline `rejected`, as no tier may hold it.
     ///
     /// - Parameters:
-    ///   - attempted: how the attempt ended.
-    ///   - facts: what the decision depends on.
-    ///   - now: milliseconds since 1970.
+    ///   - attempted: How the attempt ended.
+    ///   - facts: What the decision depends on.
+    ///   - now: Milliseconds since 1970.
     package func settle(_ attempted: Attempted, job facts: AttemptFacts, now: Int64) -> Settlement {
         switch attempted {
         case .response(let answer):
@@ -153,9 +153,9 @@ extension RetryPolicy {
     /// How long a device token rests after an answer: only `TooManyRequests` is about one token.
     ///
     /// - Parameters:
-    ///   - answer: what APNs answered.
-    ///   - attempt: the number of the attempt that was answered, from 1.
-    /// - Returns: milliseconds, no longer than the notification itself waits; nil where the token need not rest.
+    ///   - answer: What APNs answered.
+    ///   - attempt: The number of the attempt that was answered, from 1.
+    /// - Returns: Milliseconds, no longer than the notification itself waits; nil where the token need not rest.
     package func rest(after answer: Answer, attempt: Int) -> Int64? {
         guard answer.meaning.service == .deviceThrottled, let longest = tiers.last else { return nil }
         let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
@@ -165,10 +165,10 @@ extension RetryPolicy {
     /// Where a notification waits whose device token rests; its attempt stays as it is.
     ///
     /// - Parameters:
-    ///   - remaining: how long the token rests yet, in milliseconds.
-    ///   - facts: what the decision depends on.
-    ///   - now: milliseconds since 1970.
-    /// - Returns: the position of the tier; nil for one that is to be sent now, because later would be too late.
+    ///   - remaining: How long the token rests yet, in milliseconds.
+    ///   - facts: What the decision depends on.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The position of the tier; nil for one that is to be sent now, because later would be too late.
     package func restingTier(remaining: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
         guard !facts.allowsNoTier, let tier = tier(nearest: remaining) else { return nil }
         let back = now + tiers[tier]
@@ -181,10 +181,10 @@ extension RetryPolicy {
     /// count, because it waits for the route as it would in its queue.
     ///
     /// - Parameters:
-    ///   - longest: how long it shall wait at most, in milliseconds; the shortest tier is used in any case.
-    ///   - facts: what the decision depends on.
-    ///   - now: milliseconds since 1970.
-    /// - Returns: the position of the longest such tier that brings it back in its time; nil where none does.
+    ///   - longest: How long it shall wait at most, in milliseconds; the shortest tier is used in any case.
+    ///   - facts: What the decision depends on.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The position of the longest such tier that brings it back in its time; nil where none does.
     package func postponingTier(atMost longest: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
         tiers.indices.last { tier in
             (tier == 0 || tiers[tier] <= longest) && facts.expiry.map { now + tiers[tier] <= $0 } != false
@@ -209,10 +209,10 @@ extension RetryPolicy {
 
     /// The smallest tier at or above a delay, unless attempts, age or time forbid another attempt.
     /// - Parameters:
-    ///   - delay: in milliseconds.
-    ///   - isWish: whether APNs named the delay itself, so that a shorter one will not do.
-    ///   - facts: what the decision depends on.
-    ///   - now: milliseconds since 1970.
+    ///   - delay: In milliseconds.
+    ///   - isWish: Whether APNs named the delay itself, so that a shorter one will not do.
+    ///   - facts: What the decision depends on.
+    ///   - now: Milliseconds since 1970.
     private func wait(atLeast delay: Int64, isWish: Bool, _ facts: AttemptFacts, _ now: Int64) -> Wait {
         if facts.allowsNoTier { return .never("a job with expiration 0 and no deadline is tried once") }
         if facts.attempt >= maxAttempts { return .never("attempt \(facts.attempt) of \(maxAttempts)") }

@@ -69,9 +69,9 @@ package struct RetryPolicy: Sendable, Equatable {
 
     /// A policy; the defaults are those of the configuration.
     /// - Parameters:
-    ///   - tiers: delays in milliseconds, ascending.
-    ///   - maxAttempts: at least 1.
-    ///   - maxAge: in milliseconds.
+    ///   - tiers: Delays in milliseconds, ascending.
+    ///   - maxAttempts: At least 1.
+    ///   - maxAge: In milliseconds.
     package init(
         tiers: [Int64] = [2_000, 15_000, 60_000, 300_000, 1_800_000], maxAttempts: Int = 6,
         maxAge: Int64 = 21_600_000

@@ -69,7 +69,7 @@ package struct SHA1: Sendable {
     }
 
     /// Ends the hash.
-    /// - Returns: the digest's five words, first to last.
+    /// - Returns: The digest's five words, first to last.
     package consuming func finish() -> (UInt32, UInt32, UInt32, UInt32, UInt32) {
         let bits = UInt64(length) << 3
         update(0x80)

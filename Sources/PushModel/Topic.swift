@@ -25,7 +25,7 @@ package enum Topic {
     }
 
     /// The push type that a topic's suffix stands for, nil for a bare bundle id.
-    /// - Parameter topic: a legal topic.
+    /// - Parameter topic: A legal topic.
     package static func pushType(of topic: Span<UInt8>) -> PushType? {
         // One look at the last byte spares most topics eight comparisons.
         switch topic.count > 5 ? topic[topic.count - 1] : 0 {
@@ -55,8 +55,8 @@ package enum PushType: Sendable, Equatable {
 
     /// The type these bytes name, `other` for an unknown one.
     /// - Parameters:
-    ///   - range: where the value stands in `bytes`.
-    ///   - bytes: the buffer.
+    ///   - range: Where the value stands in `bytes`.
+    ///   - bytes: The buffer.
     package init(_ range: Range<Int>, in bytes: Span<UInt8>) {
         let value = bytes.extracting(range)
         for candidate in Self.known where value.count == candidate.text.utf8CodeUnitCount {

@@ -55,7 +55,7 @@ package struct UUIDBytes: Hashable, Sendable {
 
     /// A UUID that sorts by time (version 7, RFC 9562 section 5.7).
     /// - Parameters:
-    ///   - milliseconds: the time since 1970.
+    ///   - milliseconds: The time since 1970.
     ///   - random: 128 random bits, of which 74 are used.
     package static func v7(milliseconds: Int64, random: (UInt64, UInt64)) -> UUIDBytes {
         let time = UInt64(bitPattern: milliseconds) & 0xFFFF_FFFF_FFFF

@@ -38,11 +38,11 @@ package final class Worker: Sendable {
     /// Puts a worker together; nothing is started or connected yet.
     ///
     /// - Parameters:
-    ///   - configuration: what it shall do.
-    ///   - version: the program's version.
-    ///   - logger: where it says what happens.
-    ///   - log: what the logger writes to; nil where nobody counts its lines.
-    ///   - credentialInterval: how often the files of credentials are looked at; nil for the usual time.
+    ///   - configuration: What it shall do.
+    ///   - version: The program's version.
+    ///   - logger: Where it says what happens.
+    ///   - log: What the logger writes to; nil where nobody counts its lines.
+    ///   - credentialInterval: How often the files of credentials are looked at; nil for the usual time.
     ///
     /// - Throws: `WorkerError` where no key or certificate of a route can be used, or for a broker URI that cannot be read.
     package init(
@@ -99,7 +99,7 @@ package final class Worker: Sendable {
 
     /// Reads all credentials again; what changed is proved before it is used, and said in the log.
     ///
-    /// - Parameter credentials: how they are configured now; nil for no change. Only the routes of the start use them:
+    /// - Parameter credentials: How they are configured now; nil for no change. Only the routes of the start use them:
     ///   new names change nothing.
     package func reload(credentials: [CredentialConfiguration]? = nil) { watcher.reload(credentials) }
 

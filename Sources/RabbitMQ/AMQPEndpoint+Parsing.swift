@@ -8,7 +8,7 @@ extension AMQPEndpoint {
 
         /// Makes a set from its bits.
         ///
-        /// - Parameter rawValue: the bits.
+        /// - Parameter rawValue: The bits.
         package init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The password.
@@ -24,9 +24,9 @@ extension AMQPEndpoint {
     /// `/`, not the one with the empty name. No error repeats a part of the URI in which a password might stand.
     ///
     /// - Parameters:
-    ///   - uri: the URI as the user wrote it.
-    ///   - supplements: what the caller adds to it.
-    /// - Returns: the endpoint.
+    ///   - uri: The URI as the user wrote it.
+    ///   - supplements: What the caller adds to it.
+    /// - Returns: The endpoint.
     /// - Throws: `invalidURI` saying which part is wrong, and how to write it.
     package static func parse(
         uri: String, supplementedBy supplements: Supplements = []
@@ -63,8 +63,8 @@ extension AMQPEndpoint {
 
     /// An error about the URI.
     ///
-    /// - Parameter reason: what is wrong with it.
-    /// - Returns: the error.
+    /// - Parameter reason: What is wrong with it.
+    /// - Returns: The error.
     static func invalid(_ reason: String) -> AMQPError { AMQPError(.invalidURI, "invalid AMQP URI: \(reason)") }
 
     private static func scheme(of bytes: [UInt8]) -> (useTLS: Bool, end: Int)? {
@@ -151,8 +151,8 @@ extension AMQPEndpoint {
 
     /// Reads a decimal number of at most nine digits.
     ///
-    /// - Parameter digits: the text.
-    /// - Returns: nil if there is anything but digits.
+    /// - Parameter digits: The text.
+    /// - Returns: Nil if there is anything but digits.
     static func number(_ digits: some Collection<UInt8>) -> Int? {
         guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
@@ -161,9 +161,9 @@ extension AMQPEndpoint {
     /// Undoes percent-encoding (RFC 3986, 2.1).
     ///
     /// - Parameters:
-    ///   - text: the encoded bytes.
-    ///   - part: what the text is, for errors.
-    /// - Returns: the decoded text.
+    ///   - text: The encoded bytes.
+    ///   - part: What the text is, for errors.
+    /// - Returns: The decoded text.
     /// - Throws: `invalidURI` for a damaged escape, a NUL or invalid UTF-8.
     static func decoded(_ text: ArraySlice<UInt8>, part: String) throws(AMQPError) -> String {
         var bytes: [UInt8] = []

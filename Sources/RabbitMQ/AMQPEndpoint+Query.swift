@@ -10,7 +10,7 @@ extension AMQPEndpoint {
 
     /// Reads the query part of a URI into this endpoint.
     ///
-    /// - Parameter query: the bytes after the question mark.
+    /// - Parameter query: The bytes after the question mark.
     /// - Throws: `invalidURI` naming the parameter that is wrong.
     mutating func readQuery(_ query: ArraySlice<UInt8>) throws(AMQPError) {
         var seen: Set<String> = []

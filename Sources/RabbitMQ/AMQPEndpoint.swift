@@ -12,9 +12,9 @@ package struct AMQPTLSFiles: Sendable, Equatable {
     /// Names the files.
     ///
     /// - Parameters:
-    ///   - caFile: the authorities to trust; the system's if nil.
-    ///   - certFile: the client certificate chain.
-    ///   - keyFile: the private key of the client certificate.
+    ///   - caFile: The authorities to trust; the system's if nil.
+    ///   - certFile: The client certificate chain.
+    ///   - keyFile: The private key of the client certificate.
     package init(caFile: String? = nil, certFile: String? = nil, keyFile: String? = nil) {
         self.caFile = caFile
         self.certFile = certFile
@@ -56,9 +56,9 @@ package struct AMQPEndpoint: Sendable, Equatable {
     /// An endpoint with default login.
     ///
     /// - Parameters:
-    ///   - host: the host name or address literal.
-    ///   - port: the TCP port; by default 5672, or 5671 with TLS.
-    ///   - useTLS: whether the connection is encrypted.
+    ///   - host: The host name or address literal.
+    ///   - port: The TCP port; by default 5672, or 5671 with TLS.
+    ///   - useTLS: Whether the connection is encrypted.
     package init(host: String, port: Int? = nil, useTLS: Bool = false) {
         self.host = host
         self.port = port ?? (useTLS ? 5671 : 5672)
@@ -77,8 +77,8 @@ package struct AMQPEndpoint: Sendable, Equatable {
 
     /// Writes all bytes but the unreserved ones of RFC 3986, 2.3, as `%XX`.
     ///
-    /// - Parameter text: the text to write.
-    /// - Returns: the text with escapes.
+    /// - Parameter text: The text to write.
+    /// - Returns: The text with escapes.
     static func percentEncoded(_ text: String) -> String {
         var encoded = ""
         let digits = Array("0123456789ABCDEF")

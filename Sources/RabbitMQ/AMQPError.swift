@@ -9,7 +9,7 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
 
         /// Names a kind.
         ///
-        /// - Parameter rawValue: the stable name of the kind.
+        /// - Parameter rawValue: The stable name of the kind.
         package init(rawValue: String) { self.rawValue = rawValue }
 
         /// The URI cannot be used as written.
@@ -70,9 +70,9 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: the kind of failure.
-    ///   - message: what happened; without secrets.
-    ///   - replyCode: the broker's reply code, if it gave one.
+    ///   - code: The kind of failure.
+    ///   - message: What happened; without secrets.
+    ///   - replyCode: The broker's reply code, if it gave one.
     package init(_ code: Code, _ message: String, replyCode: UInt16? = nil) {
         self.code = code
         self.message = message

@@ -6,7 +6,7 @@ extension AMQPSession {
 
     /// Asks for a channel.
     ///
-    /// - Parameter channel: its number, from 1; small numbers, because memory grows with the largest.
+    /// - Parameter channel: Its number, from 1; small numbers, because memory grows with the largest.
     /// - Throws: `unsuitable` above `channelMax`, `channelClosed` where the channel is not closed, and the session stays
     ///   as it was; any other error ends it.
     package func openChannel(_ channel: UInt16) throws(AMQPError) {
@@ -32,8 +32,8 @@ extension AMQPSession {
 
     /// Asks for a channel's end; nothing that is still under way on it is reported.
     ///
-    /// - Parameter channel: its number.
-    /// - Throws: an error that ends the connection.
+    /// - Parameter channel: Its number.
+    /// - Throws: An error that ends the connection.
     package func closeChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
         guard state.closeChannel(channel) else { return }
@@ -45,9 +45,9 @@ extension AMQPSession {
     /// Limits the unacknowledged deliveries of each consumer started on a channel from now on.
     ///
     /// - Parameters:
-    ///   - channel: its number.
-    ///   - count: deliveries.
-    /// - Throws: an error that ends the connection.
+    ///   - channel: Its number.
+    ///   - count: Deliveries.
+    /// - Throws: An error that ends the connection.
     package func setPrefetch(_ channel: UInt16, count: UInt16) throws(AMQPError) {
         var qos = amqp_basic_qos_t(prefetch_size: 0, prefetch_count: count, global: 0)
         try send(Method.basicQos, channel, &qos)
@@ -56,13 +56,13 @@ extension AMQPSession {
     /// Starts a consumer with acknowledgements.
     ///
     /// - Parameters:
-    ///   - channel: its channel.
-    ///   - queue: the queue, at most 255 bytes.
-    ///   - consumerTag: its name on the channel, at most 255 bytes; empty lets the broker choose.
-    ///   - exclusive: whether no one else may consume from the queue.
-    ///   - arguments: its optional arguments, such as `x-priority`
+    ///   - channel: Its channel.
+    ///   - queue: The queue, at most 255 bytes.
+    ///   - consumerTag: Its name on the channel, at most 255 bytes; empty lets the broker choose.
+    ///   - exclusive: Whether no one else may consume from the queue.
+    ///   - arguments: Its optional arguments, such as `x-priority`
     ///     (<https://www.rabbitmq.com/docs/consumer-priority>).
-    /// - Throws: an error that ends the connection, or `invalidMessage`.
+    /// - Throws: An error that ends the connection, or `invalidMessage`.
     package func startConsuming(
         _ channel: UInt16, queue: String, consumerTag: String, exclusive: Bool = false,
         arguments: FieldTable = FieldTable()
@@ -81,9 +81,9 @@ extension AMQPSession {
     /// Ends a consumer.
     ///
     /// - Parameters:
-    ///   - channel: its channel.
-    ///   - consumerTag: its name.
-    /// - Throws: an error that ends the connection, or `invalidMessage`.
+    ///   - channel: Its channel.
+    ///   - consumerTag: Its name.
+    /// - Throws: An error that ends the connection, or `invalidMessage`.
     package func cancel(_ channel: UInt16, consumerTag: String) throws(AMQPError) {
         try withBytes(consumerTag, "") { tag, _ throws(AMQPError) in
             var cancel = amqp_basic_cancel_t(consumer_tag: tag, nowait: 0)
@@ -93,8 +93,8 @@ extension AMQPSession {
 
     /// Switches publisher confirms on.
     ///
-    /// - Parameter channel: the channel.
-    /// - Throws: an error that ends the connection.
+    /// - Parameter channel: The channel.
+    /// - Throws: An error that ends the connection.
     package func selectConfirms(_ channel: UInt16) throws(AMQPError) {
         var select = amqp_confirm_select_t(nowait: 0)
         try send(Method.confirmSelect, channel, &select)
@@ -105,11 +105,11 @@ extension AMQPSession {
     /// Acknowledges a delivery, or all up to it; only on the channel generation that delivered it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - deliveryTag: the delivery.
-    ///   - multiple: whether all earlier ones are meant as well.
-    /// - Returns: false if it would have to wait; nothing is sent then.
-    /// - Throws: an error that ends the connection.
+    ///   - channel: The channel.
+    ///   - deliveryTag: The delivery.
+    ///   - multiple: Whether all earlier ones are meant as well.
+    /// - Returns: False if it would have to wait; nothing is sent then.
+    /// - Throws: An error that ends the connection.
     package func acknowledge(channel: UInt16, deliveryTag: UInt64, multiple: Bool) throws(AMQPError) -> Bool {
         guard try maySettle() else { return false }
         var ack = amqp_basic_ack_t(delivery_tag: deliveryTag, multiple: multiple ? 1 : 0)
@@ -120,11 +120,11 @@ extension AMQPSession {
     /// Rejects a delivery; without requeueing the broker dead-letters it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - deliveryTag: the delivery.
-    ///   - requeue: whether it goes back to its queue.
-    /// - Returns: false if it would have to wait; nothing is sent then.
-    /// - Throws: an error that ends the connection.
+    ///   - channel: The channel.
+    ///   - deliveryTag: The delivery.
+    ///   - requeue: Whether it goes back to its queue.
+    /// - Returns: False if it would have to wait; nothing is sent then.
+    /// - Throws: An error that ends the connection.
     package func reject(channel: UInt16, deliveryTag: UInt64, requeue: Bool) throws(AMQPError) -> Bool {
         guard try maySettle() else { return false }
         var reject = amqp_basic_reject_t(delivery_tag: deliveryTag, requeue: requeue ? 1 : 0)
@@ -135,12 +135,12 @@ extension AMQPSession {
     /// Hands back a delivery, or all up to it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - deliveryTag: the delivery.
-    ///   - multiple: whether all earlier ones are meant as well.
-    ///   - requeue: whether they go back to their queue.
-    /// - Returns: false if it would have to wait; nothing is sent then.
-    /// - Throws: an error that ends the connection.
+    ///   - channel: The channel.
+    ///   - deliveryTag: The delivery.
+    ///   - multiple: Whether all earlier ones are meant as well.
+    ///   - requeue: Whether they go back to their queue.
+    /// - Returns: False if it would have to wait; nothing is sent then.
+    /// - Throws: An error that ends the connection.
     package func negativeAcknowledge(
         channel: UInt16, deliveryTag: UInt64, multiple: Bool, requeue: Bool
     ) throws(AMQPError) -> Bool {
@@ -177,10 +177,10 @@ extension AMQPSession {
     /// Sends a method that is not followed by content.
     ///
     /// - Parameters:
-    ///   - method: its number.
-    ///   - channel: its channel.
-    ///   - arguments: its arguments, as the library's struct.
-    ///   - size: room for them on the wire, in bytes; more than enough for names by default.
+    ///   - method: Its number.
+    ///   - channel: Its channel.
+    ///   - arguments: Its arguments, as the library's struct.
+    ///   - size: Room for them on the wire, in bytes; more than enough for names by default.
     /// - Throws: `wouldBlock` if the broker takes nothing any more, or another error that ends the connection.
     func send<Arguments>(
         _ method: UInt32, _ channel: UInt16, _ arguments: inout Arguments, size: Int = 1024
@@ -202,9 +202,9 @@ extension AMQPSession {
     /// Turns a status of the library into an error.
     ///
     /// - Parameters:
-    ///   - status: a negative status.
-    ///   - doing: what was being done.
-    /// - Returns: the error.
+    ///   - status: A negative status.
+    ///   - doing: What was being done.
+    /// - Returns: The error.
     static func codecError(_ status: Int32, doing: String) -> AMQPError {
         AMQPError(.library, "\(doing): \(String(cString: amqp_error_string2(status)))")
     }
@@ -212,9 +212,9 @@ extension AMQPSession {
     /// Lends two short strings to the library.
     ///
     /// - Parameters:
-    ///   - first: at most 255 bytes.
-    ///   - second: at most 255 bytes.
-    ///   - body: must not let the bytes escape.
+    ///   - first: At most 255 bytes.
+    ///   - second: At most 255 bytes.
+    ///   - body: Must not let the bytes escape.
     /// - Throws: `invalidMessage` if one is too long, or what `body` throws.
     func withBytes(
         _ first: String, _ second: String, _ body: (amqp_bytes_t, amqp_bytes_t) throws(AMQPError) -> Void

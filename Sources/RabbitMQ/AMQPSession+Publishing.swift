@@ -4,9 +4,9 @@ extension AMQPSession {
     /// Publishes a message if there is room for it.
     ///
     /// - Parameters:
-    ///   - message: the message; it was copied when this returns.
-    ///   - channel: an open channel.
-    /// - Returns: false if it would have to wait, or the broker announced that it does not read; nothing is sent then.
+    ///   - message: The message; it was copied when this returns.
+    ///   - channel: An open channel.
+    /// - Returns: False if it would have to wait, or the broker announced that it does not read; nothing is sent then.
     /// - Throws: `invalidMessage` if it cannot be written in AMQP, and the session stays as it was; any other error
     ///   ends it.
     package func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> Bool {

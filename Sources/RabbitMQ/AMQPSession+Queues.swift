@@ -6,8 +6,8 @@ extension AMQPSession {
     /// Fetches one message without a consumer; it follows the answer as a delivery.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - queue: the queue, at most 255 bytes.
+    ///   - channel: The channel.
+    ///   - queue: The queue, at most 255 bytes.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func get(_ channel: UInt16, queue: String) throws(AMQPError) {
         try withBytes(queue, "") { queue, _ throws(AMQPError) in
@@ -19,10 +19,10 @@ extension AMQPSession {
     /// Declares a queue.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - queue: its name; empty lets the broker choose.
-    ///   - exclusive: whether it is this connection's alone and goes away with it; otherwise it is durable.
-    ///   - arguments: its optional arguments, such as `x-queue-type`.
+    ///   - channel: The channel.
+    ///   - queue: Its name; empty lets the broker choose.
+    ///   - exclusive: Whether it is this connection's alone and goes away with it; otherwise it is durable.
+    ///   - arguments: Its optional arguments, such as `x-queue-type`.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func declareQueue(
         _ channel: UInt16, queue: String, exclusive: Bool, arguments: FieldTable
@@ -42,8 +42,8 @@ extension AMQPSession {
     /// Asks how full a queue is, without making it.
     ///
     /// - Parameters:
-    ///   - channel: the channel; the broker closes it with code 404 if there is no such queue.
-    ///   - queue: the queue, at most 255 bytes.
+    ///   - channel: The channel; the broker closes it with code 404 if there is no such queue.
+    ///   - queue: The queue, at most 255 bytes.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func inspectQueue(_ channel: UInt16, queue: String) throws(AMQPError) {
         try withBytes(queue, "") { queue, _ throws(AMQPError) in
@@ -57,10 +57,10 @@ extension AMQPSession {
     /// Binds a queue to an exchange.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - queue: the queue.
-    ///   - exchange: the exchange.
-    ///   - routingKey: the binding key.
+    ///   - channel: The channel.
+    ///   - queue: The queue.
+    ///   - exchange: The exchange.
+    ///   - routingKey: The binding key.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func bindQueue(
         _ channel: UInt16, queue: String, exchange: String, routingKey: String
@@ -79,10 +79,10 @@ extension AMQPSession {
     /// Declares a durable exchange.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - exchange: its name.
+    ///   - channel: The channel.
+    ///   - exchange: Its name.
     ///   - type: `topic`, `direct`, `fanout` or `headers`.
-    ///   - arguments: its optional arguments, such as `alternate-exchange`.
+    ///   - arguments: Its optional arguments, such as `alternate-exchange`.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func declareExchange(
         _ channel: UInt16, exchange: String, type: String, arguments: FieldTable
@@ -101,8 +101,8 @@ extension AMQPSession {
     /// Empties a queue of what waits in it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - queue: the queue.
+    ///   - channel: The channel.
+    ///   - queue: The queue.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func purgeQueue(_ channel: UInt16, queue: String) throws(AMQPError) {
         try withBytes(queue, "") { queue, _ throws(AMQPError) in
@@ -114,8 +114,8 @@ extension AMQPSession {
     /// Deletes a queue with all that is in it.
     ///
     /// - Parameters:
-    ///   - channel: the channel.
-    ///   - queue: the queue.
+    ///   - channel: The channel.
+    ///   - queue: The queue.
     /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
     package func deleteQueue(_ channel: UInt16, queue: String) throws(AMQPError) {
         try withBytes(queue, "") { queue, _ throws(AMQPError) in
@@ -135,10 +135,10 @@ extension AMQPSession {
     /// Takes a method that answers a request about queues and exchanges.
     ///
     /// - Parameters:
-    ///   - method: its number.
-    ///   - channel: its channel, which is open.
-    ///   - arguments: the bytes behind the number.
-    ///   - delegate: what to report to.
+    ///   - method: Its number.
+    ///   - channel: Its channel, which is open.
+    ///   - arguments: The bytes behind the number.
+    ///   - delegate: What to report to.
     /// - Throws: `protocolViolation` if it answers nothing that was asked.
     func handleAnswer(
         _ method: UInt32, _ channel: UInt16, _ arguments: UnsafeRawBufferPointer, _ delegate: any AMQPSessionDelegate

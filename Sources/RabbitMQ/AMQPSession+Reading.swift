@@ -8,9 +8,9 @@ extension AMQPSession {
     /// Takes one frame.
     ///
     /// - Parameters:
-    ///   - frame: the frame.
-    ///   - delegate: what to report to.
-    /// - Throws: anything; the session must be dropped then.
+    ///   - frame: The frame.
+    ///   - delegate: What to report to.
+    /// - Throws: Anything; the session must be dropped then.
     func handle(_ frame: Frame, _ delegate: any AMQPSessionDelegate) throws(AMQPError) {
         switch frame.kind {
         case .heartbeat: return
@@ -206,7 +206,7 @@ extension AMQPSession {
 
     /// An error about something that a broker must not send.
     ///
-    /// - Parameter what: what was sent.
-    /// - Returns: the error.
+    /// - Parameter what: What was sent.
+    /// - Returns: The error.
     static func violation(_ what: String) -> AMQPError { AMQPError(.protocolViolation, "the broker sent \(what)") }
 }

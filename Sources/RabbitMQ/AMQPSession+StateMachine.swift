@@ -11,8 +11,8 @@ struct AMQPLimits: Equatable {
 
     /// The smaller of what is wanted here and what the broker offers, where 0 means no limit.
     ///
-    /// - Parameter offer: what the broker offers.
-    /// - Returns: what both can live with.
+    /// - Parameter offer: What the broker offers.
+    /// - Returns: What both can live with.
     func agreed(with offer: AMQPLimits) -> AMQPLimits {
         func smaller(_ wanted: Int, _ offered: Int) -> Int { offered == 0 ? wanted : min(wanted, offered) }
         return AMQPLimits(
@@ -111,9 +111,9 @@ struct AMQPSessionStateMachine {
     /// A connection whose protocol header is sent.
     ///
     /// - Parameters:
-    ///   - wanted: the limits to ask for.
-    ///   - mechanism: how to log in, `PLAIN` or `EXTERNAL`.
-    ///   - now: the time.
+    ///   - wanted: The limits to ask for.
+    ///   - mechanism: How to log in, `PLAIN` or `EXTERNAL`.
+    ///   - now: The time.
     init(wanted: AMQPLimits, mechanism: String, now: MonotonicTime) {
         limits = wanted
         self.mechanism = mechanism
@@ -125,8 +125,8 @@ struct AMQPSessionStateMachine {
 
     /// Takes an event of the connection.
     ///
-    /// - Parameter event: what came in.
-    /// - Returns: what is to be done.
+    /// - Parameter event: What came in.
+    /// - Returns: What is to be done.
     /// - Throws: `protocolViolation` for what must not come now, `refused` or `unsuitable` where no login is possible.
     mutating func received(_ event: ConnectionEvent) throws(AMQPError) -> ConnectionAction {
         switch (phase, event) {
@@ -173,7 +173,7 @@ struct AMQPSessionStateMachine {
 
     /// Notes that the end is asked for.
     ///
-    /// - Returns: whether connection.close is to be sent: not before the login, nor twice.
+    /// - Returns: Whether connection.close is to be sent: not before the login, nor twice.
     mutating func close() -> Bool {
         guard phase == .open || phase == .awaitingOpenOk else {
             if phase != .closing { phase = .closed }
@@ -190,7 +190,7 @@ struct AMQPSessionStateMachine {
 
     /// Where a channel stands.
     ///
-    /// - Parameter channel: its number.
+    /// - Parameter channel: Its number.
     /// - Returns: `unused` for one that was never opened.
     func phase(of channel: UInt16) -> ChannelPhase {
         Int(channel) < channels.count ? channels[Int(channel)] : .unused
@@ -198,7 +198,7 @@ struct AMQPSessionStateMachine {
 
     /// Notes that a channel is asked for; it must not be open already.
     ///
-    /// - Parameter channel: its number, 1 to `limits.channelMax`.
+    /// - Parameter channel: Its number, 1 to `limits.channelMax`.
     mutating func openChannel(_ channel: UInt16) {
         precondition((1...max(1, limits.channelMax)).contains(Int(channel)), "no such channel number")
         while channels.count <= Int(channel) { channels.append(.unused) }
@@ -209,8 +209,8 @@ struct AMQPSessionStateMachine {
 
     /// Notes that a channel's end is asked for.
     ///
-    /// - Parameter channel: its number.
-    /// - Returns: whether channel.close is to be sent: not for a channel that is closed or closing.
+    /// - Parameter channel: Its number.
+    /// - Returns: Whether channel.close is to be sent: not for a channel that is closed or closing.
     mutating func closeChannel(_ channel: UInt16) -> Bool {
         guard [.opening, .open].contains(phase(of: channel)) else { return false }
         channels[Int(channel)] = .closing
@@ -220,9 +220,9 @@ struct AMQPSessionStateMachine {
     /// Takes an event of a channel.
     ///
     /// - Parameters:
-    ///   - event: what came in.
-    ///   - channel: the channel's number, not 0.
-    /// - Returns: what is to be done.
+    ///   - event: What came in.
+    ///   - channel: The channel's number, not 0.
+    /// - Returns: What is to be done.
     /// - Throws: `protocolViolation` for a channel that was never opened, or is not open yet.
     mutating func received(_ event: ChannelEvent, on channel: UInt16) throws(AMQPError) -> ChannelAction {
         guard phase == .open else {
@@ -255,12 +255,12 @@ struct AMQPSessionStateMachine {
 
     /// Notes that something arrived.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     mutating func heard(now: MonotonicTime) { lastHeard = max(lastHeard, now) }
 
     /// Notes that something was sent.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     mutating func sent(now: MonotonicTime) { lastSent = max(lastSent, now) }
 
     private var interval: Duration { .seconds(max(0, limits.heartbeat)) }
@@ -268,30 +268,30 @@ struct AMQPSessionStateMachine {
 
     /// Whether nothing was heard for one and a half heartbeats; nothing is to be published or acknowledged then.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: whether the broker is suspect.
+    /// - Parameter now: The time.
+    /// - Returns: Whether the broker is suspect.
     func isSuspect(now: MonotonicTime) -> Bool {
         keepsHeartbeats && now - lastHeard > interval + interval / 2
     }
 
     /// Whether nothing was heard for two heartbeats; the connection is to be given up then (AMQP 0-9-1, 4.2.7).
     ///
-    /// - Parameter now: the time.
-    /// - Returns: whether the broker is lost.
+    /// - Parameter now: The time.
+    /// - Returns: Whether the broker is lost.
     func isLost(now: MonotonicTime) -> Bool { keepsHeartbeats && now - lastHeard > interval * 2 }
 
     /// Whether a heartbeat is to be sent, because nothing else was for half an interval.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: whether it is due.
+    /// - Parameter now: The time.
+    /// - Returns: Whether it is due.
     func owesHeartbeat(now: MonotonicTime) -> Bool {
         keepsHeartbeats && now - lastSent >= interval / 2
     }
 
     /// When one of the answers above changes next.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: nil without heartbeats.
+    /// - Parameter now: The time.
+    /// - Returns: Nil without heartbeats.
     func nextHeartbeatEvent(now: MonotonicTime) -> MonotonicTime? {
         guard keepsHeartbeats else { return nil }
         let silence = isSuspect(now: now) ? interval * 2 : interval + interval / 2

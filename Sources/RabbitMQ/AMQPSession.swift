@@ -57,12 +57,12 @@ package final class AMQPSession: @unchecked Sendable {
     /// A session that has its greeting to send.
     ///
     /// - Parameters:
-    ///   - endpoint: where it leads and how to log in.
-    ///   - clientName: the name operators see in the broker's list of connections.
-    ///   - clientVersion: the version they see.
-    ///   - bodyLimit: the largest body that is buffered, in bytes.
-    ///   - receiveLimit: the largest frame accepted, in bytes, where that is more than the negotiated limit.
-    ///   - now: the time.
+    ///   - endpoint: Where it leads and how to log in.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - clientVersion: The version they see.
+    ///   - bodyLimit: The largest body that is buffered, in bytes.
+    ///   - receiveLimit: The largest frame accepted, in bytes, where that is more than the negotiated limit.
+    ///   - now: The time.
     package init(
         _ endpoint: AMQPEndpoint, clientName: String, clientVersion: String = "", bodyLimit: Int,
         receiveLimit: Int = 0, now: MonotonicTime
@@ -111,10 +111,10 @@ package final class AMQPSession: @unchecked Sendable {
     /// Takes bytes that arrived and reports what they mean.
     ///
     /// - Parameters:
-    ///   - bytes: the bytes, in any portions.
-    ///   - delegate: what to report to.
-    ///   - now: the time.
-    /// - Throws: anything; the session must be dropped then.
+    ///   - bytes: The bytes, in any portions.
+    ///   - delegate: What to report to.
+    ///   - now: The time.
+    /// - Throws: Anything; the session must be dropped then.
     package func receive(
         _ bytes: Span<UInt8>, delegate: any AMQPSessionDelegate, now: MonotonicTime
     ) throws(AMQPError) {
@@ -133,7 +133,7 @@ package final class AMQPSession: @unchecked Sendable {
 
     /// Sends a heartbeat where one is due, and judges the broker's silence.
     ///
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     /// - Throws: `heartbeatTimeout` when nothing was heard for two heartbeats; the session must be dropped then.
     package func tick(now: MonotonicTime) throws(AMQPError) {
         guard !isDead else { return }
@@ -150,8 +150,8 @@ package final class AMQPSession: @unchecked Sendable {
 
     /// When `tick` has something to do.
     ///
-    /// - Parameter now: the time.
-    /// - Returns: nil without heartbeats.
+    /// - Parameter now: The time.
+    /// - Returns: Nil without heartbeats.
     package func nextTick(now: MonotonicTime) -> MonotonicTime? { isDead ? nil : state.nextHeartbeatEvent(now: now) }
 
     // MARK: Bytes out
@@ -162,10 +162,10 @@ package final class AMQPSession: @unchecked Sendable {
     /// Lends all that waits to be sent; those bytes that went out are dropped.
     ///
     /// - Parameters:
-    ///   - now: the time.
-    ///   - body: sends the bytes and returns how many went out; they must not escape, and the session must not be used
+    ///   - now: The time.
+    ///   - body: Sends the bytes and returns how many went out; they must not escape, and the session must not be used
     ///     within.
-    /// - Throws: what `body` throws; nothing is dropped then.
+    /// - Throws: What `body` throws; nothing is dropped then.
     package func withPendingOutput<Failure: Error>(
         now: MonotonicTime, _ body: (Span<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
@@ -187,10 +187,10 @@ package final class AMQPSession: @unchecked Sendable {
     /// Writes a frame into the output buffer.
     ///
     /// - Parameters:
-    ///   - kind: what it carries.
-    ///   - channel: its channel.
-    ///   - size: the size of its payload, in bytes.
-    ///   - write: writes the payload, exactly so many bytes, to where it is told.
+    ///   - kind: What it carries.
+    ///   - channel: Its channel.
+    ///   - size: The size of its payload, in bytes.
+    ///   - write: Writes the payload, exactly so many bytes, to where it is told.
     @inline(__always)
     func putFrame(_ kind: Frame.Kind, channel: UInt16, size: Int, _ write: (UnsafeMutableRawPointer) -> Void) {
         let start = output.reserve(size + Frame.overhead)
@@ -201,10 +201,10 @@ package final class AMQPSession: @unchecked Sendable {
     /// Puts head and end mark around a payload that was written into the output buffer, and adds the whole.
     ///
     /// - Parameters:
-    ///   - kind: what it carries.
-    ///   - channel: its channel.
-    ///   - size: the size of its payload, in bytes.
-    ///   - start: where the frame begins, as `ByteQueue.reserve` said.
+    ///   - kind: What it carries.
+    ///   - channel: Its channel.
+    ///   - size: The size of its payload, in bytes.
+    ///   - start: Where the frame begins, as `ByteQueue.reserve` said.
     @inline(__always)
     func commitFrame(_ kind: Frame.Kind, channel: UInt16, size: Int, at start: UnsafeMutableRawPointer) {
         start.storeBytes(of: kind.rawValue, as: UInt8.self)
@@ -251,7 +251,7 @@ package final class AMQPSession: @unchecked Sendable {
 
     /// Agrees to limits and asks for the virtual host.
     ///
-    /// - Parameter limits: what both ends can live with.
+    /// - Parameter limits: What both ends can live with.
     func open(_ limits: AMQPLimits) throws(AMQPError) {
         frames.payloadLimit = max(limits.frameMax, receiveLimit) - Frame.overhead
         var tuneOk = amqp_connection_tune_ok_t(
@@ -275,8 +275,8 @@ package final class AMQPSession: @unchecked Sendable {
 
     /// Ends the session after an error.
     ///
-    /// - Parameter error: what happened.
-    /// - Returns: the same error, to throw.
+    /// - Parameter error: What happened.
+    /// - Returns: The same error, to throw.
     func end(_ error: AMQPError) -> AMQPError {
         isDead = true
         state.ended()

@@ -25,9 +25,9 @@ struct ContentAssembly {
     /// Begins a message.
     ///
     /// - Parameters:
-    ///   - kind: what the method announced.
-    ///   - exchange: the exchange's name.
-    ///   - routingKey: the routing key.
+    ///   - kind: What the method announced.
+    ///   - exchange: The exchange's name.
+    ///   - routingKey: The routing key.
     /// - Throws: `protocolViolation` within another message.
     mutating func begin(
         _ kind: Kind, exchange: UnsafeRawBufferPointer, routingKey: UnsafeRawBufferPointer
@@ -44,10 +44,10 @@ struct ContentAssembly {
     /// Takes the header frame.
     ///
     /// - Parameters:
-    ///   - properties: the property list as it is on the wire.
-    ///   - bodySize: the announced size of the body; any value.
-    ///   - limit: the largest body that is kept.
-    /// - Returns: whether the message is complete.
+    ///   - properties: The property list as it is on the wire.
+    ///   - bodySize: The announced size of the body; any value.
+    ///   - limit: The largest body that is kept.
+    /// - Returns: Whether the message is complete.
     /// - Throws: `protocolViolation` if no message was begun.
     mutating func header(
         properties: UnsafeRawBufferPointer, bodySize: UInt64, limit: Int
@@ -72,8 +72,8 @@ struct ContentAssembly {
 
     /// Takes a body frame.
     ///
-    /// - Parameter fragment: its payload.
-    /// - Returns: whether the message is complete.
+    /// - Parameter fragment: Its payload.
+    /// - Returns: Whether the message is complete.
     /// - Throws: `protocolViolation` without a header, or beyond the announced size.
     mutating func body(_ fragment: UnsafeRawBufferPointer) throws(AMQPError) -> Bool {
         guard case .body = step else { throw Self.violation("a body frame came without a header") }
@@ -85,8 +85,8 @@ struct ContentAssembly {
 
     /// Takes the complete message and makes room for the next.
     ///
-    /// - Parameter channel: the channel, for the delivery.
-    /// - Returns: the message; of a returned one, the tag means nothing.
+    /// - Parameter channel: The channel, for the delivery.
+    /// - Returns: The message; of a returned one, the tag means nothing.
     mutating func take(channel: UInt16) -> Delivery {
         step = .idle
         let taken = bytes

@@ -54,9 +54,9 @@ package struct FieldTableReader: Sendable {
     /// A reader of a table's content.
     ///
     /// - Parameters:
-    ///   - table: where the content stands, without the four bytes of length.
-    ///   - maximumDepth: how many tables and arrays may be nested, this one included.
-    ///   - maximumSize: how many bytes the content may have.
+    ///   - table: Where the content stands, without the four bytes of length.
+    ///   - maximumDepth: How many tables and arrays may be nested, this one included.
+    ///   - maximumSize: How many bytes the content may have.
     package init(_ table: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
         self.init(table, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: false)
     }
@@ -64,9 +64,9 @@ package struct FieldTableReader: Sendable {
     /// A reader of an array's content, whose elements have no names.
     ///
     /// - Parameters:
-    ///   - elements: where the content stands, without the four bytes of length.
-    ///   - maximumDepth: how many tables and arrays may be nested, this one included.
-    ///   - maximumSize: how many bytes the content may have.
+    ///   - elements: Where the content stands, without the four bytes of length.
+    ///   - maximumDepth: How many tables and arrays may be nested, this one included.
+    ///   - maximumSize: How many bytes the content may have.
     package init(elements: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
         self.init(elements, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: true)
     }
@@ -81,8 +81,8 @@ package struct FieldTableReader: Sendable {
 
     /// Reads the next entry; nested tables and arrays are checked as a whole before they are returned.
     ///
-    /// - Parameter bytes: the buffer the table stands in.
-    /// - Returns: nil after the last entry.
+    /// - Parameter bytes: The buffer the table stands in.
+    /// - Returns: Nil after the last entry.
     /// - Throws: `malformedTable` if the table is damaged, too deep or too large; do not go on reading then.
     package mutating func next(in bytes: borrowing [UInt8]) throws(AMQPError) -> Field? {
         guard table.count <= maximumSize else {
@@ -101,8 +101,8 @@ package struct FieldTableReader: Sendable {
     /// The error for a table that is too large.
     ///
     /// - Parameters:
-    ///   - count: how many bytes its content has.
-    ///   - limit: how many it may have.
+    ///   - count: How many bytes its content has.
+    ///   - limit: How many it may have.
     package static func tooLarge(_ count: Int, over limit: Int) -> AMQPError {
         AMQPError(.malformedTable, "the header table has \(count) bytes, over \(limit)")
     }

@@ -27,15 +27,15 @@ package enum FieldValue: Sendable, Equatable {
 
     /// A long string from text.
     ///
-    /// - Parameter text: its text.
-    /// - Returns: the value.
+    /// - Parameter text: Its text.
+    /// - Returns: The value.
     package static func text(_ text: String) -> FieldValue { .text(Array(text.utf8)) }
 
     /// Copies a value out of its buffer.
     ///
     /// - Parameters:
-    ///   - field: the value, as read by `FieldTableReader` with its usual limits or stricter ones.
-    ///   - bytes: the buffer it was read from.
+    ///   - field: The value, as read by `FieldTableReader` with its usual limits or stricter ones.
+    ///   - bytes: The buffer it was read from.
     /// - Throws: `malformedTable` if the buffer is another one.
     package init(_ field: Field, in bytes: borrowing [UInt8]) throws(AMQPError) {
         switch field.value {
@@ -70,8 +70,8 @@ package struct FieldTable: Sendable, Equatable {
         /// Makes an entry.
         ///
         /// - Parameters:
-        ///   - name: the name, at most 255 bytes.
-        ///   - value: the value.
+        ///   - name: The name, at most 255 bytes.
+        ///   - value: The value.
         package init(name: [UInt8], value: FieldValue) {
             self.name = name
             self.value = value
@@ -83,16 +83,16 @@ package struct FieldTable: Sendable, Equatable {
 
     /// Makes a table.
     ///
-    /// - Parameter entries: its entries.
+    /// - Parameter entries: Its entries.
     package init(entries: [Entry] = []) { self.entries = entries }
 
     /// Copies a table out of its buffer.
     ///
     /// - Parameters:
-    ///   - range: where its content stands.
-    ///   - bytes: the buffer.
-    ///   - maximumDepth: how many tables and arrays may be nested, this one included.
-    ///   - maximumSize: how many bytes the content may have.
+    ///   - range: Where its content stands.
+    ///   - bytes: The buffer.
+    ///   - maximumDepth: How many tables and arrays may be nested, this one included.
+    ///   - maximumSize: How many bytes the content may have.
     /// - Throws: `malformedTable` if it is damaged, too deep or too large.
     package init(
         reading range: Range<Int>, in bytes: borrowing [UInt8], maximumDepth: Int = 8,
@@ -107,7 +107,7 @@ package struct FieldTable: Sendable, Equatable {
 
     /// The value of the first entry with a name.
     ///
-    /// - Parameter name: the name.
+    /// - Parameter name: The name.
     package subscript(_ name: String) -> FieldValue? {
         entries.first { $0.name.elementsEqual(name.utf8) }?.value
     }

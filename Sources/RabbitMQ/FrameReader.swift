@@ -38,13 +38,13 @@ struct FrameReader: ~Copyable {
 
     /// A reader that has seen nothing.
     ///
-    /// - Parameter payloadLimit: the largest payload that is accepted, in bytes.
+    /// - Parameter payloadLimit: The largest payload that is accepted, in bytes.
     init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
 
     /// Reads the next frame.
     ///
-    /// - Parameter input: bytes that arrived; what was read is cut off its beginning.
-    /// - Returns: nil when the rest of the frame has not arrived; all of `input` was taken then.
+    /// - Parameter input: Bytes that arrived; what was read is cut off its beginning.
+    /// - Returns: Nil when the rest of the frame has not arrived; all of `input` was taken then.
     /// - Throws: `protocolViolation` for bytes that are not a frame, and for a frame that is too large.
     mutating func next(in input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
         if isPartialDone {

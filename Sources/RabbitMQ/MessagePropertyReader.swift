@@ -33,8 +33,8 @@ package struct MessagePropertyReader: Sendable {
     /// Reads a property list.
     ///
     /// - Parameters:
-    ///   - bytes: the buffer.
-    ///   - range: where the property flags begin and the last property ends.
+    ///   - bytes: The buffer.
+    ///   - range: Where the property flags begin and the last property ends.
     /// - Throws: `malformedTable` if the list is cut off, too long, or of a later protocol.
     package init(_ bytes: borrowing [UInt8], _ range: Range<Int>) throws(AMQPError) {
         var cursor = try WireCursor(range, in: bytes)

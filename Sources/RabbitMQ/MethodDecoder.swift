@@ -25,9 +25,9 @@ struct MethodDecoder: ~Copyable {
     /// The library decodes tables recursively and without limit: a method that carries one is to be checked before.
     ///
     /// - Parameters:
-    ///   - method: its number.
-    ///   - arguments: the bytes behind the number; strings of the result point into them.
-    /// - Returns: the library's struct for the method, valid until the next call.
+    ///   - method: Its number.
+    ///   - arguments: The bytes behind the number; strings of the result point into them.
+    /// - Returns: The library's struct for the method, valid until the next call.
     /// - Throws: `protocolViolation` if the arguments cannot be read.
     mutating func decode(
         _ method: UInt32, _ arguments: UnsafeRawBufferPointer
@@ -50,7 +50,7 @@ struct MethodDecoder: ~Copyable {
 extension UnsafeRawBufferPointer {
     /// The bytes of a string of the library.
     ///
-    /// - Parameter bytes: the string; it must outlive this view.
+    /// - Parameter bytes: The string; it must outlive this view.
     @inline(__always)
     init(_ bytes: amqp_bytes_t) { self.init(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len) }
 }
@@ -58,6 +58,6 @@ extension UnsafeRawBufferPointer {
 extension String {
     /// The text of a string of the library; what is not UTF-8 is replaced.
     ///
-    /// - Parameter bytes: the string.
+    /// - Parameter bytes: The string.
     init(_ bytes: amqp_bytes_t) { self.init(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self) }
 }

@@ -8,8 +8,8 @@ struct NestedValues: ~Copyable {
 
     /// Turns a value into the library's form.
     ///
-    /// - Parameter value: any value.
-    /// - Returns: a struct that refers to memory of this object.
+    /// - Parameter value: Any value.
+    /// - Returns: A struct that refers to memory of this object.
     mutating func encode(_ value: FieldValue) -> amqp_field_value_t {
         var result = amqp_field_value_t()
         result.kind = value.kind
@@ -29,8 +29,8 @@ struct NestedValues: ~Copyable {
 
     /// Turns a table into the library's form.
     ///
-    /// - Parameter table: any table.
-    /// - Returns: a struct that refers to memory of this object.
+    /// - Parameter table: Any table.
+    /// - Returns: A struct that refers to memory of this object.
     mutating func encode(_ table: FieldTable) -> amqp_table_t {
         let entries = allocate(amqp_table_entry_t.self, table.entries.count)
         for (index, entry) in table.entries.enumerated() {

@@ -56,7 +56,7 @@ extension OutgoingMessage {
     package mutating func setBody(_ bytes: Span<UInt8>) { setBody(at: append(bytes)) }
     /// Sets the body to what a closure appends.
     ///
-    /// - Parameter build: appends to the buffer it is given; what stands in it already must stay.
+    /// - Parameter build: Appends to the buffer it is given; what stands in it already must stay.
     package mutating func withBody(_ build: (inout [UInt8]) -> Void) { setBody(at: append(build)) }
 
     // MARK: Headers
@@ -87,8 +87,8 @@ extension OutgoingMessage {
     /// Adds a copy of a header that was read, of the same kind and value.
     ///
     /// - Parameters:
-    ///   - field: the header, as read by `FieldTableReader`.
-    ///   - source: the buffer it was read from.
+    ///   - field: The header, as read by `FieldTableReader`.
+    ///   - source: The buffer it was read from.
     /// - Throws: `malformedTable` if the buffer is another one.
     package mutating func addHeader(copying field: Field, from source: borrowing [UInt8]) throws(AMQPError) {
         let name = append(source.span.extracting(field.name))
@@ -154,8 +154,8 @@ extension FieldValue {
 
     /// The size of a number of some kind on the wire.
     ///
-    /// - Parameter kind: the kind.
-    /// - Returns: its size in bytes, without the kind.
+    /// - Parameter kind: The kind.
+    /// - Returns: Its size in bytes, without the kind.
     static func size(ofKind kind: UInt8) -> Int {
         switch kind {
         case UInt8(ascii: "V"): 0

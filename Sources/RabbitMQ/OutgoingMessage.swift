@@ -74,8 +74,8 @@ package struct OutgoingMessage: Sendable {
 
     /// Where a property's text stands.
     ///
-    /// - Parameter property: the property.
-    /// - Returns: an empty range if it is not set.
+    /// - Parameter property: The property.
+    /// - Returns: An empty range if it is not set.
     func text(of property: Property) -> Range<Int> {
         flags & 1 << UInt16(property.rawValue) == 0 ? 0..<0 : properties[property.rawValue]
     }
@@ -87,8 +87,8 @@ package struct OutgoingMessage: Sendable {
 
     /// Lets a closure append to the buffer.
     ///
-    /// - Parameter build: appends, and does nothing else to the buffer.
-    /// - Returns: where the appended bytes stand.
+    /// - Parameter build: Appends, and does nothing else to the buffer.
+    /// - Returns: Where the appended bytes stand.
     @inline(__always)
     mutating func append(_ build: (inout [UInt8]) -> Void) -> Range<Int> {
         let start = bytes.count
@@ -99,8 +99,8 @@ package struct OutgoingMessage: Sendable {
 
     /// Appends bytes.
     ///
-    /// - Parameter text: the bytes, copied.
-    /// - Returns: where they stand.
+    /// - Parameter text: The bytes, copied.
+    /// - Returns: Where they stand.
     @inline(__always)
     mutating func append(_ text: Span<UInt8>) -> Range<Int> {
         append { bytes in text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) } }
@@ -108,8 +108,8 @@ package struct OutgoingMessage: Sendable {
 
     /// Appends constant text.
     ///
-    /// - Parameter text: the text.
-    /// - Returns: where it stands.
+    /// - Parameter text: The text.
+    /// - Returns: Where it stands.
     @inline(__always)
     mutating func append(_ text: StaticString) -> Range<Int> {
         append { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
@@ -130,19 +130,19 @@ package struct OutgoingMessage: Sendable {
 
     /// Sets the exchange's place.
     ///
-    /// - Parameter range: where the name stands.
+    /// - Parameter range: Where the name stands.
     mutating func setExchange(at range: Range<Int>) { exchange = check(range, "the exchange name") }
 
     /// Sets the routing key's place.
     ///
-    /// - Parameter range: where the key stands.
+    /// - Parameter range: Where the key stands.
     mutating func setRoutingKey(at range: Range<Int>) { routingKey = check(range, "the routing key") }
 
     /// Sets a property's place.
     ///
     /// - Parameters:
-    ///   - property: the property.
-    ///   - range: where its text stands.
+    ///   - property: The property.
+    ///   - range: Where its text stands.
     mutating func set(_ property: Property, at range: Range<Int>) {
         let name: StaticString =
             switch property {
@@ -161,12 +161,12 @@ package struct OutgoingMessage: Sendable {
 
     /// Sets the body's place.
     ///
-    /// - Parameter range: where it stands.
+    /// - Parameter range: Where it stands.
     mutating func setBody(at range: Range<Int>) { body = range }
 
     /// Sets the time stamp.
     ///
-    /// - Parameter seconds: seconds since 1970.
+    /// - Parameter seconds: Seconds since 1970.
     package mutating func setTimestamp(_ seconds: UInt64) {
         timestamp = seconds
         flags |= 1 << 6
@@ -181,11 +181,11 @@ package struct OutgoingMessage: Sendable {
     /// Adds a header by its place.
     ///
     /// - Parameters:
-    ///   - name: where its name stands.
-    ///   - kind: its kind on the wire.
-    ///   - bits: the bits of a number, or the index of a nested value.
-    ///   - value: where the bytes of a string stand.
-    ///   - size: the size of the value on the wire, without its kind.
+    ///   - name: Where its name stands.
+    ///   - kind: Its kind on the wire.
+    ///   - bits: The bits of a number, or the index of a nested value.
+    ///   - value: Where the bytes of a string stand.
+    ///   - size: The size of the value on the wire, without its kind.
     mutating func addHeader(at name: Range<Int>, kind: UInt8, bits: UInt64, value: Range<Int>, size: Int) {
         _ = check(name, "a header name")
         headers.append(Header(name: name, kind: kind, bits: bits, value: value))
@@ -195,8 +195,8 @@ package struct OutgoingMessage: Sendable {
 
     /// Keeps a nested value.
     ///
-    /// - Parameter value: a table or array.
-    /// - Returns: its index.
+    /// - Parameter value: A table or array.
+    /// - Returns: Its index.
     mutating func keep(_ value: FieldValue) -> Int {
         nested.append(value)
         return nested.count - 1

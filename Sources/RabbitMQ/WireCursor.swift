@@ -11,8 +11,8 @@ struct WireCursor {
     /// A cursor at the beginning of a range.
     ///
     /// - Parameters:
-    ///   - range: the bytes that may be read.
-    ///   - bytes: the buffer the range belongs to.
+    ///   - range: The bytes that may be read.
+    ///   - bytes: The buffer the range belongs to.
     /// - Throws: `malformedTable` if the range is not inside the buffer.
     init(_ range: Range<Int>, in bytes: borrowing [UInt8]) throws(AMQPError) {
         guard range.lowerBound >= 0, range.upperBound <= bytes.count else {
@@ -27,8 +27,8 @@ struct WireCursor {
 
     /// Takes the next `count` bytes.
     ///
-    /// - Parameter count: how many; any value a peer can announce.
-    /// - Returns: where they are.
+    /// - Parameter count: How many; any value a peer can announce.
+    /// - Returns: Where they are.
     /// - Throws: `malformedTable` if there are fewer.
     @inline(__always)
     mutating func take(_ count: Int) throws(AMQPError) -> Range<Int> {
@@ -42,8 +42,8 @@ struct WireCursor {
 
     /// Takes one byte.
     ///
-    /// - Parameter bytes: the buffer.
-    /// - Returns: its value.
+    /// - Parameter bytes: The buffer.
+    /// - Returns: Its value.
     /// - Throws: `malformedTable` at the end.
     @inline(__always)
     mutating func byte(_ bytes: borrowing [UInt8]) throws(AMQPError) -> UInt8 {
@@ -53,9 +53,9 @@ struct WireCursor {
     /// Takes an unsigned number of 2, 4 or 8 bytes.
     ///
     /// - Parameters:
-    ///   - type: its type.
-    ///   - bytes: the buffer.
-    /// - Returns: its value.
+    ///   - type: Its type.
+    ///   - bytes: The buffer.
+    /// - Returns: Its value.
     /// - Throws: `malformedTable` if there are fewer bytes.
     @inline(__always)
     mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
@@ -67,8 +67,8 @@ struct WireCursor {
 
     /// Takes a short string: one byte of length, then as many bytes.
     ///
-    /// - Parameter bytes: the buffer.
-    /// - Returns: where its text is.
+    /// - Parameter bytes: The buffer.
+    /// - Returns: Where its text is.
     /// - Throws: `malformedTable` if it is cut off.
     @inline(__always)
     mutating func shortString(_ bytes: borrowing [UInt8]) throws(AMQPError) -> Range<Int> {
@@ -77,8 +77,8 @@ struct WireCursor {
 
     /// Takes a long string, table or array: four bytes of length, then as many bytes.
     ///
-    /// - Parameter bytes: the buffer.
-    /// - Returns: where its content is.
+    /// - Parameter bytes: The buffer.
+    /// - Returns: Where its content is.
     /// - Throws: `malformedTable` if it is cut off.
     @inline(__always)
     mutating func longString(_ bytes: borrowing [UInt8]) throws(AMQPError) -> Range<Int> {

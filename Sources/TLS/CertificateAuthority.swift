@@ -18,8 +18,8 @@ package struct CertificateAuthority: Sendable {
 
     /// Makes a new authority.
     ///
-    /// - Parameter commonName: what it is called, 1 to 64 characters.
-    /// - Returns: the authority, valid for ten years.
+    /// - Parameter commonName: What it is called, 1 to 64 characters.
+    /// - Returns: The authority, valid for ten years.
     /// - Throws: `TLSError` when the name is not possible.
     package static func create(commonName: String) throws(TLSError) -> CertificateAuthority {
         let key = try Key.generateP256()
@@ -36,9 +36,9 @@ package struct CertificateAuthority: Sendable {
     /// Reads an authority made before.
     ///
     /// - Parameters:
-    ///   - certificatePEM: its certificate.
-    ///   - keyPEM: its private key.
-    /// - Throws: `TLSError` when a text is damaged, the two do not belong together, or it is no authority.
+    ///   - certificatePEM: Its certificate.
+    ///   - keyPEM: Its private key.
+    /// - Throws: `TLSError` when a text is damaged, the two do not belong together, or it is not an authority.
     package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
         let certificate = try PEM.certificates(in: certificatePEM, from: "the authority's certificate")[0]
         let key = try PEM.privateKey(in: keyPEM, from: "the authority's key")
@@ -61,14 +61,14 @@ package struct CertificateAuthority: Sendable {
     /// Issues a certificate with a new key.
     ///
     /// - Parameters:
-    ///   - commonName: the subject's common name, 1 to 64 characters.
-    ///   - names: the DNS names and IP addresses it is for.
-    ///   - days: how long it is valid.
-    ///   - client: whether it is for a client; else it is for a server.
-    ///   - notBeforeOffset: when its validity starts, in seconds from now; negative for the past.
-    ///   - userID: the subject's user identifier, where Apple's push certificates carry the topic; nil for none.
-    ///   - extensions: further extensions, none of them critical.
-    /// - Returns: the certificate and its unencrypted private key.
+    ///   - commonName: The subject's common name, 1 to 64 characters.
+    ///   - names: The DNS names and IP addresses it is for.
+    ///   - days: How long it is valid.
+    ///   - client: Whether it is for a client; else it is for a server.
+    ///   - notBeforeOffset: When its validity starts, in seconds from now; negative for the past.
+    ///   - userID: The subject's user identifier, where Apple's push certificates carry the topic; nil for none.
+    ///   - extensions: Further extensions, none of them critical.
+    /// - Returns: The certificate and its unencrypted private key.
     /// - Throws: `TLSError` when a name is not possible.
     package func issue(
         commonName: String, names: [String], days: Int, client: Bool = false, notBeforeOffset: Int = 0,

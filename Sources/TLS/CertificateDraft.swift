@@ -7,11 +7,11 @@ struct CertificateDraft: ~Copyable {
     /// Starts a certificate with a random serial number.
     ///
     /// - Parameters:
-    ///   - commonName: the subject's common name.
-    ///   - userID: the subject's user identifier, nil for none.
-    ///   - issuer: who will sign it; nil for itself.
-    ///   - key: the subject's key, of which the public half goes in.
-    /// - Returns: the draft.
+    ///   - commonName: The subject's common name.
+    ///   - userID: The subject's user identifier, nil for none.
+    ///   - issuer: Who will sign it; nil for itself.
+    ///   - key: The subject's key, of which the public half goes in.
+    /// - Returns: The draft.
     /// - Throws: `TLSError` when a name is not possible.
     static func start(
         commonName: String, userID: String? = nil, issuer: Certificate? = nil, key: Key
@@ -44,8 +44,8 @@ struct CertificateDraft: ~Copyable {
     /// Sets the time the certificate is valid.
     ///
     /// - Parameters:
-    ///   - seconds: when it starts, from now.
-    ///   - days: how long it lasts.
+    ///   - seconds: When it starts, from now.
+    ///   - days: How long it lasts.
     /// - Throws: `TLSError` when the calendar ends before.
     func setValidity(startingIn seconds: Int, days: Int) throws(TLSError) {
         guard X509_gmtime_adj(X509_getm_notBefore(pointer), seconds) != nil,
@@ -56,9 +56,9 @@ struct CertificateDraft: ~Copyable {
     /// Adds an extension.
     ///
     /// - Parameters:
-    ///   - kind: its number in OpenSSL's list.
-    ///   - value: its value in the notation of x509v3_config(5); nothing a stranger wrote.
-    ///   - issuer: who will sign; nil for itself.
+    ///   - kind: Its number in OpenSSL's list.
+    ///   - value: Its value in the notation of x509v3_config(5); nothing a stranger wrote.
+    ///   - issuer: Who will sign; nil for itself.
     /// - Throws: `TLSError` when the value is not possible.
     func add(_ kind: Int32, _ value: String, issuer: Certificate?) throws(TLSError) {
         ERR_clear_error()
@@ -73,7 +73,7 @@ struct CertificateDraft: ~Copyable {
 
     /// Adds an extension that OpenSSL need not know, not critical.
     ///
-    /// - Parameter part: its identifier and content.
+    /// - Parameter part: Its identifier and content.
     /// - Throws: `TLSError` when the identifier is malformed.
     func add(_ part: CertificateExtension) throws(TLSError) {
         ERR_clear_error()
@@ -93,9 +93,9 @@ struct CertificateDraft: ~Copyable {
     /// Signs the certificate.
     ///
     /// - Parameters:
-    ///   - issuer: the signer's certificate, nil when it signs itself.
-    ///   - key: the signer's private key.
-    /// - Returns: the certificate.
+    ///   - issuer: The signer's certificate, nil when it signs itself.
+    ///   - key: The signer's private key.
+    /// - Returns: The certificate.
     /// - Throws: `TLSError` when OpenSSL fails.
     consuming func sign(issuer: Certificate?, key: Key) throws(TLSError) -> Certificate {
         ERR_clear_error()

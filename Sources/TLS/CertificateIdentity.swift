@@ -12,8 +12,8 @@ package struct TrustRoots: Sendable {
     /// Names the authorities; they are read when a context is made.
     ///
     /// - Parameters:
-    ///   - systemRoots: whether the operating system's count.
-    ///   - files: paths of PEM files, each with one certificate or more.
+    ///   - systemRoots: Whether the operating system's count.
+    ///   - files: Paths of PEM files, each with one certificate or more.
     ///   - pem: PEM texts, each with one certificate or more.
     package init(systemRoots: Bool, files: [String], pem: [[UInt8]] = []) {
         self.systemRoots = systemRoots
@@ -23,7 +23,7 @@ package struct TrustRoots: Sendable {
 
     /// Adds the authorities to a context.
     ///
-    /// - Parameter context: an SSL_CTX.
+    /// - Parameter context: An SSL_CTX.
     /// - Throws: `TLSError` when a file cannot be read or holds no certificate.
     func install(in context: OpaquePointer) throws(TLSError) {
         ERR_clear_error()
@@ -60,8 +60,8 @@ package struct CertificateIdentity: Sendable {
     /// Reads an identity from PEM files; both may be the same file.
     ///
     /// - Parameters:
-    ///   - certificateFile: the certificate, followed by the intermediate ones.
-    ///   - keyFile: the unencrypted private key.
+    ///   - certificateFile: The certificate, followed by the intermediate ones.
+    ///   - keyFile: The unencrypted private key.
     /// - Throws: `TLSError` when a file cannot be read or the two do not belong together.
     package init(certificateFile: String, keyFile: String) throws(TLSError) {
         let certificate = try PEM.contents(ofFile: certificateFile)
@@ -72,8 +72,8 @@ package struct CertificateIdentity: Sendable {
     /// Reads an identity from PEM texts.
     ///
     /// - Parameters:
-    ///   - certificatePEM: the certificate, followed by the intermediate ones.
-    ///   - keyPEM: the unencrypted private key.
+    ///   - certificatePEM: The certificate, followed by the intermediate ones.
+    ///   - keyPEM: The unencrypted private key.
     /// - Throws: `TLSError` when a text is damaged or the two do not belong together.
     package init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(TLSError) {
         try self.init(certificatePEM, "the certificate text", keyPEM, "the key text")
@@ -82,8 +82,8 @@ package struct CertificateIdentity: Sendable {
     /// Reads an identity from a PKCS#12 file (`.p12`, `.pfx`), old exports with RC2-40 or 3DES included.
     ///
     /// - Parameters:
-    ///   - file: the file's path.
-    ///   - password: what protects it; nil for none.
+    ///   - file: The file's path.
+    ///   - password: What protects it; nil for none.
     /// - Throws: `TLSError` when the file cannot be read, the password is wrong, or key or certificate is missing.
     package init(pkcs12File file: String, password: [UInt8]?) throws(TLSError) {
         try self.init(pkcs12: try PEM.contents(ofFile: file), password: password, source: file)
@@ -92,9 +92,9 @@ package struct CertificateIdentity: Sendable {
     /// Reads an identity from the bytes of a PKCS#12 file.
     ///
     /// - Parameters:
-    ///   - bytes: the file's content.
-    ///   - password: what protects it; nil for none.
-    ///   - source: what to call it in an error.
+    ///   - bytes: The file's content.
+    ///   - password: What protects it; nil for none.
+    ///   - source: What to call it in an error.
     /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
     package init(pkcs12 bytes: [UInt8], password: [UInt8]?, source: String = "the PKCS#12 text") throws(TLSError) {
         let content = try PKCS12.read(bytes, password: password, from: source)
@@ -121,7 +121,7 @@ package struct CertificateIdentity: Sendable {
 
     /// Gives the identity to a context, which counts references of its own.
     ///
-    /// - Parameter context: an SSL_CTX.
+    /// - Parameter context: An SSL_CTX.
     /// - Throws: `TLSError` when the certificate is too weak for the library's security level.
     func install(in context: OpaquePointer) throws(TLSError) {
         ERR_clear_error()

@@ -40,7 +40,7 @@ package struct CertificateFacts: Sendable, Equatable {
 extension CertificateIdentity {
     /// What the identity's certificate says about itself.
     ///
-    /// - Returns: the facts.
+    /// - Returns: The facts.
     /// - Throws: `TLSError` with the code `invalidCertificate` when one of Apple's extensions or a date is damaged.
     package func facts() throws(TLSError) -> CertificateFacts { try chain[0].facts() }
 }
@@ -64,8 +64,8 @@ enum CertificateInspection {
 
     /// Reads the content of the extension with the list of topics: names and their labels alternate in one sequence.
     ///
-    /// - Parameter der: the extension's value.
-    /// - Returns: the topics, in their order; nil when the bytes are something else.
+    /// - Parameter der: The extension's value.
+    /// - Returns: The topics, in their order; nil when the bytes are something else.
     static func topics(_ der: [UInt8]) -> [CertificateFacts.Topic]? {
         var outer = DERReader(der)
         guard let list = outer.next(), list.tag == DERReader.Tag.sequence, outer.isAtEnd else { return nil }
@@ -86,8 +86,8 @@ enum CertificateInspection {
     ///
     /// Apple names the extension and not its form, so that a form unknown here says nothing, and condemns no certificate.
     ///
-    /// - Parameter der: the extension's value.
-    /// - Returns: the topics, in their order; none when the bytes are something else.
+    /// - Parameter der: The extension's value.
+    /// - Returns: The topics, in their order; none when the bytes are something else.
     static func voipTopics(_ der: [UInt8]) -> [String] {
         var outer = DERReader(der)
         guard let whole = outer.next(), outer.isAtEnd else { return [] }
@@ -146,7 +146,7 @@ extension Certificate {
 
     /// The value of an extension; nil where the certificate has none.
     ///
-    /// - Parameter number: its object identifier in dotted form.
+    /// - Parameter number: Its object identifier in dotted form.
     /// - Throws: `TLSError` where the certificate has it twice.
     func content(ofExtension number: String) throws(TLSError) -> [UInt8]? {
         ERR_clear_error()

@@ -63,7 +63,7 @@ struct DERReader {
         return Element(tag: tag, content: cursor..<position)
     }
 
-    /// The text of a string value; nil for other tags, bytes that are no text, and control characters.
+    /// The text of a string value; nil for other tags, bytes that are not text, and control characters.
     func text(of element: Element) -> String? {
         switch element.tag {
         case Tag.utf8String, Tag.printableString, Tag.ia5String: break

@@ -10,7 +10,7 @@ package final class ES256PrivateKey: Sendable {
 
     /// Reads a key, for example the `.p8` file of Apple's developer site.
     ///
-    /// - Parameter pem: an unencrypted PKCS#8 text.
+    /// - Parameter pem: An unencrypted PKCS#8 text.
     /// - Throws: `TLSError` with the code `invalidKey` when it is damaged, encrypted or not on P-256.
     package convenience init(pem: [UInt8]) throws(TLSError) {
         try self.init(try PEM.privateKey(in: pem, from: "the key text"))
@@ -37,7 +37,7 @@ package final class ES256PrivateKey: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Returns: the key.
+    /// - Returns: The key.
     /// - Throws: `TLSError` when the random generator fails.
     package static func generate() throws(TLSError) -> ES256PrivateKey {
         try ES256PrivateKey(try .generateP256())
@@ -45,8 +45,8 @@ package final class ES256PrivateKey: Sendable {
 
     /// Signs a message.
     ///
-    /// - Parameter message: the bytes, not yet hashed.
-    /// - Returns: the 64 bytes of RFC 7518, 3.4: r and s, each 32 bytes, most significant first.
+    /// - Parameter message: The bytes, not yet hashed.
+    /// - Returns: The 64 bytes of RFC 7518, 3.4: r and s, each 32 bytes, most significant first.
     /// - Throws: `TLSError` when OpenSSL fails.
     package func sign(_ message: Span<UInt8>) throws(TLSError) -> [UInt8] {
         ERR_clear_error()

@@ -9,7 +9,7 @@ package final class ES256PublicKey: Sendable {
 
     /// Reads a key.
     ///
-    /// - Parameter pem: a `PUBLIC KEY` text (RFC 7468, 13).
+    /// - Parameter pem: A `PUBLIC KEY` text (RFC 7468, 13).
     /// - Throws: `TLSError` with the code `invalidKey` when it is damaged or not on P-256.
     package convenience init(pem: [UInt8]) throws(TLSError) {
         try self.init(try PEM.publicKey(in: pem))
@@ -17,7 +17,7 @@ package final class ES256PublicKey: Sendable {
 
     /// Takes the public half of a key.
     ///
-    /// - Parameter key: the key, its private half possibly included.
+    /// - Parameter key: The key, its private half possibly included.
     /// - Throws: `TLSError` with the code `invalidKey` when it is not on P-256.
     init(_ key: Key) throws(TLSError) {
         guard key.isP256 else { throw TLSError(.invalidKey, "the key is not an elliptic-curve key on P-256") }
@@ -29,8 +29,8 @@ package final class ES256PublicKey: Sendable {
     ///
     /// - Parameters:
     ///   - signature: 64 raw bytes (RFC 7518, 3.4) or DER (RFC 3279, 2.2.3).
-    ///   - message: the signed bytes, not yet hashed.
-    /// - Returns: whether the key's private half signed these bytes.
+    ///   - message: The signed bytes, not yet hashed.
+    /// - Returns: Whether the key's private half signed these bytes.
     package func isValid(signature: [UInt8], for message: Span<UInt8>) -> Bool {
         if let der = ES256Signature.der(fromRaw: signature), verify(der, message) { return true }
         // A DER signature may happen to have 64 bytes as well.

@@ -9,7 +9,7 @@ final class Certificate: Sendable {
 
     /// Takes over a reference.
     ///
-    /// - Parameter pointer: an X509.
+    /// - Parameter pointer: An X509.
     init(takingOwnership pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -30,8 +30,8 @@ final class Certificate: Sendable {
 
     /// Writes an X509_NAME in the form of RFC 2253.
     ///
-    /// - Parameter name: the X509_NAME.
-    /// - Returns: its text, empty for a certificate without one.
+    /// - Parameter name: The X509_NAME.
+    /// - Returns: Its text, empty for a certificate without one.
     static func text(of name: OpaquePointer?) -> String {
         guard let name, let bio = MemoryBIO() else { return "" }
         X509_NAME_print_ex(bio.pointer, name, 0, copenssl_name_flags)
@@ -47,7 +47,7 @@ final class Key: Sendable {
 
     /// Takes over a reference.
     ///
-    /// - Parameter pointer: an EVP_PKEY.
+    /// - Parameter pointer: An EVP_PKEY.
     init(takingOwnership pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -58,7 +58,7 @@ final class Key: Sendable {
 
     /// Makes a new P-256 key.
     ///
-    /// - Returns: the key.
+    /// - Returns: The key.
     /// - Throws: `TLSError` when the random generator fails.
     static func generateP256() throws(TLSError) -> Key {
         ERR_clear_error()
@@ -106,9 +106,9 @@ enum PEM {
     /// Reads all certificates of a text; other blocks between them are skipped.
     ///
     /// - Parameters:
-    ///   - bytes: the text.
-    ///   - source: what to call it in an error.
-    /// - Returns: the certificates in their order, at least one.
+    ///   - bytes: The text.
+    ///   - source: What to call it in an error.
+    /// - Returns: The certificates in their order, at least one.
     /// - Throws: `TLSError` when none is found or one is damaged.
     static func certificates(in bytes: [UInt8], from source: String) throws(TLSError) -> [Certificate] {
         guard !bytes.isEmpty else { throw TLSError(.invalidCertificate, "\(source) is empty") }
@@ -134,9 +134,9 @@ enum PEM {
     /// Reads the first private key of a text.
     ///
     /// - Parameters:
-    ///   - bytes: the text.
-    ///   - source: what to call it in an error.
-    /// - Returns: the key.
+    ///   - bytes: The text.
+    ///   - source: What to call it in an error.
+    /// - Returns: The key.
     /// - Throws: `TLSError` when it is missing, damaged or encrypted.
     static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
         ERR_clear_error()
@@ -151,8 +151,8 @@ enum PEM {
 
     /// Reads the first public key of a text.
     ///
-    /// - Parameter bytes: the text.
-    /// - Returns: the key.
+    /// - Parameter bytes: The text.
+    /// - Returns: The key.
     /// - Throws: `TLSError` when it is missing or damaged.
     static func publicKey(in bytes: [UInt8]) throws(TLSError) -> Key {
         ERR_clear_error()
@@ -165,9 +165,9 @@ enum PEM {
     /// Lets C code write a text.
     ///
     /// - Parameters:
-    ///   - what: what is written, for an error.
-    ///   - write: writes to the BIO; a result other than 1 is a failure.
-    /// - Returns: the text.
+    ///   - what: What is written, for an error.
+    ///   - write: Writes to the BIO; a result other than 1 is a failure.
+    /// - Returns: The text.
     /// - Throws: `TLSError` when writing fails.
     static func writing(_ what: String, _ write: (OpaquePointer) -> Int32) throws(TLSError) -> [UInt8] {
         ERR_clear_error()
@@ -177,8 +177,8 @@ enum PEM {
 
     /// Reads a whole file; a pipe, socket or device is refused, because reading it could wait for ever.
     ///
-    /// - Parameter path: the file's path.
-    /// - Returns: its bytes.
+    /// - Parameter path: The file's path.
+    /// - Returns: Its bytes.
     /// - Throws: `TLSError` with the code `fileUnreadable`.
     static func contents(ofFile path: String) throws(TLSError) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -20,10 +20,10 @@ enum PKCS12 {
     /// Reads a file.
     ///
     /// - Parameters:
-    ///   - bytes: its content.
-    ///   - password: what protects it; nil for none.
-    ///   - source: what to call it in an error.
-    /// - Returns: the key and its certificates.
+    ///   - bytes: Its content.
+    ///   - password: What protects it; nil for none.
+    ///   - source: What to call it in an error.
+    /// - Returns: The key and its certificates.
     /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
     static func read(_ bytes: [UInt8], password: [UInt8]?, from source: String) throws(TLSError) -> Content {
         guard bytes.count <= sizeLimit else { throw TLSError(.invalidCertificate, "\(source) is too large") }
@@ -147,7 +147,7 @@ private struct OldAlgorithms: ~Copyable {
         self.context = context
         self.ordinary = ordinary
         legacy = OSSL_PROVIDER_load(context, "legacy")
-        // Its absence is no error before a file needs it.
+        // Its absence is not an error before a file needs it.
         ERR_clear_error()
     }
 
@@ -169,8 +169,8 @@ private struct OldAlgorithms: ~Copyable {
 extension Certificate {
     /// Takes all certificates out of a C list and frees the list.
     ///
-    /// - Parameter list: a STACK_OF(X509) that owns its elements; nil for none.
-    /// - Returns: the certificates.
+    /// - Parameter list: A STACK_OF(X509) that owns its elements; nil for none.
+    /// - Returns: The certificates.
     static func take(_ list: OpaquePointer?) -> [Certificate] {
         guard let list else { return [] }
         defer { OPENSSL_sk_free(list) }

@@ -10,8 +10,8 @@ package struct CertificateExtension: Hashable, Sendable {
     /// Describes an extension.
     ///
     /// - Parameters:
-    ///   - identifier: the object identifier in dotted form.
-    ///   - content: the DER bytes inside.
+    ///   - identifier: The object identifier in dotted form.
+    ///   - content: The DER bytes inside.
     package init(_ identifier: String, content: [UInt8]) {
         self.identifier = identifier
         self.content = content
@@ -38,7 +38,7 @@ package struct PeerCertificate: Sendable {
 
     /// Reads the first certificate of a text; nothing is verified.
     ///
-    /// - Parameter pem: one PEM certificate or more.
+    /// - Parameter pem: One PEM certificate or more.
     /// - Throws: `TLSError` when none is found or one is damaged.
     package init(pem: [UInt8]) throws(TLSError) {
         self.init(try PEM.certificates(in: pem, from: "the certificate text")[0], distrust: nil)
@@ -47,8 +47,8 @@ package struct PeerCertificate: Sendable {
     /// Looks into a certificate.
     ///
     /// - Parameters:
-    ///   - certificate: the certificate.
-    ///   - distrust: what its verification found wrong.
+    ///   - certificate: The certificate.
+    ///   - distrust: What its verification found wrong.
     init(_ certificate: Certificate, distrust: String?) {
         self.certificate = certificate
         self.distrust = distrust
@@ -60,8 +60,8 @@ package struct PeerCertificate: Sendable {
 
     /// The content of an extension.
     ///
-    /// - Parameter identifier: the object identifier in dotted form.
-    /// - Returns: its DER bytes, nil where the certificate has no such extension.
+    /// - Parameter identifier: The object identifier in dotted form.
+    /// - Returns: Its DER bytes, nil where the certificate has no such extension.
     package func content(ofExtension identifier: String) -> [UInt8]? {
         // One that is there twice counts as none: nothing good can be meant by it.
         (try? certificate.content(ofExtension: identifier)) ?? nil
@@ -85,10 +85,10 @@ extension TLSContext {
     /// serve nobody whom it distrusts.
     ///
     /// - Parameters:
-    ///   - identity: who we are.
-    ///   - applicationProtocols: what we speak (ALPN), the most welcome first.
-    ///   - trust: authorities of client certificates.
-    /// - Returns: the context.
+    ///   - identity: Who we are.
+    ///   - applicationProtocols: What we speak (ALPN), the most welcome first.
+    ///   - trust: Authorities of client certificates.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func server(
         identity: CertificateIdentity, applicationProtocols: [String], judgingClientsBy trust: TrustRoots

@@ -14,7 +14,7 @@ package struct SealingKey: Sendable {
 
     /// Takes a key.
     ///
-    /// - Parameter bytes: the 32 bytes of the key.
+    /// - Parameter bytes: The 32 bytes of the key.
     /// - Throws: `TLSError` with the code `invalidKey` when the length is another.
     package init(bytes: [UInt8]) throws(TLSError) {
         guard bytes.count == Self.length else {
@@ -25,7 +25,7 @@ package struct SealingKey: Sendable {
 
     /// Makes a new key.
     ///
-    /// - Returns: the key.
+    /// - Returns: The key.
     /// - Throws: `TLSError` when the random generator fails.
     package static func generate() throws(TLSError) -> SealingKey {
         var bytes = [UInt8](repeating: 0, count: length)
@@ -36,9 +36,9 @@ package struct SealingKey: Sendable {
     /// Seals a text.
     ///
     /// - Parameters:
-    ///   - text: what to seal.
+    ///   - text: What to seal.
     ///   - nonce: 12 bytes that must never be used for another text.
-    /// - Returns: the sealed text and, behind it, the 16 bytes that prove it unchanged.
+    /// - Returns: The sealed text and, behind it, the 16 bytes that prove it unchanged.
     /// - Throws: `TLSError` when OpenSSL fails.
     package func seal(_ text: [UInt8], nonce: [UInt8]) throws(TLSError) -> [UInt8] {
         precondition(nonce.count == Self.nonceLength, "a nonce has 12 bytes")
@@ -63,9 +63,9 @@ package struct SealingKey: Sendable {
     /// Opens what this key has sealed.
     ///
     /// - Parameters:
-    ///   - sealed: a sealed text with its proof.
-    ///   - nonce: the 12 bytes it was sealed with.
-    /// - Returns: the text; nil for whatever this key has not sealed with this nonce.
+    ///   - sealed: A sealed text with its proof.
+    ///   - nonce: The 12 bytes it was sealed with.
+    /// - Returns: The text; nil for whatever this key has not sealed with this nonce.
     package func open(_ sealed: ArraySlice<UInt8>, nonce: [UInt8]) -> [UInt8]? {
         guard nonce.count == Self.nonceLength, sealed.count >= Self.tagLength else { return nil }
         guard let context = EVP_CIPHER_CTX_new() else { return nil }

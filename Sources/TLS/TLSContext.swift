@@ -20,10 +20,10 @@ package final class TLSContext: Sendable {
     /// Makes the context of connections we open; certificates of servers are always verified.
     ///
     /// - Parameters:
-    ///   - trust: the authorities to believe.
-    ///   - identity: what to show a server that asks for a certificate.
-    ///   - applicationProtocols: what to offer (ALPN), the most welcome first, for example `["h2"]`.
-    /// - Returns: the context.
+    ///   - trust: The authorities to believe.
+    ///   - identity: What to show a server that asks for a certificate.
+    ///   - applicationProtocols: What to offer (ALPN), the most welcome first, for example `["h2"]`.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func client(
         trust: TrustRoots, identity: CertificateIdentity?, applicationProtocols: [String]
@@ -38,10 +38,10 @@ package final class TLSContext: Sendable {
     /// Makes the context of connections we accept.
     ///
     /// - Parameters:
-    ///   - identity: who we are.
-    ///   - applicationProtocols: what we speak (ALPN), the most welcome first; a client that offers only others is refused.
-    ///   - clientTrust: authorities of client certificates; nil asks for none. A certificate is optional, a bad one is refused.
-    /// - Returns: the context.
+    ///   - identity: Who we are.
+    ///   - applicationProtocols: What we speak (ALPN), the most welcome first; a client that offers only others is refused.
+    ///   - clientTrust: Authorities of client certificates; nil asks for none. A certificate is optional, a bad one is refused.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func server(
         identity: CertificateIdentity, applicationProtocols: [String], clientTrust: TrustRoots?

@@ -50,9 +50,9 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: the kind.
-    ///   - message: what was tried and why it failed.
-    ///   - isRetriable: whether the same call may succeed later.
+    ///   - code: The kind.
+    ///   - message: What was tried and why it failed.
+    ///   - isRetriable: Whether the same call may succeed later.
     init(_ code: Code, _ message: String, isRetriable: Bool = false) {
         self.code = code
         self.message = message
@@ -62,8 +62,8 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     /// Makes an error about a file that somebody else could not read.
     ///
     /// - Parameters:
-    ///   - file: the file's path.
-    ///   - reason: why, in the system's words.
+    ///   - file: The file's path.
+    ///   - reason: Why, in the system's words.
     package init(unreadable file: String, because reason: String) {
         self.init(.fileUnreadable, "cannot read \(file): \(reason)")
     }
@@ -71,9 +71,9 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     /// Makes an error from the calling thread's OpenSSL error queue, which is emptied.
     ///
     /// - Parameters:
-    ///   - code: the kind.
-    ///   - what: what was tried.
-    /// - Returns: the error, with OpenSSL's own words.
+    ///   - code: The kind.
+    ///   - what: What was tried.
+    /// - Returns: The error, with OpenSSL's own words.
     static func fromQueue(_ code: Code, _ what: String) -> TLSError {
         let number = ERR_peek_last_error()
         ERR_clear_error()
@@ -83,8 +83,8 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
 
     /// Makes an error from the failure of a handshake, a read or a write; empties the thread's error queue.
     ///
-    /// - Parameter session: the failed SSL object.
-    /// - Returns: the error.
+    /// - Parameter session: The failed SSL object.
+    /// - Returns: The error.
     static func ofSession(_ session: OpaquePointer) -> TLSError {
         // The first entry is the cause, later ones say who noticed.
         let number = ERR_peek_error()

@@ -28,8 +28,8 @@ package final class TLSSession {
     /// Opens a session towards a server.
     ///
     /// - Parameters:
-    ///   - context: a client's context.
-    ///   - serverName: the host name or numeric address the server's certificate must be for; names are also sent (SNI).
+    ///   - context: A client's context.
+    ///   - serverName: The host name or numeric address the server's certificate must be for; names are also sent (SNI).
     /// - Throws: `TLSError` when the name cannot be a host's.
     package convenience init(client context: TLSContext, serverName: String) throws(TLSError) {
         precondition(context.isClient, "client session from a server's context")
@@ -40,7 +40,7 @@ package final class TLSSession {
 
     /// Opens a session towards a client.
     ///
-    /// - Parameter context: a server's context.
+    /// - Parameter context: A server's context.
     /// - Throws: `TLSError` without memory left.
     package convenience init(server context: TLSContext) throws(TLSError) {
         precondition(!context.isClient, "server session from a client's context")
@@ -72,7 +72,7 @@ package final class TLSSession {
 
     /// Takes ciphertext that arrived from the peer; it is copied once.
     ///
-    /// - Parameter ciphertext: the bytes, in any portions.
+    /// - Parameter ciphertext: The bytes, in any portions.
     package func receive(_ ciphertext: Span<UInt8>) {
         ciphertext.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
@@ -82,7 +82,7 @@ package final class TLSSession {
 
     /// Goes on with the handshake as far as the received bytes allow.
     ///
-    /// - Returns: true once it is complete.
+    /// - Returns: True once it is complete.
     /// - Throws: `TLSError` when it failed; pending ciphertext may hold the alert for the peer.
     package func handshake() throws(TLSError) -> Bool {
         if let failure { throw failure }
@@ -99,8 +99,8 @@ package final class TLSSession {
 
     /// Reads plaintext of at most one record; call it again until it needs input.
     ///
-    /// - Parameter plaintext: gets up to `plaintext.count` bytes at its beginning; must not be empty.
-    /// - Returns: how many bytes there were, that input is needed, or that the peer has closed.
+    /// - Parameter plaintext: Gets up to `plaintext.count` bytes at its beginning; must not be empty.
+    /// - Returns: How many bytes there were, that input is needed, or that the peer has closed.
     /// - Throws: `TLSError` when the connection is broken.
     package func read(into plaintext: inout [UInt8]) throws(TLSError) -> TLSReadResult {
         if let failure { throw failure }
@@ -121,7 +121,7 @@ package final class TLSSession {
 
     /// Encrypts plaintext into the pending ciphertext, in records of at most 16 KiB.
     ///
-    /// - Parameter plaintext: all of it is taken; one call with all that is ready costs least.
+    /// - Parameter plaintext: All of it is taken; one call with all that is ready costs least.
     /// - Throws: `TLSError` when the connection is broken or was closed by us.
     package func write(_ plaintext: Span<UInt8>) throws(TLSError) {
         if let failure { throw failure }
@@ -142,9 +142,9 @@ package final class TLSSession {
 
     /// Lends all ciphertext that waits, several records at once if there are; those bytes that went out are dropped.
     ///
-    /// - Parameter body: sends the bytes and returns how many went out; they must not escape, and the session
+    /// - Parameter body: Sends the bytes and returns how many went out; they must not escape, and the session
     ///   must not be used within.
-    /// - Throws: what `body` throws; nothing is dropped then.
+    /// - Throws: What `body` throws; nothing is dropped then.
     package func withPendingCiphertext<Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {

@@ -15,8 +15,8 @@ struct TLSTransport: ~Copyable {
 
     /// Makes a BIO that reads and writes a transport.
     ///
-    /// - Parameter transport: must stay where it is until the BIO is freed.
-    /// - Returns: the BIO, the caller's to free or give away; nil without memory left.
+    /// - Parameter transport: Must stay where it is until the BIO is freed.
+    /// - Returns: The BIO, the caller's to free or give away; nil without memory left.
     static func makeBIO(for transport: UnsafeMutablePointer<TLSTransport>) -> OpaquePointer? {
         guard let method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, transport)

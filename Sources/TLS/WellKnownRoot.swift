@@ -12,9 +12,9 @@ package struct WellKnownRoot: Sendable {
     /// An authority from its parts.
     ///
     /// - Parameters:
-    ///   - commonName: its common name.
-    ///   - subject: the rest of its subject, as short names and values in their order.
-    ///   - fingerprint: the SHA-256 digest of its certificate, in upper-case hexadecimal.
+    ///   - commonName: Its common name.
+    ///   - subject: The rest of its subject, as short names and values in their order.
+    ///   - fingerprint: The SHA-256 digest of its certificate, in upper-case hexadecimal.
     package init(commonName: String, subject: [(name: String, value: String)], fingerprint: String) {
         self.commonName = commonName
         self.subject = subject
@@ -42,8 +42,8 @@ package struct WellKnownRoot: Sendable {
 extension TrustRoots {
     /// Whether exactly this authority is among the trusted ones.
     ///
-    /// - Parameter root: the authority.
-    /// - Returns: whether a connection whose chain ends there is believed.
+    /// - Parameter root: The authority.
+    /// - Returns: Whether a connection whose chain ends there is believed.
     /// - Throws: `TLSError` when a trust file cannot be read.
     package func contains(_ root: WellKnownRoot) throws(TLSError) -> Bool {
         let context = try TLSContext.client(trust: self, identity: nil, applicationProtocols: [])

@@ -43,7 +43,7 @@ struct DemoJobMix: Sequence, IteratorProtocol {
         case unanswered
         /// Every request is reset: nobody knows what became of it.
         case reset
-        /// The body is no JSON.
+        /// The body is not JSON.
         case brokenJSON
         /// A background push with priority 10, which Apple forbids.
         case backgroundPriority

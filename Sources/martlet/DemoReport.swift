@@ -164,7 +164,7 @@ struct DemoReport {
             ("accepted by APNs, but reported as something else", names(verdict.misreported)),
             ("received by APNs for another device or with another payload", names(verdict.mixedUp)),
             ("failed without a dead letter", names(verdict.withoutDeadLetter)),
-            ("accepted, and in the dead letters all the same", names(verdict.strayDeadLetters)),
+            ("accepted, but also in the dead letters", names(verdict.strayDeadLetters)),
         ]
         return (lists + DemoDeviceAccount.complaints(devices)).filter { !$0.1.isEmpty }.flatMap { title, names in
             let shown = names.sorted().prefix(Self.listLimit)

@@ -113,7 +113,7 @@ struct DeviceCommandLine: AsyncParsableCommand {
     /// Takes host and port apart.
     ///
     /// - Parameter text: `host:port`, an IPv6 address in brackets.
-    /// - Returns: nil for anything else.
+    /// - Returns: Nil for anything else.
     static func endpoint(_ text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port), colon > text.startIndex

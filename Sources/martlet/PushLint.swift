@@ -7,7 +7,7 @@ import FoundationEssentials
 struct PushLint {
     /// The job.
     private let draft: PushDraft
-    /// What its payload holds; empty where it is no object.
+    /// What its payload holds; empty if it is not an object.
     private let payload: [String: JSONTree]
     /// The member `aps`; nil without one.
     private let aps: [String: JSONTree]?

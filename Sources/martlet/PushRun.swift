@@ -13,7 +13,7 @@ struct PushRun {
         var returned = 0
         /// Refused by the broker.
         var refused = 0
-        /// Lines that are no jobs.
+        /// Lines that are not jobs.
         var unreadable = 0
 
         /// Whether everything that was read is in a queue.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A result as the worker publishes it: what the commands need of it. Unknown fields and outcomes are no error.
+/// A result as the worker publishes it: what the commands need of it. Unknown fields and outcomes are not errors.
 struct ResultRecord: Decodable, Equatable {
     /// The job it belongs to.
     var jobID: String?

@@ -51,7 +51,7 @@ struct RunComparison: Sendable {
         count(verdict.misreported.count, "accepted by APNs and reported as something else")
         count(verdict.mixedUp.count, "that APNs got for another device or with another payload")
         count(verdict.withoutDeadLetter.count, "that failed and have no dead letter")
-        count(verdict.strayDeadLetters.count, "accepted, and in the dead letters all the same")
+        count(verdict.strayDeadLetters.count, "accepted, but also in the dead letters")
         count(unlisted, "pushes that the ledger of APNs has no room for")
         if verdict.explainedDuplicates > mostExtra {
             problems.append("\(verdict.explainedDuplicates) pushed twice, at most \(mostExtra) were unacknowledged")

@@ -18,23 +18,23 @@ package struct AcknowledgementTracker {
         case open, done, acknowledged
     }
 
-    /// Finished prefix length that goes out at once; smaller ones wait for `flushInterval`.
+    /// A finished prefix of this length goes out at once. A shorter one waits for `flushInterval`.
     package static let batchSize = 64
-    /// How long a shorter finished prefix may wait for company.
+    /// How long a shorter finished prefix waits for more deliveries to finish.
     package static let flushInterval = Duration.milliseconds(5)
-    /// After how long deliveries finished behind an open one are acknowledged singly.
+    /// How long a delivery that finished behind an open one waits before it is acknowledged singly.
     package static let stragglerInterval = Duration.milliseconds(50)
 
     /// The highest tag acknowledged by prefix; `states[head]` belongs to the tag after it.
     private var acknowledgedPrefix: UInt64 = 0
-    /// States of the tags after the prefix, as a queue that is compacted when its dead front outgrows it.
+    /// States of the tags after the prefix. A queue: its used front is removed when it outgrows the rest.
     private var states: [State] = []
     private var head = 0
     /// How many tags right after the prefix are finished (done or already acknowledged singly).
     private var finishedPrefix = 0
     /// Finished tags beyond the finished prefix that were not acknowledged yet.
     private var stragglers = 0
-    /// The tags of the stragglers, in the order they finished; some that the prefix reached since are among them.
+    /// The tags of the stragglers, in the order they finished. Some may have been reached by the prefix since.
     private(set) var stragglerTags: [UInt64] = []
     private var waitingSince: MonotonicTime?
 
@@ -109,7 +109,8 @@ package struct AcknowledgementTracker {
         if stragglers == 0 {
             stragglerTags.removeAll(keepingCapacity: true)
         } else if stragglerTags.count > 64 + 2 * stragglers {
-            // Under steady load there is always a straggler: what the prefix has reached must not pile up behind it.
+            // Under steady load there is always a straggler. Tags that the prefix has reached must not pile up behind
+            // it.
             stragglerTags.removeAll { $0 <= acknowledgedPrefix }
         }
         if head > 4_096, head * 2 > states.count {
@@ -124,7 +125,8 @@ package struct AcknowledgementTracker {
         guard stragglers > 0, flush || isDue(after: Self.stragglerInterval, now: now) else { return [] }
         var taken: [Acknowledgement] = []
         taken.reserveCapacity(stragglers)
-        // Their own list, because searching all that was delivered since a long-open delivery would grow with its age.
+        // Stragglers have a list of their own. A search through all deliveries since a long-open one would grow with
+        // its age.
         for tag in stragglerTags where tag > acknowledgedPrefix + UInt64(finishedPrefix) {
             let position = head + Int(tag - acknowledgedPrefix - 1)
             guard states[position] == .done else { continue }

@@ -2,21 +2,21 @@ internal import EventLoop
 
 /// Exponential backoff with jitter: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
 ///
-/// A success counts only once it has lasted for a while (`ended(after:)`), so that what comes and dies at once is not
-/// asked for again at full speed. Randomness comes in, so that an hour of reconnecting is a table in a test.
+/// A success counts only once it has lasted for a while (`ended(after:)`). So a connection that opens and dies at once
+/// is not tried again at full speed. Randomness comes in, so that a test can run an hour of reconnecting as a table.
 package struct Backoff: Sendable {
     /// How long a success must last for the waits to begin anew.
     package static let probation = Duration.seconds(10)
 
     /// The first bound.
     package let base: Duration
-    /// The largest bound; the larger one while this worker is late.
+    /// The largest bound: `lateCap` while this worker is late, otherwise `usualCap`.
     package var cap: Duration { isLate ? lateCap : usualCap }
     private let usualCap: Duration
     private let lateCap: Duration
-    /// Whether waits at the cap are drawn from its last quarter, but for the first one.
+    /// Whether waits at the cap, except the first one, are drawn from its last quarter.
     private let isSteady: Bool
-    /// Whether this worker is one of the few that come back late from this outage.
+    /// Whether this worker is one of the few that reconnect late after this outage.
     private var isLate = false
     /// How many waits were drawn since the last success.
     package private(set) var failures = 0
@@ -39,10 +39,12 @@ package struct Backoff: Sendable {
 
     /// Reconnecting to the broker: 0.5 to 4 seconds, and up to 24 for a worker that is late (`OutageDraw`).
     ///
-    /// The cap brings a single worker back within four seconds of its broker's return. The few late workers draw a
-    /// fleet's return out over more than ten. The first wait at the cap gives each worker a time of its own; later
-    /// waits are nearly equal, so that the others come back evenly over the four seconds: where each wait is drawn from
-    /// all of the bound, half of them come in the first second.
+    /// The cap brings a single worker back within four seconds of its broker's return. The few late workers spread the
+    /// return of a fleet over more than ten seconds.
+    ///
+    /// The first wait at the cap is drawn from the whole bound and gives each worker a time of its own. Later waits are
+    /// nearly equal, so that the workers return evenly over the four seconds. If each wait were drawn from the whole
+    /// bound, half of the workers would return in the first second.
     package static var broker: Backoff {
         Backoff(base: .milliseconds(500), cap: .seconds(4), lateCap: .seconds(24), isSteady: true)
     }
@@ -51,7 +53,7 @@ package struct Backoff: Sendable {
     /// Publishing again after a refusal or a return, and opening a publish channel again: 0.1 to 4 seconds.
     package static var publication: Backoff { Backoff(base: .milliseconds(100), cap: .seconds(4)) }
 
-    /// Draws the next wait, never shorter than a twentieth of the bound so that a zero does not spin.
+    /// Draws the next wait. It is at least a twentieth of the bound, so that waits of zero cannot spin.
     package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         let bound = bound(after: failures)
         let wasAtCap = failures > 0 && self.bound(after: failures - 1) == cap
@@ -62,26 +64,26 @@ package struct Backoff: Sendable {
 
     private func bound(after failures: Int) -> Duration { min(cap, base * (1 << min(failures, 20))) }
 
-    /// What had succeeded is over: the waits begin anew if it lasted.
+    /// A success has ended. The waits begin anew if it lasted.
     ///
     /// - Parameter lifetime: How long it lasted.
     package mutating func ended(after lifetime: Duration) {
         if lifetime >= Self.probation { failures = 0 }
     }
 
-    /// Many others lost the same at the same time: the next wait is drawn from the largest bound.
+    /// Many workers lost the same at the same time. The next wait is drawn from the largest bound.
     package mutating func crowded() {
-        // No further: the first wait at the cap is the one that is drawn from all of it.
+        // Stops at the first wait at the cap, because that one is drawn from the whole bound.
         failures = 0
         while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
-    /// A connection that everybody may have lost is gone: the waits begin anew if it lasted.
+    /// A connection is gone, perhaps with those of all workers. The waits begin anew if it lasted.
     ///
     /// - Parameters:
     ///   - lifetime: How long it lasted.
-    ///   - isCrowd: Whether the broker closed it, and with it surely those of all others.
-    ///   - isLate: Whether this worker is one of the few that come back late from this outage, see `OutageDraw`.
+    ///   - isCrowd: Whether the broker closed it. The broker then surely closed those of all other workers, too.
+    ///   - isLate: Whether this worker is one of the few that reconnect late after this outage, see `OutageDraw`.
     package mutating func lost(after lifetime: Duration, isCrowd: Bool, isLate: Bool) {
         self.isLate = isLate
         ended(after: lifetime)

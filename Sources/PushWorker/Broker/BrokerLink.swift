@@ -3,31 +3,31 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// What one connection to the broker is used for. A lane has two, because a blocked publisher must not stop deliveries and
-/// acknowledgements.
+/// The use of one connection to the broker. A lane has two connections, because a blocked publisher must not stop
+/// deliveries and acknowledgements.
 enum BrokerRole: String, Sendable {
     case consume, publish
 }
 
-/// Told when a broker connection comes and goes. On the lane's thread.
+/// Is told when a broker connection comes and goes. Called on the lane's thread.
 protocol BrokerLinkDelegate: AMQPSessionDelegate {
-    /// A logged-in connection is there; channels can be opened on it.
+    /// The connection is logged in. Channels can be opened on it.
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
-    /// One of several addresses leads to no broker; the next one is tried. Told once for each address and reason, however
-    /// often they are tried.
+    /// No broker could be reached at one of several addresses; the next one is tried. Not repeated while an address
+    /// keeps failing for the same reason.
     func addressFailed(_ role: BrokerRole, error: AMQPError)
     /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
 }
 
 /// Keeps one connection to the broker alive: connects, reads and writes on the lane's loop, and connects again with
-/// jittered backoff after it failed. Only what may hang in the system, the name look-up and the reading of files, happens
-/// on a helper thread.
+/// jittered backoff after a failure. Looking up names and reading files may hang in the system, so they run on a helper
+/// thread.
 ///
 /// After any error the connection is dropped, never used again.
 final class BrokerLink: ReadinessHandler {
-    /// How long each step of a first attempt may take: a broker that is still booting takes connections and does not
-    /// answer on them. The limit doubles with each attempt that ran into it, up to the endpoint's own.
+    /// How long each step of a first attempt may take. The limit is short, because a booting broker takes connections
+    /// and does not answer on them. It doubles with each attempt that ran into it, up to the endpoint's own limit.
     static let firstPatience = Duration.seconds(2)
     /// The most that `firstPatience` doubles to; the endpoint's own limit is usually less.
     private static let longestPatience = Duration.seconds(3600)
@@ -36,7 +36,7 @@ final class BrokerLink: ReadinessHandler {
         .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
     ]
 
-    /// Who the broker is told that it talks to.
+    /// How the worker introduces itself to the broker.
     struct Identity {
         /// The name operators see in the broker's list of connections.
         var name: String
@@ -46,9 +46,9 @@ final class BrokerLink: ReadinessHandler {
 
     private enum State {
         case waiting(until: MonotonicTime)
-        /// A helper thread finds out where the brokers are; its answer is taken if it carries this number.
+        /// A helper thread looks the brokers up. Its answer counts if it carries this number.
         case lookingUp(number: Int, until: MonotonicTime)
-        /// A connection on its way, or open.
+        /// A connection that is being made, or is open.
         case connected(BrokerConnection)
         /// The lane has ended.
         case closed
@@ -68,16 +68,16 @@ final class BrokerLink: ReadinessHandler {
     private let mayConnect: () -> Bool
     private let lookUp: (BrokerRole, Int) -> Void
     private unowned let delegate: any BrokerLinkDelegate
-    /// Addresses that were found and not tried yet.
+    /// Addresses that were found and have not been tried yet.
     private var targets: ArraySlice<BrokerTarget> = []
     /// The address that was tried last.
     private var address: SocketAddress?
-    /// Why addresses that were found failed when they were tried last, as far as others were tried instead.
+    /// Why addresses failed when they were tried last, if others were tried instead.
     private var complaints: [SocketAddress: String] = [:]
     private var lookUps = 0
     /// How long each step of the next attempt may take.
     private var patience = firstPatience
-    /// What the socket is watched for.
+    /// The readiness that the socket is watched for.
     private var interest: Readiness = []
     /// Why the open connection must not be used any more.
     private var doubt: AMQPError?
@@ -87,12 +87,12 @@ final class BrokerLink: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - role: What it is for.
-    ///   - identity: Who the broker is told that it talks to.
+    ///   - identity: How the worker introduces itself to the broker.
     ///   - loop: Watches its socket.
     ///   - delegate: Is told what happens.
     ///   - now: The time.
-    ///   - mayConnect: Whether the link it follows is open; a link that follows none always may. Of two links that were
-    ///     lost together only one draws a pause, so that their worker is ready as soon as that one is over.
+    ///   - mayConnect: False while another link has to open first. Of two links that were lost together, the second one
+    ///     follows the first without a pause of its own, so that their worker is ready after one pause.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
         role: BrokerRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
@@ -114,8 +114,8 @@ final class BrokerLink: ReadinessHandler {
         return connection.session
     }
 
-    /// Whether all that was written has gone out, so that more is taken at once. Where something waits, the link writes
-    /// it as soon as the socket takes it, which begins a turn of the lane.
+    /// Whether everything written has gone out, so that more is taken at once. Otherwise the link writes the rest as
+    /// soon as the socket takes it, which begins a turn of the lane.
     var isReadyToSend: Bool {
         guard case .connected(let connection) = state, connection.stage == .open else { return false }
         return !connection.hasPendingOutput && connection.session.hasRoom
@@ -123,7 +123,7 @@ final class BrokerLink: ReadinessHandler {
 
     // MARK: Turns
 
-    /// Does what is due: begins to connect, gives up what takes too long, sends and expects heartbeats.
+    /// Does what is due: begins to connect, gives up a connect that takes too long, sends and expects heartbeats.
     func tick(now: MonotonicTime) {
         switch state {
         case .closed: return
@@ -173,7 +173,7 @@ final class BrokerLink: ReadinessHandler {
             try connection.advance(readiness, delegate: delegate, now: now)
             try watch(connection)
         } catch {
-            // A doubt was there before, and is the cause.
+            // An earlier doubt is the cause.
             return wasOpen ? failed(doubt ?? error, now: now) : attemptFailed(error, now: now)
         }
         guard !wasOpen, connection.stage == .open else { return }
@@ -185,7 +185,7 @@ final class BrokerLink: ReadinessHandler {
         delegate.connectionOpened(role, now: now)
     }
 
-    /// Lets the loop wait for what the connection wants.
+    /// Tells the loop what the connection waits for.
     private func watch(_ connection: BrokerConnection) throws(AMQPError) {
         guard connection.interest != interest else { return }
         do throws(EventLoopError) {
@@ -202,7 +202,7 @@ final class BrokerLink: ReadinessHandler {
 
     // MARK: Connecting
 
-    /// The link that this one follows is open: there is no reason to wait any longer.
+    /// The link that this one follows is open, so this one waits no longer.
     func connectAtOnce(now: MonotonicTime) {
         if case .waiting = state { state = .waiting(until: now) }
     }
@@ -211,7 +211,7 @@ final class BrokerLink: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - result: Where the brokers are, in the order in which they are tried.
-    ///   - number: Which look-up this answers; one that was forgotten counts for nothing.
+    ///   - number: The look-up that this answers. The answer to a look-up that was given up is ignored.
     ///   - now: The time.
     func found(_ result: Result<[BrokerTarget], AMQPError>, number: Int, now: MonotonicTime) {
         guard case .lookingUp(number, _) = state else { return }
@@ -219,7 +219,7 @@ final class BrokerLink: ReadinessHandler {
         case .failure(let error): failed(error, now: now)
         case .success(let found):
             targets = found[...]
-            // No more than there are addresses.
+            // Drops complaints about addresses that are no longer found.
             complaints = complaints.filter { complaint in found.contains { $0.address == complaint.key } }
             connect(now: now)
         }
@@ -244,10 +244,10 @@ final class BrokerLink: ReadinessHandler {
         }
     }
 
-    /// An attempt did not get as far as a login: another address may lead to a broker that works. Only a refusal would
-    /// be repeated there.
+    /// An attempt failed before it was logged in. Another address may lead to a working broker. A refusal would only be
+    /// repeated there.
     private func attemptFailed(_ error: AMQPError, now: MonotonicTime) {
-        // A broker that is slow, not booting, gets more time with each attempt.
+        // A slow broker, as opposed to a booting one, gets more time with each attempt.
         if error.code == .timeout { patience = min(patience * 2, Self.longestPatience) }
         guard Self.addressFailures.contains(error.code), !targets.isEmpty else { return failed(error, now: now) }
         trouble = error.message
@@ -263,8 +263,8 @@ final class BrokerLink: ReadinessHandler {
     func failed(_ error: AMQPError, now: MonotonicTime) {
         if session != nil {
             lost += 1
-            // A broker that closes its connections closes all of them, and everybody comes back at once. Those that come
-            // late are chosen once for the whole worker; what follows another link is late as often as that is.
+            // A broker that closes this connection closes all others, too, and all workers come back at once. The
+            // publish link draws, once for the whole worker, whether the worker is late. The consume link follows it.
             backoff.lost(
                 after: now - openedAt, isCrowd: error.code == .connectionClosed,
                 isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now, using: &random))
@@ -277,13 +277,14 @@ final class BrokerLink: ReadinessHandler {
         delegate.connectionLost(role, error: error, now: now)
     }
 
-    /// Ends a connection that broke a rule; takes effect with the next `tick(now:)`, because it may be being read.
+    /// Ends a connection that broke a rule. Takes effect with the next `tick(now:)`, because the connection may be in
+    /// the middle of a read.
     func distrust(_ why: String) { doubt = AMQPError(.protocolViolation, why) }
 
-    /// Whether the connection is to be ended, so that nothing it still says counts.
+    /// Whether the connection is about to be ended. What it still says is ignored.
     var isDistrusted: Bool { doubt != nil }
 
-    /// Closes in an orderly way, which also makes the broker read every acknowledgement before it; waits for that.
+    /// Closes in an orderly way and waits for it. The broker has then read every acknowledgement sent before.
     func close() {
         if case .connected(let connection) = state, connection.stage == .open {
             connection.close(within: .seconds(2), delegate: delegate)
@@ -292,7 +293,7 @@ final class BrokerLink: ReadinessHandler {
         state = .closed
     }
 
-    /// Stops watching the socket; it is closed with the connection.
+    /// Stops watching the socket. The socket is closed with the connection.
     private func drop() {
         if case .connected(let connection) = state, !interest.isEmpty { loop.unwatch(connection.fileDescriptor) }
         interest = []

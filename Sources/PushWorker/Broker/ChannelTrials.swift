@@ -1,44 +1,50 @@
 internal import DequeModule
 internal import EventLoop
 
-/// Finds out which publication costs the channel, and keeps those that do from the channel that all share.
+/// Finds the publications over which the broker closes the channel, and keeps them off the shared channel.
 ///
-/// The broker closes a channel over a publication whose exchange is missing or forbidden, and says nothing about which
-/// it was. All that were unconfirmed may be it. One of each exchange is tried on a channel of its own; the others for that
-/// exchange wait until it is confirmed. A publication that was unconfirmed at a second closing is tried itself, even where
-/// its exchange is open, for it may be the message. The first is tried alone, and twice as many after each try without a
-/// closing; what costs the channel alone is found. Its exchange is then closed: what goes there waits, and one is tried
-/// per backoff. Pure: events in, publications out.
+/// The broker closes a channel over a publication whose exchange is missing or forbidden. It does not say which
+/// publication that was, so every unconfirmed one is suspected.
+///
+/// - One publication of each exchange is tried on a channel for tries. Others for that exchange wait until it is
+///   confirmed.
+/// - A publication that was unconfirmed at a second closing is tried itself, even if its exchange is open, because the
+///   message may be the cause.
+/// - The first try has one publication, and each try without a closing doubles the number. So a publication is found
+///   that costs the channel alone: the culprit.
+/// - The culprit's exchange then counts as closed: publications for it wait, and one is tried per backoff.
+///
+/// Pure: events in, publications out.
 struct ChannelTrials<Item: StallingPublication> {
     /// Most publications that are tried at once.
     static var mostAtOnce: Int { 512 }
 
-    /// To be tried as soon as the channel for tries is open.
+    /// Publications to try as soon as the channel for tries is open.
     private var suspects = Deque<Item>()
-    /// What waits for each exchange that is suspected or closed.
+    /// Publications that wait for each suspected or closed exchange.
     private var held: [Publication.Destination: Deque<Item>] = [:]
-    /// Exchanges whose last try cost the channel, that of the next try first.
+    /// Exchanges whose last try cost the channel. The first is tried next.
     private var closed = Deque<Publication.Destination>()
-    /// Those that cost the channel alone, that of the next try first.
+    /// Publications that cost the channel alone. The first is tried next.
     private var culprits = Deque<Item>()
-    /// Those that are out and unanswered.
+    /// Publications that are out and unanswered.
     private var out: [Item] = []
-    /// Whether the one that is out has cost a channel alone before.
+    /// Whether the publication that is out has cost a channel alone before.
     private var isCulpritOut = false
-    /// Whether a culprit whose exchange is open is next, where there is a closed exchange, too.
+    /// Whether a culprit with an open exchange goes before a closed exchange. Changes with each closing.
     private var prefersOpen = true
     /// How many suspects are tried next.
     private var batch = 1
     private var counts: [Int: Int] = [:]
 
-    /// Starts without any.
+    /// Starts without publications.
     init() {}
 
     /// Whether nothing waits here or is tried.
     var isEmpty: Bool { counts.isEmpty }
-    /// Whether one waits to be tried that may be harmless, so that its try is not put off.
+    /// Whether a publication that may be harmless waits for its try, which must not be delayed.
     var isUrgent: Bool { !suspects.isEmpty }
-    /// Whether one waits that can be tried.
+    /// Whether a publication can be tried now.
     var hasNext: Bool { out.isEmpty && !isEmpty }
 
     /// The routes whose publications wait here or are tried.
@@ -46,9 +52,9 @@ struct ChannelTrials<Item: StallingPublication> {
     /// How many publications of a route wait here or are tried.
     func count(of route: Int) -> Int { counts[route] ?? 0 }
 
-    /// Lets a new publication wait where its exchange is suspected or closed.
+    /// Holds a new publication if its exchange is suspected or closed.
     ///
-    /// - Returns: False where it is neither, so that it can go out.
+    /// - Returns: False if the exchange is neither. The publication can go out.
     mutating func takes(_ item: Item) -> Bool {
         guard !isEmpty, let destination = item.destination, held[destination] != nil else { return false }
         hold(item, destination)
@@ -56,7 +62,7 @@ struct ChannelTrials<Item: StallingPublication> {
         return true
     }
 
-    /// Takes all that was unconfirmed when the broker closed the channel that all share.
+    /// Takes all publications that were unconfirmed when the broker closed the shared channel.
     mutating func channelClosed(_ lost: [Item]) {
         if suspects.isEmpty { batch = 1 }
         for item in lost {
@@ -76,7 +82,7 @@ struct ChannelTrials<Item: StallingPublication> {
         }
     }
 
-    /// Those to try next, which are out then.
+    /// Takes out the publications to try next.
     mutating func next() -> [Item] {
         guard out.isEmpty else { return [] }
         isCulpritOut = false
@@ -100,9 +106,9 @@ struct ChannelTrials<Item: StallingPublication> {
         return out
     }
 
-    /// The broker answered one of those that are tried, so that its exchange is there.
+    /// The broker answered a tried publication, so its exchange exists.
     ///
-    /// - Returns: Those that waited for that, in their order.
+    /// - Returns: The publications that waited for the exchange, in their order.
     mutating func succeeded(_ item: Item) -> Deque<Item> {
         guard let position = out.firstIndex(where: { $0 === item }), let destination = item.destination else {
             return []
@@ -112,14 +118,14 @@ struct ChannelTrials<Item: StallingPublication> {
         if out.isEmpty { batch = min(Self.mostAtOnce, 2 * batch) }
         closed.removeAll { $0 == destination }
         let waiting = held.removeValue(forKey: destination) ?? []
-        // What was unconfirmed twice may be the message, and is tried itself.
+        // A publication that was unconfirmed twice may be the cause, so it is tried itself.
         suspects.append(contentsOf: waiting.filter { $0.closings >= 2 })
         let released = waiting.filter { $0.closings < 2 }
         for item in released { count(item, -1) }
         return released
     }
 
-    /// One of those that are tried will never be sent, which says nothing about its exchange.
+    /// A tried publication will never be sent. That says nothing about its exchange.
     mutating func gaveUp(_ item: Item) {
         guard let position = out.firstIndex(where: { $0 === item }) else { return }
         out.remove(at: position)
@@ -132,7 +138,7 @@ struct ChannelTrials<Item: StallingPublication> {
         closed.removeAll { $0 == destination }
     }
 
-    /// The broker closed the channel over one of those that are tried and were not confirmed yet.
+    /// The broker closed the channel over one of the unconfirmed tried publications.
     mutating func failed() {
         let (unconfirmed, isKnown) = (out, isCulpritOut)
         out = []
@@ -145,21 +151,21 @@ struct ChannelTrials<Item: StallingPublication> {
         }
     }
 
-    /// Those that were to be tried did not go out, or their connection is gone: they are tried again.
+    /// Publications to be tried did not go out, or their connection is gone. They are tried again.
     ///
-    /// - Parameter items: Which of them; nil for all that are out.
+    /// - Parameter items: Which publications; nil for all that are out.
     mutating func putBack(_ items: [Item]? = nil) {
         let items = items ?? out
         out.removeAll { item in items.contains { $0 === item } }
         if isCulpritOut { culprits.prepend(contentsOf: items) } else { suspects.prepend(contentsOf: items) }
     }
 
-    /// It was the only one, so it is what the broker does not take; for now the same is expected of what goes to its
-    /// exchange.
+    /// The publication was the only one, so the broker does not take it. Others for its exchange are expected to fail
+    /// as well.
     private mutating func costs(_ item: Item, isKnown: Bool) {
         culprits.append(item)
         guard let destination = item.destination else { return }
-        // Others have gone there since it failed before: it is the message.
+        // Others have reached the exchange since this publication failed, so the message is the cause.
         if isKnown, held[destination] == nil { return }
         if !closed.contains(destination) { closed.append(destination) }
         var waiting = held[destination] ?? []

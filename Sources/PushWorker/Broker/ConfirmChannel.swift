@@ -1,19 +1,19 @@
 internal import EventLoop
 
-/// Where a confirm channel of a publisher stands: when it is opened, and when again.
+/// The state of one confirm channel of a publisher, and when the channel is to be opened.
 ///
 /// The caller sends the methods. Pure: events and times in.
 struct ConfirmChannel {
-    /// What a channel can be.
+    /// The states of a channel.
     enum State {
         case closed, opening, open
     }
 
-    /// What it is.
+    /// The present state.
     private(set) var state = State.closed
     /// When a closed channel is to be opened; nil without a connection.
     private(set) var dueAt: MonotonicTime?
-    /// Whether the broker closed it on this connection after it had lasted, so that it is back in a moment.
+    /// Whether the broker closed the channel on this connection after it had lasted. It is then reopened at once.
     private(set) var isReopening = false
     /// When it was opened last.
     private var openedAt = MonotonicTime(nanoseconds: 0)
@@ -24,18 +24,18 @@ struct ConfirmChannel {
 
     /// Whether it can be published to.
     var isOpen: Bool { state == .open }
-    /// Since when the broker owes it the answer that opens it; nil where it does not.
+    /// Since when the broker owes the answer that opens the channel; nil if it owes none.
     var awaitedSince: MonotonicTime? { state == .opening ? openedAt : nil }
 
     /// There is a connection: the channel is to be opened.
     mutating func connected() { dueAt = MonotonicTime(nanoseconds: 0) }
 
-    /// Ends the wait of a closed channel, where there is a connection.
+    /// Ends the wait of a closed channel, if there is a connection.
     mutating func hurry() {
         if dueAt != nil { connected() }
     }
 
-    /// Whether it is to be opened now; it then counts as opening.
+    /// Whether the channel is to be opened now. It then counts as opening.
     mutating func begins(now: MonotonicTime) -> Bool {
         guard state == .closed, let due = dueAt, now >= due else { return false }
         state = .opening
@@ -47,18 +47,18 @@ struct ConfirmChannel {
     /// The broker opened it and confirms on it.
     mutating func opened() { state = .open }
 
-    /// The connection is gone, and the channel with it; how often it was closed before is kept in mind.
+    /// The connection is gone, and the channel with it. The backoff is kept.
     mutating func lost() {
         state = .closed
         dueAt = nil
         isReopening = false
     }
 
-    /// The broker closed the channel: it is opened again after a wait that grows while it does not last.
+    /// The broker closed the channel. It is opened again after a wait that grows while channels do not last.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - lasting: A channel that lasted this long is opened again at once; nil for none.
+    ///   - lasting: A channel that lasted this long is opened again at once; nil to always wait.
     ///   - random: Draws the wait.
     mutating func closed(now: MonotonicTime, lasting: Duration? = nil, random: inout some RandomNumberGenerator) {
         let lifetime = now - openedAt

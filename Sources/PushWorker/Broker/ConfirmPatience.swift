@@ -1,24 +1,24 @@
 package import EventLoop
 
-/// Decides when a confirm, or an open channel, has been awaited for so long that its connection is to be given up.
+/// Decides when the broker has owed an answer, such as a confirm, for so long that its connection is given up.
 ///
-/// A broker that answers heartbeats and confirms nothing would hold its worker for ever: what it did not confirm is
-/// published again, as the same messages, on another connection. The patience doubles while that does not help, for a
-/// queue without its majority confirms nothing on any connection. Pure: time comes in.
+/// A broker that answers heartbeats and confirms nothing would hold its worker for ever. Therefore unconfirmed messages
+/// are published again, as the same messages, on another connection. The patience doubles while that does not help,
+/// because a queue without its majority confirms nothing on any connection. Pure: time comes in.
 package struct ConfirmPatience: Sendable {
     /// The usual patience: far above what a busy disk or a new leader of a queue takes.
     package static let usual = Duration.seconds(30)
     /// How often it doubles at most: to eight minutes.
     static let mostDoublings = 4
-    /// After how much time without trouble the patience is the usual one again.
+    /// How long there must be no trouble before the patience is the usual one again.
     static let memory = Duration.seconds(600)
 
-    /// What it is without trouble.
+    /// The patience without trouble.
     package let usual: Duration
     private var doublings = 0
     /// When it ran out last.
     private var ranOutAt: MonotonicTime?
-    /// Until when the broker had said itself that it does not read.
+    /// When the broker last said that it does not read.
     private var excusedUntil = MonotonicTime(nanoseconds: 0)
 
     /// Patience that never ran out.
@@ -28,20 +28,20 @@ package struct ConfirmPatience: Sendable {
 
     private var present: Duration { usual * (1 << doublings) }
 
-    /// The broker says that it does not read now: what it owes is not expected meanwhile.
+    /// The broker says that it does not read now. Its answers are not expected meanwhile.
     package mutating func excused(now: MonotonicTime) { excusedUntil = now }
 
     /// When the patience runs out.
     ///
-    /// - Parameter oldest: Since when the broker owes what it has owed the longest; nil where it owes nothing.
+    /// - Parameter oldest: Since when the broker has owed its oldest answer; nil if it owes none.
     package func due(oldest: MonotonicTime?) -> MonotonicTime? {
         oldest.map { max($0, excusedUntil) + present }
     }
 
-    /// Whether the patience has run out; if so, the next is longer.
+    /// Whether the patience has run out. If so, the next one is longer.
     ///
     /// - Parameters:
-    ///   - oldest: Since when the broker owes what it has owed the longest; nil where it owes nothing.
+    ///   - oldest: Since when the broker has owed its oldest answer; nil if it owes none.
     ///   - now: The time.
     package mutating func runsOut(oldest: MonotonicTime?, now: MonotonicTime) -> Bool {
         if let last = ranOutAt, now >= last + Self.memory + present {

@@ -3,9 +3,9 @@ package import EventLoop
 
 /// Matches publisher confirms and returns to what was published on one confirm channel.
 ///
-/// Sequence numbers count from 1 per channel. A confirm may be `multiple`, negative, and in any order; a returned
-/// message is announced before its confirm, which is then positive although nothing was stored
-/// (RabbitMQ, "Consumer Acknowledgements and Publisher Confirms"). Pure: events in, fates out.
+/// Sequence numbers count from 1 per channel. Confirms may be `multiple` or negative, and come in any order. A returned
+/// message is announced before its confirm. That confirm is positive, although nothing was stored (RabbitMQ, "Consumer
+/// Acknowledgements and Publisher Confirms"). Pure: events in, fates out.
 package struct ConfirmTracker<Publication> {
     /// What became of one publication.
     package enum Fate: Equatable {
@@ -17,7 +17,7 @@ package struct ConfirmTracker<Publication> {
         case perhapsReturned
         /// The broker refused it, for instance because the queue is full (`reject-publish`).
         case refused
-        /// The broker said nothing about it for so long that it is awaited no more; it may have it.
+        /// The broker did not answer in time and is no longer waited for. It may have the message.
         case abandoned
         /// No frame of the broker can carry it: it was not published.
         case unfit
@@ -25,11 +25,11 @@ package struct ConfirmTracker<Publication> {
 
     private struct Entry {
         var publication: Publication?
-        /// Whether a return was put down to it.
+        /// Whether a return was attributed to it.
         var isReturned = false
-        /// Whether there are others that look the same, and fewer returns than of them.
+        /// Whether more publications look the same than were returned, so that nobody knows which ones were.
         var isDoubtful = false
-        /// What those share that can look the same.
+        /// A number shared by all publications that can look the same.
         let mark: UInt64
         /// When it was published.
         let at: MonotonicTime
@@ -48,7 +48,7 @@ package struct ConfirmTracker<Publication> {
     /// How many publications wait for their confirm.
     package private(set) var unconfirmed = 0
 
-    /// How many places are kept: from the oldest without a confirm to the newest, those confirmed in between included.
+    /// How many entries are kept: from the oldest unconfirmed one to the newest, with those confirmed in between.
     package var span: Int { entries.count }
 
     /// When the oldest publication without a confirm was published; nil when all are confirmed.
@@ -58,7 +58,7 @@ package struct ConfirmTracker<Publication> {
     ///
     /// - Parameters:
     ///   - publication: The publication.
-    ///   - mark: A number that all have in common that one return can match; others may have it, too.
+    ///   - mark: A number shared by all publications that one return can match. Others may have it, too.
     ///   - now: The time.
     @discardableResult
     package mutating func published(_ publication: Publication, mark: UInt64 = 0, now: MonotonicTime) -> UInt64 {
@@ -67,15 +67,15 @@ package struct ConfirmTracker<Publication> {
         return first + UInt64(entries.count) - 1
     }
 
-    /// Notes that an unconfirmed publication was returned. Where `matches` accepts more than were returned, it could have
-    /// been each of them.
+    /// Notes that an unconfirmed publication was returned. If `matches` accepts more than were returned, it could have
+    /// been any of them.
     ///
     /// - Returns: False when nothing matches, which means the broker returned something we did not publish.
     package mutating func returned(where matches: (Publication) -> Bool) -> Bool {
         func isMatch(_ position: Int) -> Bool { entries[position].publication.map(matches) ?? false }
         guard let first = entries.indices.first(where: { !entries[$0].isReturned && isMatch($0) }) else { return false }
         entries[first].isReturned = true
-        // Of thousands that wait after an outage hardly any share a mark.
+        // Marks are compared first: of thousands that wait after an outage, hardly any share one.
         let mark = entries[first].mark
         let alike = entries.indices.filter { entries[$0].mark == mark && isMatch($0) }
         let areAllReturned = alike.allSatisfy { entries[$0].isReturned }
@@ -102,7 +102,7 @@ package struct ConfirmTracker<Publication> {
         return true
     }
 
-    /// Awaits no more what is unconfirmed for so long; what is said about it later is passed over.
+    /// Stops waiting for publications that are unconfirmed for this long. Later answers about them are ignored.
     package mutating func abandon(after patience: Duration, now: MonotonicTime, settle: (Publication) -> Void) {
         var position = 0
         while position < entries.count, entries[position].at + patience <= now {

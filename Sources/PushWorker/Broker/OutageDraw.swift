@@ -1,19 +1,19 @@
 package import EventLoop
 internal import Synchronization
 
-/// Draws once per worker and outage of its broker whether the worker is one of the few that come back late.
+/// Draws, once per worker and outage of its broker, whether the worker is one of the few that reconnect late.
 ///
-/// Nobody tells a worker how many others there are. So that a thousand connections do not come back within the four
-/// seconds that suit a single worker, one worker in `share` pauses up to 24 seconds. All lanes of a worker have one
-/// answer: with a draw for each, a worker of many lanes would nearly always have one that is late. Pure.
+/// A worker does not know how many others there are. A thousand connections must not return within the four seconds
+/// that suit a single worker, so one worker in `share` pauses up to 24 seconds. All lanes of a worker share one draw.
+/// With a draw for each lane, a worker of many lanes would nearly always have a late one. Pure.
 package struct OutageDraw: Sendable {
     /// One worker in so many is late.
     ///
-    /// With 500 workers the last comes more than ten seconds after the first, but for once in 3,500 outages. A single
-    /// worker comes back later than after five seconds in at most three outages of a hundred, so that this is the median
-    /// of five at most once in 3,000 goes. One in ten would make that one go in a hundred.
+    /// With 500 workers, the last one returns more than ten seconds after the first, except in one outage of 3,500. A
+    /// single worker returns later than after five seconds in at most three outages of a hundred. The median of five
+    /// outages is then that late at most once in 3,000 series. With one worker in ten, it would be once in a hundred.
     package static let share: UInt64 = 32
-    /// Losses within so much time of the first are one outage: lanes learn of it each by itself.
+    /// Losses within this time of the first are one outage. Each lane notices the outage by itself.
     package static let span = Duration.seconds(5)
 
     private var drawn: (at: MonotonicTime, isLate: Bool)?
@@ -26,9 +26,9 @@ package struct OutageDraw: Sendable {
     /// - Parameters:
     ///   - now: The time of the loss.
     ///   - random: What is drawn from.
-    /// - Returns: What was drawn at the first loss of the outage.
+    /// - Returns: The draw at the first loss of the outage.
     package mutating func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
-        // Another lane may have read its clock a little later.
+        // Another lane may have read its clock a little later, so `now` may lie before the draw.
         if let drawn, now < drawn.at + Self.span { return drawn.isLate }
         let isLate = UInt64.random(in: 0..<Self.share, using: &random) == 0
         drawn = (now, isLate)
@@ -37,7 +37,7 @@ package struct OutageDraw: Sendable {
 
     /// The draw that all lanes of a worker share.
     package final class Shared: Sendable {
-        /// The one of this process.
+        /// The draw of this process.
         package static let ofProcess = Shared()
 
         private let draw = Mutex(OutageDraw())
@@ -50,7 +50,7 @@ package struct OutageDraw: Sendable {
         /// - Parameters:
         ///   - now: The time of the loss.
         ///   - random: What is drawn from.
-        /// - Returns: The same for all lanes that lost theirs in one outage.
+        /// - Returns: The same answer for all lanes that lost their connections in one outage.
         package func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
             draw.withLock { $0.isLate(now: now, using: &random) }
         }

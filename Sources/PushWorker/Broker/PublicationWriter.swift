@@ -1,6 +1,6 @@
 internal import RabbitMQ
 
-/// Writes publications to a connection, and decides what may be left out where the broker's frames are too small.
+/// Writes publications to a connection, and decides what is left out if the broker's frames are too small.
 ///
 /// A message's properties must fit one frame (AMQP 0-9-1, 4.2.3). Reuses one buffer for all messages.
 struct PublicationWriter {
@@ -21,10 +21,10 @@ struct PublicationWriter {
     /// Starts with an empty buffer.
     init(_ renderer: PublicationRenderer) { self.renderer = renderer }
 
-    /// Writes one message. A dead letter that does not fit goes without the producer's headers, which results and replies
-    /// have none of; a retry copy without them would be another job.
+    /// Writes one message. A dead letter that does not fit is written without the producer's headers. A retry copy is
+    /// not: without them it would be another job. Results and replies have no producer headers.
     ///
-    /// - Throws: What ends the connection.
+    /// - Throws: `AMQPError` that ends the connection.
     mutating func write(
         _ publication: Publication, on channel: UInt16, of session: AMQPSession
     ) throws(AMQPError) -> Outcome {

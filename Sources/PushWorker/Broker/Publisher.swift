@@ -5,52 +5,55 @@ internal import RabbitMQ
 
 /// Publishes results, replies, retry copies and dead letters, and learns what became of each.
 ///
-/// What has no room in the session's output buffer stays in `waiting`. A publication that the broker did not take is
-/// published again, as the same message; it is never dropped. What was refused or could not be routed waits in a line of
-/// its route (`RefusedPublications`), what costs the channel is tried on one of its own (`ChannelTrials`). While such
-/// publications of a route pile up, that route starts no new pushes (`isCongested(for:)`).
+/// Publications without room in the session's output buffer stay in `waiting`. A publication that the broker did not
+/// take is published again as the same message. It is never dropped.
+///
+/// - Refused and unroutable publications wait in a line of their route (`RefusedPublications`).
+/// - Publications that cost the channel are tried on another channel (`ChannelTrials`).
+/// - While such publications of a route pile up, the route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
     /// The confirm channel for everything but replies.
     static let mainChannel: UInt16 = 1
     /// The confirm channel for replies, so that a broken `apns.replies` hurts replies alone.
     static let replyChannel: UInt16 = 2
-    /// The confirm channel on which publications are tried alone that may cost it.
+    /// The confirm channel on which publications that may cost it are tried.
     static let trialChannel: UInt16 = 3
-    /// Most publications whose confirm is awaited on one channel.
+    /// Most unconfirmed publications on one channel.
     static let window = 2_000
-    /// Most places kept per channel for confirms that may overtake an older one.
+    /// Most entries kept per channel, because confirms may overtake an older one.
     static let span = 16 * window
-    /// Publications waiting for room beyond which no new push starts.
+    /// No new push starts while more publications than this wait for room.
     static let congestion = 512
-    /// Publications of a route that the broker did not take beyond which the route starts no new push.
+    /// A route starts no new push while more than this many of its publications were not taken.
     static let routeCongestion = 64
-    /// A shared channel that lasted less waits before it is opened again.
+    /// The main channel is reopened at once only if it lasted this long.
     static let shortest = Duration.seconds(1)
-    /// How long nothing may go out, of all routes or of one, before jobs that were not sent are handed back.
+    /// How long results may be unable to go out, of one route or of all, before jobs that were not sent are handed
+    /// back.
     static let heldUpLimit = Duration.seconds(30)
 
     private var waiting = Deque<Publication>()
     private var waitingReplies = Deque<Publication>()
     /// How many replies of each route have no fate yet.
     private var openReplies: [Int: Int] = [:]
-    /// Whether a reply was awaited no more: what comes back of such is no surprise.
+    /// Whether a reply was abandoned. The broker may still return such a reply.
     private var hasAbandoned = false
     /// When the broker last said that it does not read.
     private var blockedAt = MonotonicTime(nanoseconds: 0)
-    /// Publications whose notes the journal has not written yet, in the order of the notes. They are as many as the
-    /// prefetch allows and go out a moment later, so pushes go on meanwhile.
+    /// Publications whose notes the journal has not written yet, in the order of the notes. They are at most as many as
+    /// the prefetch allows and go out a moment later, so pushes go on meanwhile.
     private var unnoted = Deque<Publication>()
-    /// What the broker's frames cannot carry, until its route is told.
+    /// Publications that no frame of the broker can carry, until their routes are told.
     private var unfit: [Publication] = []
-    /// What the broker refused or could not route.
+    /// Publications that the broker refused or could not route.
     private var refused = RefusedPublications<Publication>()
-    /// What costs the channel, or may.
+    /// Publications that cost the channel, or may.
     private var trials = ChannelTrials<Publication>()
-    /// Since when each route is congested by its own publications without a pause.
+    /// Since when each route has been congested by its own publications, without a pause.
     private var stalledSince: [Int: MonotonicTime] = [:]
     private var patience: ConfirmPatience
     private let heldUpLimit: Duration
-    /// Since when `isCongested` without a pause.
+    /// Since when `isCongested` has been true, without a pause.
     private var congestedSince: MonotonicTime?
     private var random = SystemRandomNumberGenerator()
     private var main = ConfirmTracker<Publication>()
@@ -73,7 +76,7 @@ final class Publisher {
     private var repliesAreOpen: Bool { repliesChannel.isOpen }
     private var trialsAreOpen: Bool { trialsChannel.isOpen }
 
-    /// What happened to publications so far.
+    /// Counts of publications and of their confirms.
     struct Counts {
         /// How many were published, by kind.
         var publications = [4 of Int](repeating: 0)
@@ -87,9 +90,9 @@ final class Publisher {
     ///   - link: The publish connection of the lane.
     ///   - renderer: Writes a publication as a message.
     ///   - patience: Decides how long a confirm is awaited.
-    ///   - heldUpLimit: How long nothing may go out before jobs that were not sent are handed back.
-    ///   - isNoted: Whether the journal's note of a number keeps no publication back.
-    ///   - fate: Called once per publication that is confirmed, or for a reply that was returned or refused.
+    ///   - heldUpLimit: How long results may be unable to go out before jobs that were not sent are handed back.
+    ///   - isNoted: Whether a publication no longer has to wait for the journal's note of this number.
+    ///   - fate: Called once per publication that is confirmed or can never be sent, and once per reply.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
         heldUpLimit: Duration = Publisher.heldUpLimit, isNoted: @escaping (UInt64) -> Bool = { _ in true },
@@ -103,44 +106,45 @@ final class Publisher {
         self.fate = fate
     }
 
-    /// What waits for room in the session's output buffer, oldest first. The way of a job does not need it.
+    /// Publications that wait for room in the session's output buffer, oldest first. Not needed to process a job.
     var unsent: [Publication] { Array(waiting) }
 
-    /// Whether a result of a refused job of this route may be queued: fewer of them than of pushes, which they must not
-    /// hold up.
+    /// Whether a result of a refused job of this route may be queued. The limit is lower than that for pushes, so that
+    /// refusals do not hold pushes up.
     func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
         let replies = wantsReply ? waitingReplies.count : 0
         return !isAway && !isStalled(route) && waiting.count + replies < Self.congestion / 2
     }
-    /// Whether so much waits that no new push should start.
+    /// Whether so many publications wait that no new push should start.
     var isCongested: Bool { isAway || waiting.count > Self.congestion }
-    /// Whether so much waits, or so much of this route was not taken by the broker, that it should start no new push.
+    /// Whether the route should start no new push, because too many publications wait, or too many of its own were not
+    /// taken.
     func isCongested(for route: Int) -> Bool {
-        // Replies hold up those who want them, and while they can go out.
+        // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
             || waitingReplies.count > Self.congestion && repliesAreOpen && openReplies[route] != nil
     }
-    /// A channel that is only opened again is back in a moment.
+    /// A channel that is just reopened is back in a moment.
     private var isAway: Bool { !mainIsOpen && !mainChannel.isReopening }
     private func isStalled(_ route: Int) -> Bool { !isTroubleFree && stalled(route) > Self.routeCongestion }
     private var isTroubleFree: Bool { refused.isEmpty && trials.isEmpty }
     /// How many publications of a route the broker did not take.
     private func stalled(_ route: Int) -> Int { refused.count(of: route) + trials.count(of: route) }
 
-    /// Whether results find no way out for so long that another worker should have the jobs that were not sent.
+    /// Whether results could not go out for so long that another worker should get the jobs that were not sent.
     func isHeldUp(now: MonotonicTime) -> Bool {
         congestedSince.map { now >= $0 + heldUpLimit } ?? false
     }
-    /// When that is so for a route whose own publications are not taken; nil while it is not congested.
+    /// When a route that is congested by its own publications counts as held up; nil while it is not congested.
     func heldUpAt(_ route: Int) -> MonotonicTime? {
         stalledSince.isEmpty ? nil : stalledSince[route].map { $0 + heldUpLimit }
     }
 
-    /// Why a route's publications do not go through, for readiness, such as `results_full`; nil where they do.
+    /// Why a route's publications do not go through, for readiness, such as `results_full`; nil if they do.
     func trouble(of route: Int) -> String? {
         refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
     }
-    /// Why nothing goes through; nil where something may.
+    /// Why no publication goes through; nil if some may.
     var trouble: String? { link()?.session != nil && !mainIsOpen && !closing.isEmpty ? closing : nil }
 
     /// Whether nothing is left to publish or to be confirmed.
@@ -160,14 +164,14 @@ final class Publisher {
     private static func hasRoom(_ tracker: borrowing ConfirmTracker<Publication>) -> Bool {
         tracker.unconfirmed < window && tracker.span < span
     }
-    /// Since when the broker owes what it has owed the longest: a confirm, or an open channel.
+    /// Since when the broker has owed its oldest answer: a confirm, or an open channel.
     private var oldestDebt: MonotonicTime? {
         [
             main.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
             trialsChannel.awaitedSince,
         ].compactMap(\.self).min()
     }
-    /// Whether results can go out, but for the broker's flow control.
+    /// Whether results can go out, the broker's flow control aside.
     var isOpen: Bool { mainIsOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? {
@@ -180,7 +184,7 @@ final class Publisher {
         return due.compactMap(\.self).min()
     }
 
-    /// Takes a publication; it goes out with the end of the turn, or of the one in which its note is written.
+    /// Takes a publication. It goes out at the end of this turn, or of the turn in which its note is written.
     func enqueue(_ publication: Publication) {
         if let note = publication.note, !isNoted(note) {
             unnoted.append(publication)
@@ -210,7 +214,7 @@ final class Publisher {
         guard wantsRoom else { return }
         guard !session.isBlocked else { return }
         do throws(AMQPError) {
-            // What is given up has results instead, which go out with the others.
+            // A publication that is given up may be replaced by results, which go out with the others.
             repeat { try publish(session, now: now) } while giveUpUnfit()
         } catch {
             _ = giveUpUnfit()
@@ -230,9 +234,9 @@ final class Publisher {
         }
     }
 
-    /// Gives a connection up on which confirms do not come, or channels do not open.
+    /// Gives up a connection on which confirms do not come, or channels do not open.
     ///
-    /// - Returns: Whether it is still there.
+    /// - Returns: Whether the connection is still there.
     private func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
         if session.isBlocked { patience.excused(now: now) }
         guard patience.runsOut(oldest: oldestDebt, now: now) else { return true }
@@ -263,7 +267,7 @@ final class Publisher {
 }
 
 extension Publisher {
-    /// Tells of publications that the broker's frames cannot carry.
+    /// Tells the routes of publications that no frame of the broker can carry.
     ///
     /// - Returns: Whether there were any.
     private func giveUpUnfit() -> Bool {
@@ -281,14 +285,15 @@ extension Publisher {
 // MARK: The publish connection's events
 
 extension Publisher {
-    /// The publish connection is there: open the channels in confirm mode, that for tries when there is one.
+    /// The publish connection is there. Its channels are opened in confirm mode, the one for tries only when there is
+    /// something to try.
     func connectionOpened() {
         mainChannel.connected()
         repliesChannel.connected()
         trialsChannel.connected()
     }
 
-    /// The publish connection is gone: everything unconfirmed is published again, as the same messages, in order.
+    /// The publish connection is gone. Everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
         let lost = lose(&main)
@@ -302,7 +307,7 @@ extension Publisher {
         trialsChannel.lost()
     }
 
-    /// What was unconfirmed on a channel that is gone. The broker may have it, and then has it twice.
+    /// Takes what was unconfirmed on a channel that is gone. The broker may have it, and then gets it twice.
     private func lose(_ tracker: inout ConfirmTracker<Publication>) -> [Publication] {
         let lost = tracker.channelLost()
         for publication in lost { publication.isRepublished = true }
@@ -339,11 +344,11 @@ extension Publisher {
         }
     }
 
-    /// The broker closed a channel, for instance because an exchange is missing (404): it is opened again.
+    /// The broker closed a channel, for instance because an exchange is missing (404). The channel is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
         switch channel {
         case Self.mainChannel:
-            // What may have cost it is tried elsewhere from now on, so that it is back at once.
+            // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
             mainChannel.closed(now: now, lasting: Self.shortest, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
             hold(lose(&main))
@@ -356,7 +361,7 @@ extension Publisher {
         default:
             repliesChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
-            // A reply is not worth a loop of closed channels: what was unconfirmed counts as not routed.
+            // Retrying replies might close the channel again and again. All replies count as returned instead.
             let waiting = waitingReplies
             waitingReplies.removeAll()
             for lost in replies.channelLost() + waiting { replied(lost, .returned) }
@@ -365,7 +370,7 @@ extension Publisher {
         closing = "the broker closed the publish channel: \(code) \(text)"
     }
 
-    /// Tries what may have cost the channel, and keeps back what would go to the same exchanges.
+    /// Has the lost publications tried, and holds back waiting ones for the same exchanges.
     private func hold(_ lost: [Publication]) {
         trials.channelClosed(lost)
         holdWaiting()
@@ -387,7 +392,7 @@ extension Publisher {
             case Self.replyChannel: replies.returned(where: isIt)
             default: tried.returned(where: isIt)
             }
-        // Its confirm would pass for success. With a new connection all that is unconfirmed is published again.
+        // Its confirm would pass for success. A new connection publishes everything unconfirmed again.
         if !isKnown, channel != Self.replyChannel || !hasAbandoned {
             link()?.distrust("the broker returned a message that waits for no confirm")
         }
@@ -395,7 +400,7 @@ extension Publisher {
 
     /// The broker confirmed or refused publications.
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
-        // It may be the confirm of a message that came back and was not recognised.
+        // It may be the confirm of a returned message that was not recognised.
         guard link()?.isDistrusted != true else { return }
         switch channel {
         case Self.mainChannel:
@@ -422,8 +427,8 @@ extension Publisher {
         self.fate(publication, fate)
     }
 
-    /// Gives replies up that the broker does not confirm, and says nothing about: with their exchange alone something is
-    /// wrong, and that costs nobody else the connection.
+    /// Gives up replies that the broker neither confirms nor refuses. Only their exchange is in trouble, so the
+    /// connection stays.
     private func abandonReplies(_ session: AMQPSession, now: MonotonicTime) {
         if session.isBlocked { blockedAt = now }
         guard let oldest = replies.oldest, now >= max(oldest, blockedAt) + patience.usual else { return }
@@ -453,14 +458,14 @@ extension Publisher {
             refused.confirmed(publication)
             self.fate(publication, fate)
         } else {
-            // Of several queues that are bound some may have taken it.
+            // Some of several bound queues may have taken it.
             if fate != .returned { publication.isRepublished = true }
             refused.refused(publication, trouble: publication.trouble(after: fate), now: now, random: &random)
             holdRefused(publication)
         }
     }
 
-    /// What waits behind a refused publication for the same would be refused, too.
+    /// Moves waiting publications into the line of a refused one, because they would be refused, too.
     private func holdRefused(_ publication: Publication) {
         waiting.removeAll { !$0.isInLine && refused.takes($0) }
     }
@@ -468,7 +473,7 @@ extension Publisher {
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
         if isTroubleFree { return stalledSince.removeAll() }
-        // A route may have none left all at once.
+        // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
         for route in refused.routes.union(trials.routes) where isStalled(route) && stalledSince[route] == nil {
             stalledSince[route] = now

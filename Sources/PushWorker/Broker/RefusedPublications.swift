@@ -1,12 +1,15 @@
 internal import DequeModule
 internal import EventLoop
 
-/// Publications that the broker refused or could not route, and what would go the same way after them.
+/// Publications that the broker refused or could not route, and later ones that would meet the same fate.
 ///
-/// RabbitMQ refuses a publication when one of the queues refuses it to which it is bound, while the others keep it. So
-/// each attempt stores one more copy in those, and what is refused is not published again as a whole: each route has a
-/// line per exchange, and of a line one goes out per backoff. Once one is taken, the others follow, twice as many with
-/// each answer; the next refusal stops them. Another route's results may have other queues, so its line is its own.
+/// RabbitMQ refuses a publication if one of the bound queues refuses it. The other queues keep their copies, so each
+/// attempt stores one more copy there. Therefore refused publications are not all published again at once.
+///
+/// - Each route has a line per exchange. One publication of a line goes out per backoff.
+/// - Once one is taken, the others follow, two for each answer. The next refusal stops them.
+/// - Results of another route may go to other queues, so each route has lines of its own.
+///
 /// Pure: events and times in, publications out.
 struct RefusedPublications<Item: StallingPublication> {
     /// Most publications of a line that are out at once.
@@ -19,17 +22,17 @@ struct RefusedPublications<Item: StallingPublication> {
 
     private struct Line {
         var waiting = Deque<Item>()
-        /// How many of it are out.
+        /// How many of its publications are out.
         var out = 0
-        /// How many may be out; none after a refusal.
+        /// How many may be out; 0 after a refusal.
         var allowance = 0
-        /// When the next one goes out alone; nil where it is out, or others follow it.
+        /// When the next one goes out alone; nil while it is out, or while others follow it.
         var triesAt: MonotonicTime?
         /// When the broker last refused one.
         var refusedAt = MonotonicTime(nanoseconds: 0)
         var backoff = Backoff.publication
 
-        /// Whether all of it was taken. It is kept for a while, for its backoff.
+        /// Whether everything in it was taken. The line is kept for a while, because of its backoff.
         var isOver: Bool { waiting.isEmpty && out == 0 }
     }
 
@@ -37,7 +40,7 @@ struct RefusedPublications<Item: StallingPublication> {
     private var counts: [Int: Int] = [:]
     private var troubles: [Int: String] = [:]
 
-    /// Starts without any.
+    /// Starts without publications.
     init() {}
 
     /// Whether no publication is in a line.
@@ -45,18 +48,18 @@ struct RefusedPublications<Item: StallingPublication> {
 
     /// The routes with publications in lines.
     var routes: Set<Int> { Set(counts.keys) }
-    /// How many publications of a route are in its lines, those that are out included.
+    /// How many publications of a route are in its lines, with those that are out.
     func count(of route: Int) -> Int { counts[route] ?? 0 }
 
-    /// Why a route's publications were refused last, in the words of readiness; nil where none is in a line.
+    /// Why a route's publications were refused last, in the words of readiness; nil if none is in a line.
     func trouble(of route: Int) -> String? { troubles[route] }
 
-    /// When `due(now:)` has something to give only because time passed.
+    /// When time alone lets `due(now:)` return something.
     var nextDue: MonotonicTime? { isEmpty ? nil : lines.values.compactMap(\.triesAt).min() }
 
-    /// Lets a new publication line up where others of its route and exchange wait.
+    /// Puts a new publication into a line if others of its route and exchange wait there.
     ///
-    /// - Returns: False where none waits, so that it can go out.
+    /// - Returns: False if none waits. The publication can go out.
     mutating func takes(_ item: Item) -> Bool {
         guard !isEmpty, let way = way(of: item), lines[way]?.isOver == false else { return false }
         enter(item)
@@ -64,8 +67,8 @@ struct RefusedPublications<Item: StallingPublication> {
         return true
     }
 
-    /// Takes a publication that was refused: it is tried again after all that wait before it, or one that is refused
-    /// for itself would hold up its line.
+    /// Puts a refused publication at the end of its line. At the front, a publication that is refused for its own sake
+    /// would hold the line up.
     ///
     /// - Parameters:
     ///   - item: The publication.
@@ -89,7 +92,7 @@ struct RefusedPublications<Item: StallingPublication> {
         lines[way] = line
     }
 
-    /// The broker took a publication: if it came from a line, more of it may follow.
+    /// The broker took a publication. If it came from a line, more of the line may follow.
     mutating func confirmed(_ item: Item) {
         guard item.isInLine, let way = way(of: item), var line = lines[way] else { return }
         leave(item)
@@ -99,14 +102,14 @@ struct RefusedPublications<Item: StallingPublication> {
         lines[way] = line
     }
 
-    /// One from a line that was to go out will never be sent, which says nothing about the others.
+    /// A publication from a line will never be sent. That says nothing about the others.
     mutating func gaveUp(_ item: Item) {
         guard item.isInLine, let way = way(of: item) else { return }
         leave(item)
         lines[way]?.out -= 1
     }
 
-    /// Those that may go out now.
+    /// Takes out the publications that may go out now.
     mutating func due(now: MonotonicTime) -> [Item] {
         guard !lines.isEmpty else { return [] }
         var due: [Item] = []
@@ -128,9 +131,9 @@ struct RefusedPublications<Item: StallingPublication> {
         return due
     }
 
-    /// The connection is gone, and publications of lines with it: they go out again, one per line at first.
+    /// The connection is gone. The publications of lines that were out go out again, one per line at first.
     ///
-    /// - Parameter items: Those that were out, in their order.
+    /// - Parameter items: The publications that were out, in their order.
     mutating func lost(_ items: [Item]) {
         for item in items.reversed() {
             guard item.isInLine, let way = way(of: item), var line = lines[way] else { continue }

@@ -1,12 +1,12 @@
 /// What `RefusedPublications` and `ChannelTrials` need to know of a publication.
 ///
-/// An object: the same one goes out again.
+/// A class, because the same object goes out again.
 protocol StallingPublication: AnyObject {
     /// The position on the lane of the route it belongs to.
     var route: Int { get }
-    /// Which exchange it goes to; nil for a reply: replies are not tried again.
+    /// Its exchange; nil for a reply, because replies are not tried again.
     var destination: Publication.Destination? { get }
-    /// Whether it belongs to a line of `RefusedPublications`: waiting in it, or out as one of its tries.
+    /// Whether it is in a line of `RefusedPublications`, waiting or out.
     var isInLine: Bool { get set }
     /// How often it was unconfirmed when the broker closed the channel.
     var closings: Int { get set }

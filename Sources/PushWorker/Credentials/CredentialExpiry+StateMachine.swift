@@ -1,4 +1,5 @@
-/// Decides when somebody is told that a certificate is running out: once at 30, 14, 7 and 1 days, and when it is over.
+/// Decides when to warn that a certificate is running out: once at 30, 14, 7 and 1 days before its end, and once at its
+/// end.
 ///
 /// Pure: times in seconds come in. A certificate found late is reported for the stage it has reached, not for those
 /// before.
@@ -29,15 +30,15 @@ struct CredentialExpiryStateMachine: Sendable {
 
     private var reached = Stage.far
 
-    /// A watch that has told nobody anything.
+    /// A watch that has not warned yet.
     init() {}
 
     /// Looks at the time that is left.
     ///
     /// - Parameters:
-    ///   - notAfter: the end, in seconds since 1970; a later one than before begins anew.
-    ///   - now: seconds since 1970.
-    /// - Returns: the stage, once when it is reached; nil otherwise.
+    ///   - notAfter: The end, in seconds since 1970. A later end than before begins anew.
+    ///   - now: Seconds since 1970.
+    /// - Returns: The stage, once, when it is reached; nil otherwise.
     mutating func advance(notAfter: Int64, now: Int64) -> Stage? {
         let left = notAfter - now
         let stage = Stage.allCases.last { left <= $0.limit } ?? .far

@@ -2,7 +2,7 @@ internal import APNSClient
 internal import PushModel
 package import TLS
 
-/// What the files of a credential hold at a moment.
+/// The content of a credential's files at a moment.
 struct CredentialMaterial: Sendable {
     private enum Content: Sendable {
         case token(ES256PrivateKey, keyID: String, teamID: String)
@@ -10,7 +10,7 @@ struct CredentialMaterial: Sendable {
     }
 
     private let content: Content
-    /// The same for the same content, different for any other; no secret.
+    /// Equal for equal content, different for any other. Not a secret.
     let fingerprint: String
     /// What to call it in logs: identifiers and dates.
     let label: String
@@ -74,31 +74,31 @@ extension CertificateCredentialConfiguration {
         }
     }
 
-    /// The first line of a password file: editors end lines, passwords have no line ends.
+    /// The first line of a password file. Editors end lines, passwords have no line ends.
     private static func password(_ file: String) throws(TLSError) -> [UInt8] {
         do throws(TextFile.Failure) {
             let bytes = try TextFile.bytes(at: file)
             return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         } catch {
-            // What stands there by mistake may be the password itself.
+            // The path is not quoted: by mistake, it may be the password itself.
             throw TLSError(unreadable: "the file with its password", because: error.reason)
         }
     }
 }
 
 extension CertificateFacts {
-    /// The only topic; nil where there are several or none.
+    /// The only topic; nil if there are several or none.
     package var onlyTopic: String? { topics.count == 1 ? topics[0].name : nil }
 
     /// The end of its validity for people, in UTC.
     package var lastMoment: String { LogTime(milliseconds: notAfter * 1_000).toTheSecond }
 
-    /// Whether pushes for a bundle identifier, with some suffix at least, are what it is for.
+    /// Whether it is a certificate for pushes of this bundle identifier, with or without a topic suffix.
     func covers(_ bundle: String) -> Bool {
         topics.contains { topic in TopicSuffix.all.contains { topic.name == bundle + $0 } }
     }
 
-    /// Whether it may be used in an environment, as far as it says.
+    /// Whether it may be used in an environment. True if the certificate names none.
     func isFor(_ environment: APNSEnvironment) -> Bool {
         guard namesEnvironment else { return true }
         return environment == .production ? isForProduction : isForDevelopment

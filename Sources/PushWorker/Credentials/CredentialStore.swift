@@ -5,11 +5,11 @@ internal import TLS
 
 /// What became of a credential when its files were read again.
 enum CredentialChange: Sendable {
-    /// There is a new version; with the label of the one before, nil for the first.
+    /// There is a new version. `before` is the label of the version before, nil for the first.
     case changed(APNSCredential, before: String?)
     /// The files hold what they held before.
     case unchanged(name: String)
-    /// The files cannot be used; the version before stays, where there is one.
+    /// The files cannot be used. The version before stays, if there is one.
     case failed(name: String, reason: String, isInUse: Bool)
 }
 
@@ -17,10 +17,10 @@ enum CredentialChange: Sendable {
 package struct CredentialStatus: Sendable, Equatable {
     /// Its name in the configuration.
     package var name: String
-    /// The number of its version, which counts how often its files were read with a new content; 0 while they never could
-    /// be used.
+    /// The number of its version: how often its files were read with new content. 0 until they could be used for the
+    /// first time.
     package var version: Int
-    /// When it ends, in seconds since 1970; nil for a key, which does not.
+    /// When it ends, in seconds since 1970; nil for a key, which has no end.
     package var notAfter: Int64?
 }
 
@@ -29,26 +29,27 @@ final class CredentialStore: Sendable {
     private struct Entry {
         var configuration: CredentialConfiguration
         var stamps: [FileStamp?]
-        /// What the files held when they could be used last, and its fingerprint; nil while they never could.
+        /// The version that the files held when they could last be used, and its fingerprint; nil while they never
+        /// could.
         var present: (credential: APNSCredential, fingerprint: String)?
-        /// Why they cannot be used, where they never could.
+        /// Why the files cannot be used, if they never could.
         var unusable: String?
-        /// The version that APNs refused everywhere, as far as was told to the lanes.
+        /// The newest version of which the lanes were told that APNs refuses it everywhere.
         var refused = 0
     }
 
     private let trust: TrustRoots
     private let entries: Mutex<[String: Entry]>
-    /// The names of those that routes have; nil for all.
+    /// The names of the credentials that routes use; nil for all.
     private let used: Set<String>?
 
     /// Reads all credentials.
     ///
     /// - Parameters:
-    ///   - configurations: which there are.
-    ///   - trust: who may vouch for APNs.
-    ///   - used: the names of those that routes have; nil for all.
-    /// - Throws: `WorkerError` where none that is used can be used.
+    ///   - configurations: The configured credentials.
+    ///   - trust: The roots of trust for APNs' certificates.
+    ///   - used: The names of the credentials that routes use; nil for all.
+    /// - Throws: `WorkerError` if not one of the used credentials can be used.
     init(_ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil) throws(WorkerError) {
         self.trust = trust
         self.used = used
@@ -72,13 +73,13 @@ final class CredentialStore: Sendable {
         self.entries = Mutex(entries)
     }
 
-    /// The present version of a credential; nil for one whose files never could be used, and a name nobody configured.
+    /// The present version of a credential; nil if its files never could be used, or nobody configured the name.
     func current(_ name: String) -> APNSCredential? { entries.withLock { $0[name]?.present?.credential } }
 
-    /// Why the files of a credential cannot be used; nil where they once could.
+    /// Why the files of a credential cannot be used; nil if they once could.
     func unusable(_ name: String) -> String? { entries.withLock { $0[name]?.unusable } }
 
-    /// The credentials of routes whose files never could be used.
+    /// A failure for each credential of a route whose files never could be used.
     var failures: [CredentialChange] {
         entries.withLock { entries in
             entries.compactMap { name, entry in
@@ -101,8 +102,8 @@ final class CredentialStore: Sendable {
 
     /// Notes that APNs refuses a version, wherever it is used.
     ///
-    /// - Returns: whether this is news; it is once per version, so that one misconfigured route cannot disturb the
-    ///   others that share its credential again and again.
+    /// - Returns: Whether this is news. It is news once per version, so that one misconfigured route cannot disturb the
+    ///   other routes of its credential again and again.
     func noteRefused(_ name: String, version: Int) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[name], entry.present?.credential.version == version, entry.refused < version
@@ -114,10 +115,10 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Reads the credentials whose files look different from before, and those that never could be used, for the reason
-    /// may have been a passing one.
+    /// Reads the credentials whose files look different from before, and those that never could be used, because the
+    /// reason may have been a passing one.
     ///
-    /// - Returns: what became of those; nothing for the others.
+    /// - Returns: What became of the credentials that were read. A failure for the same reason as before is left out.
     func readChanged() -> [CredentialChange] {
         let present = entries.withLock { $0.values.map { ($0.configuration, $0.stamps, $0.unusable) } }
         return present.compactMap { configuration, before, unusable in
@@ -131,16 +132,16 @@ final class CredentialStore: Sendable {
 
     /// Reads all credentials.
     ///
-    /// - Parameter configurations: how they are configured now; those nobody had at the start are ignored, for no route
-    ///   uses them. Nil for no change.
-    /// - Returns: what became of each, by name.
+    /// - Parameter configurations: The present configuration; nil if it did not change. Credentials that nobody had at
+    ///   the start are ignored, because no route uses them.
+    /// - Returns: What became of each, by name.
     func readAll(_ configurations: [CredentialConfiguration]? = nil) -> [CredentialChange] {
         let known = entries.withLock { entries in entries.values.map(\.configuration) }
         let wanted = configurations?.filter { one in known.contains { $0.name == one.name } } ?? known
         return wanted.sorted { $0.name < $1.name }.map { read($0, $0.files.map(FileStamp.init(path:))) }
     }
 
-    /// Reads one credential. The stamps were taken before, so that a change in between is seen the next time.
+    /// Reads one credential. The stamps were taken before, so a change in between is seen the next time.
     private func read(_ configuration: CredentialConfiguration, _ stamps: [FileStamp?]) -> CredentialChange {
         let result: Result<CredentialMaterial, TLSError>
         do throws(TLSError) {
@@ -150,7 +151,7 @@ final class CredentialStore: Sendable {
         }
         return entries.withLock { entries in
             guard var entry = entries[configuration.name] else { return .unchanged(name: configuration.name) }
-            // What is to be looked at from now on, also where it cannot be used yet.
+            // These files are watched from now on, even if they cannot be used yet.
             entry.configuration = configuration
             entry.stamps = stamps
             defer { entries[configuration.name] = entry }

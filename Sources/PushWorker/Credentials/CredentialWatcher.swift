@@ -3,15 +3,15 @@ internal import EventLoop
 internal import Logging
 internal import Synchronization
 
-/// Watches the files of all credentials on a thread of its own: reading them may block, and lanes must not.
+/// Watches the files of all credentials on a thread of its own, because reading them may block and lanes must not.
 ///
-/// Files are looked at, not subscribed to: a look at a few files costs nothing, and sees renames, swapped links and
-/// network file systems alike.
+/// The watcher polls. A look at a few files costs next to nothing, and works for renames, swapped links and network
+/// file systems.
 final class CredentialWatcher: Sendable {
     /// How often files are looked at.
     static let interval = Duration.seconds(5)
 
-    /// What others may tell it.
+    /// What other threads may tell it.
     private enum Message: Sendable {
         case reload([CredentialConfiguration]?)
         case stop
@@ -25,17 +25,17 @@ final class CredentialWatcher: Sendable {
 
     private struct State {
         var post: (@Sendable (Message) -> Void)?
-        /// What was posted before there was somebody to read it.
+        /// Messages that were posted before `run()` could read them.
         var early: [Message] = []
     }
 
     /// A watcher that does not run yet.
     ///
     /// - Parameters:
-    ///   - store: the credentials.
-    ///   - logger: where changes and warnings go.
-    ///   - interval: how often files are looked at.
-    ///   - announce: tells all lanes.
+    ///   - store: The credentials.
+    ///   - logger: Where changes and warnings go.
+    ///   - interval: How often files are looked at.
+    ///   - announce: Tells all lanes.
     init(
         store: CredentialStore, logger: Logger, interval: Duration = CredentialWatcher.interval,
         announce: @escaping @Sendable (LaneMessage) -> Void
@@ -82,7 +82,7 @@ final class CredentialWatcher: Sendable {
 
     /// Reads all credentials again.
     ///
-    /// - Parameter configurations: how they are configured now; nil for no change.
+    /// - Parameter configurations: The present configuration; nil if it did not change.
     func reload(_ configurations: [CredentialConfiguration]?) { send(.reload(configurations)) }
 
     private func send(_ message: Message) {

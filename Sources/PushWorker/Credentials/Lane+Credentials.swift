@@ -5,7 +5,7 @@ internal import PushModel
 
 // What a lane does when a credential changes, is refused, or its clock turns out wrong.
 extension Lane {
-    /// A new version was read: each route proves it for itself.
+    /// A new version was read. Each route proves it for itself.
     func changed(_ credential: APNSCredential) {
         for route in routes where route.credentialName == credential.name {
             route.offer(credential, at: moment)
@@ -29,12 +29,12 @@ extension Lane {
         }
     }
 
-    /// A destination's pool has news about the route's credential; only the one for devices is worth a line.
+    /// A destination's pool has news about the route's credential. Only news from the pool for devices is logged.
     func credentialEvent(_ event: CredentialEvent, of route: Route, on destination: Destination) {
         let isNews = route.credentialEvent(event, on: destination, at: moment)
         mark(route)
         guard destination.kind == .devices, let name = route.credentialName else { return }
-        // Every lane of the route tries a version by itself; one line says so.
+        // Every lane of the route tries a version by itself. Only the first lane logs it.
         switch event {
         case .tried, .retried: if !route.isFirstLane { return }
         case .switched, .candidateRefused, .refused: break
@@ -74,9 +74,9 @@ extension Lane {
         }
     }
 
-    /// Reports a clock that differs from APNs' by so much that provider tokens are in danger.
+    /// Reports a clock that is so far from APNs' that provider tokens are in danger.
     ///
-    /// - Parameter route: A route whose connections know how APNs' clock goes.
+    /// - Parameter route: A route whose connections have seen APNs' clock.
     func watchClock(of route: Route) {
         guard let (skew, isWrong) = route.learnClock() else { return }
         let metadata = Logger.Metadata.with([.route: "\(route.name)", .detail: "\(skew) s ahead of APNs"])

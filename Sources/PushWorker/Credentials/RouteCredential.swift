@@ -3,26 +3,27 @@ internal import EventLoop
 internal import Logging
 internal import PushModel
 
-/// What a route knows about its credential, beside what its pool does with it.
+/// What a route knows about its credential, apart from what its pool knows.
 struct RouteCredential {
     /// The credential's name in the configuration.
     let name: String
     /// The newest version that was read.
     private(set) var newest: APNSCredential?
-    /// The version that the route's next first connection uses: the first that was read, or one that was proved since.
+    /// The version that the route uses when it opens connections and has none: the first that was read, or one that was
+    /// proved since.
     private(set) var trusted: APNSCredential?
-    /// A version that was given up, which APNs may accept later after all.
+    /// A version that was given up. APNs may accept it later.
     private(set) var spare: APNSCredential?
-    /// Why APNs refused it, in APNs' words; nil while it does not.
+    /// Why APNs refuses the credential, in APNs' words; nil while APNs does not.
     var refusal: String?
     /// Why its files cannot be used; nil once they could.
     private(set) var unusable: String?
-    /// Why its time is not now; nil while it is.
+    /// Why the credential is not valid now; nil while it is.
     var untimely: String?
     /// Why a newer version was not taken; nil after one was.
     var candidateTrouble: String?
 
-    /// Starts with a version that nothing is known about.
+    /// Starts with a version about which nothing is known.
     ///
     /// - Parameters:
     ///   - name: The credential's name in the configuration.
@@ -45,11 +46,11 @@ struct RouteCredential {
         newest = version
         unusable = nil
         spare = nil
-        // Nothing good can be lost.
+        // There is no good version to lose.
         if trusted == nil || refusal != nil { trusted = version }
     }
 
-    /// Time passed: one whose time is over, or has not come, is trusted only where there is no other.
+    /// Time passed. A version that is not valid now stays trusted only if there is no other.
     ///
     /// - Parameter seconds: Seconds since 1970.
     mutating func timePassed(_ seconds: Int64) {
@@ -59,19 +60,19 @@ struct RouteCredential {
         } else if let other = spare, other.untimely(at: seconds) == nil {
             self.trusted = other
             newest = other
-            // This machine's clock may be what is wrong.
+            // The old version is kept, because this machine's clock may be wrong.
             spare = trusted
         }
     }
 
-    /// Connections are closed that prove nothing any more: the next ones go on with what these had come to.
+    /// The pool is closed with no proof under way. The next one goes on with the versions that this one had.
     mutating func keep(_ pool: APNSPool) {
         trusted = pool.credential
         newest = pool.credential
         spare = pool.spare
     }
 
-    /// A version is accepted by APNs.
+    /// APNs accepted a version.
     mutating func accepted(_ version: Int) {
         if let other = spare, other.version == version {
             newest = other
@@ -80,9 +81,9 @@ struct RouteCredential {
         if newest?.version == version { trusted = newest }
     }
 
-    /// A new version is refused by APNs, and the one before stays.
+    /// APNs refused a new version. The one before stays.
     ///
-    /// - Returns: Whether it would have been tried here.
+    /// - Returns: Whether this lane would have tried the version.
     mutating func giveUp(_ version: Int) -> Bool {
         guard newest?.version == version, trusted?.version != version else { return false }
         spare = newest
@@ -93,11 +94,11 @@ struct RouteCredential {
 
 /// Notices that this machine's clock and APNs' differ by so much that provider tokens are in danger. Pure.
 ///
-/// APNs takes tokens that are up to an hour old; half a minute is what networks and coarse clocks explain.
+/// APNs takes tokens that are up to an hour old. Networks and coarse clocks explain half a minute.
 struct ClockSkewWatch: Sendable {
-    /// A difference in seconds that is reported.
+    /// The least difference that is reported, in seconds.
     static let alarming: Int64 = 60
-    /// A difference in seconds at which it is over.
+    /// The largest difference at which the clock counts as right again, in seconds.
     static let harmless: Int64 = 30
 
     /// Whether the clock was last reported as wrong.
@@ -108,8 +109,8 @@ struct ClockSkewWatch: Sendable {
 
     /// Learns a difference.
     ///
-    /// - Parameter skew: seconds by which this clock is ahead.
-    /// - Returns: true when the clock is to be reported as wrong, false as right again, nil for no news.
+    /// - Parameter skew: Seconds by which this clock is ahead.
+    /// - Returns: True to report the clock as wrong, false to report it as right again, nil for no news.
     mutating func learned(_ skew: Int64) -> Bool? {
         if !isAlarmed, skew.magnitude >= UInt64(Self.alarming) {
             isAlarmed = true
@@ -124,10 +125,10 @@ struct ClockSkewWatch: Sendable {
 }
 
 extension Route {
-    /// The version that pushes use, or would.
+    /// The version that pushes use, or would use if there were connections.
     var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.trusted }
 
-    /// Lets the credential's time and the breaker decide whether there are connections.
+    /// Lets the credential's validity and the breaker decide whether there are connections.
     func followCredential(at moment: Moment) {
         credential?.timePassed(moment.wall / 1_000)
         guard let known = credential else { return }
@@ -139,16 +140,16 @@ extension Route {
         if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
     }
 
-    /// A new version of the credential was read: each destination proves it for itself.
+    /// A new version of the credential was read. Each destination proves it for itself.
     func offer(_ newest: APNSCredential, at moment: Moment) {
         credential?.candidateTrouble = nil
         credential?.offered(newest)
-        // Where nothing good was lost the pool has switched already.
+        // If there was no good version to lose, the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
         for host in channels { _ = host.offer(newest, now: moment.monotonic) }
     }
 
-    /// APNs refused a version on another route: connections made with it are replaced, and not one of them outlives it.
+    /// APNs refused a version on another route. Every connection made with that version is replaced.
     func refusedElsewhere(version: Int, at moment: Moment) {
         guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
         for destination in [devices] + channels where destination.pool?.credential.version == version {
@@ -156,18 +157,18 @@ extension Route {
         }
     }
 
-    /// This machine's clock was set: a route whose token was made by a wrong clock need not wait for its next probe.
+    /// This machine's clock was set. A route whose token carries a wrong time need not wait for its next probe.
     func clockStepped() {
         if devices.pool?.credential.tokens != nil { devices.breaker.credentialReplaced() }
     }
 
     /// A destination's pool has news about the credential.
     ///
-    /// - Returns: Whether its refusal is news: the version is not replaced already.
+    /// - Returns: False only for the refusal of a version that was replaced already.
     func credentialEvent(_ event: CredentialEvent, on destination: Destination, at moment: Moment) -> Bool {
         let isRoute = destination.kind == .devices
         switch event {
-        // A route that was parked asks with the new version at once.
+        // A parked route asks with the new version at once.
         case .tried: destination.credentialReplaced()
         case .switched(let version) where isRoute:
             credential?.accepted(version)
@@ -193,7 +194,7 @@ extension Route {
 
     /// The same route on another lane heard something about the credential.
     ///
-    /// What it heard of a version that is not the one in use or on trial here is no news.
+    /// News about a version that is neither in use nor on trial here is ignored.
     func learn(_ news: CredentialNews, at moment: Moment) {
         func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
             devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
@@ -227,7 +228,7 @@ extension Route {
             "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
     }
 
-    /// What the credential keeps the route from, or what else is to be known about it, in one line each.
+    /// Why the credential keeps the route from pushing, or what else is to be known about it, in one line each.
     var credentialTroubles: [String] {
         guard let credential else { return [] }
         var troubles: [String] = []
@@ -253,9 +254,9 @@ extension Route {
 }
 
 extension APNSCredential {
-    /// Why its time is not now, with what to do; nil while it is.
+    /// Why the credential is not valid, and what to do; nil while it is valid.
     ///
-    /// - Parameter seconds: seconds since 1970.
+    /// - Parameter seconds: Seconds since 1970.
     func untimely(at seconds: Int64) -> String? {
         guard let validity, !validity.contains(seconds) else { return nil }
         if seconds < validity.lowerBound {

@@ -6,13 +6,13 @@ internal import PushModel
 internal import RabbitMQ
 internal import Synchronization
 
-/// Tells the other workers that this one lives, hears of them, and tells the lanes which routes are theirs.
+/// Tells the other workers that this one lives, hears of them, and tells the lanes which routes to serve.
 ///
-/// It has a thread and connections of its own, so that nothing of it stands in the way of a job.
+/// The fleet has a thread and connections of its own, so it never delays a job.
 final class Fleet: Sendable {
-    /// How long it waits at most until it looks again at the time, or whether it is to leave.
+    /// The longest wait before it looks at the time again, and at whether it is to leave.
     private static let step = Duration.milliseconds(250)
-    /// How long the broker may take to answer, which bounds how long a worker that leaves waits for it.
+    /// How long the broker may take to answer. A worker that leaves waits no longer for it.
     private static let patience = Duration.seconds(5)
 
     /// What a fleet needs from its worker.
@@ -21,7 +21,7 @@ final class Fleet: Sendable {
         let broker: BrokerConfiguration
         /// The names of all routes, in the order of the configuration.
         let routes: [String]
-        /// Whether a lane reaches the broker and may publish: only then the worker counts among those that live.
+        /// Whether a lane reaches the broker and may publish. Only then does the worker report that it lives.
         let isWorking: @Sendable () -> Bool
         /// Tells all lanes.
         let announce: @Sendable (LaneMessage) -> Void
@@ -41,7 +41,7 @@ final class Fleet: Sendable {
     private let state: Mutex<State>
     private let end = DispatchSemaphore(value: 0)
 
-    /// A fleet that nobody has heard of; `run()` does the work.
+    /// A member that has not reported yet; `run()` does the work.
     ///
     /// - Parameters:
     ///   - report: What the worker reports.
@@ -55,12 +55,12 @@ final class Fleet: Sendable {
         state = Mutex(State(status: share.status))
     }
 
-    /// How the fleet is seen.
+    /// The fleet as this worker sees it.
     var status: FleetStatus { state.withLock { $0.status } }
 
     // MARK: The end
 
-    /// Says that this worker takes no more jobs, where anybody can hear it, and ends `run()`.
+    /// Reports that this worker takes no more jobs, if it is connected, and ends `run()`.
     func leave() {
         let isOnline = state.withLock { state in
             state.isLeaving = true
@@ -70,7 +70,7 @@ final class Fleet: Sendable {
         if !isOnline { left() }
     }
 
-    /// Waits until that is said, as far as it can be.
+    /// Waits until the worker has reported that it leaves, or cannot.
     func waitUntilLeft() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -92,7 +92,7 @@ final class Fleet: Sendable {
 
     private var isLeaving: Bool { state.withLock { $0.isLeaving } }
 
-    /// Notes whether reports can be published, so that leaving can be said.
+    /// Notes whether reports can be published, the last one included.
     ///
     /// - Returns: Whether the worker is leaving.
     private func setOnline(_ isOnline: Bool) -> Bool {
@@ -140,11 +140,11 @@ final class Fleet: Sendable {
     private func meet(_ teller: inout Teller) throws(AMQPError) {
         let client = try connect()
         defer {
-            // What leaving waits for is over before the connection's end is.
+            // Whoever waits for the last report need not wait for the connection to close.
             if setOnline(false) { left() }
             client.close()
         }
-        // From the end of the stream on: what was reported before says nothing about now.
+        // Reads from the end of the stream on, because older reports say nothing about now.
         try client.startConsuming(queue: TopologyNames.fleetQueue)
         teller.share.connected()
         var nextReport = MonotonicTime.now()
@@ -155,7 +155,7 @@ final class Fleet: Sendable {
                 nextReport = .now() + FleetMembership.reportInterval
             }
             try listen(client, &teller.share)
-            // Nothing else reads the publishing connection, whose heartbeats are answered by it.
+            // This read also answers the heartbeats of the publishing connection, which nothing else reads.
             _ = try client.takeOutcomes()
             tell(&teller)
         }
@@ -195,7 +195,7 @@ final class Fleet: Sendable {
         }
     }
 
-    /// Takes what has arrived, waiting for the first of it.
+    /// Takes all reports that have arrived, and waits for the first of them.
     private func listen(_ client: AMQPBlockingClient, _ share: inout FleetShare) throws(AMQPError) {
         guard var delivery = try client.receive(timeout: Self.step) else { return }
         while true {
@@ -209,7 +209,7 @@ final class Fleet: Sendable {
 
     // MARK: What others are told
 
-    /// What is decided, and what others know of it.
+    /// What is decided, and what was told and logged of it.
     private struct Teller {
         var share: FleetShare
         var told: ServedRoutes?
@@ -218,7 +218,7 @@ final class Fleet: Sendable {
         init(_ share: FleetShare) { self.share = share }
     }
 
-    /// Decides, and tells lanes and people what is new.
+    /// Decides, and tells the lanes and the log what is new.
     private func tell(_ teller: inout Teller) {
         let served = teller.share.decide(now: .now(), isWorking: surroundings.isWorking())
         if served != teller.told {

@@ -1,9 +1,9 @@
 internal import EventLoop
 
-/// Which other workers live, by what they report. Pure: time comes in.
+/// Which other workers live, according to their reports. Pure: time comes in.
 ///
-/// Their silence counts only as far as this worker's own reports come back: where nobody can report, as during an alarm
-/// of the broker, nobody is gone.
+/// Silence counts only while this worker's own reports come back. During an alarm of the broker nobody can report, and
+/// nobody counts as gone.
 struct FleetMembership {
     /// How often a worker reports.
     static let reportInterval = Duration.seconds(5)
@@ -30,7 +30,7 @@ struct FleetMembership {
     /// - Returns: False for a report that is ignored, because there are too many workers.
     mutating func heard(_ report: FleetReport, now: MonotonicTime) -> Bool {
         let known = others[report.instance]
-        // What an earlier worker of the name said last says nothing about the one that took its place.
+        // The last report of an earlier worker says nothing about the one that took its name.
         if let known, report.startedAt < known.startedAt { return true }
         guard !report.isLeaving else {
             others[report.instance] = nil
@@ -41,7 +41,7 @@ struct FleetMembership {
         return true
     }
 
-    /// This worker's own report came back: who has been silent for long is gone.
+    /// This worker's own report came back. Others that have been silent for `lifetime` are gone.
     mutating func echoed(now: MonotonicTime) {
         others = others.filter { now - $0.value.heardAt < Self.lifetime }
     }

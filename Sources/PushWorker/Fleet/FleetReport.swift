@@ -2,17 +2,17 @@ internal import PushModel
 
 /// What a worker tells the others of its fleet: that it lives, or that it leaves.
 ///
-/// It is a JSON object. Members that this version does not know are left alone, so that later ones can say more.
+/// A report is a JSON object. Unknown members are ignored, so that later versions can say more.
 struct FleetReport: Equatable, Sendable {
     /// The longest report that is read, in bytes.
     static let maximumLength = 1_024
-    /// What tells a report from other messages; another version would have another meaning.
+    /// Mark a message as a report of this version. Another version would have another meaning.
     private static let type = "martlet.fleet"
     private static let version = "1"
 
     /// The worker's name.
     var instance: String
-    /// When the worker was started, in milliseconds since 1970: what tells it from an earlier one of its name.
+    /// When the worker was started, in milliseconds since 1970. Tells it from an earlier worker of its name.
     var startedAt: Int64
     /// Whether it takes no more jobs.
     var isLeaving = false
@@ -48,12 +48,12 @@ struct FleetReport: Equatable, Sendable {
         return bytes
     }
 
-    /// A member's value, as far as this version knows such.
+    /// A member's value. Reports use no values that are `other`.
     private enum Value: Equatable {
         case text(String), number(String), flag(Bool), other
     }
 
-    /// The members of a JSON object; of one that is repeated the last. Nil for anything else.
+    /// The members of a JSON object; the last one of a repeated name. Nil for anything else.
     private static func members(of body: [UInt8]) -> [String: Value]? {
         var bytes = body
         var scanner = JSONScanner(0..<body.count)

@@ -1,27 +1,26 @@
 internal import EventLoop
 
-/// Decides which routes a worker serves that finds its share by itself. Pure: time comes in.
+/// Decides which routes a worker serves if it finds its share by itself. Pure: time comes in.
 ///
-/// The rule above all others: never serve less because something is wrong with the reports. A worker that cannot write
-/// or read them serves every route.
+/// The rule above all others: a worker never serves fewer routes because something is wrong with the reports. If it
+/// cannot write or read them, it serves every route.
 struct FleetShare {
-    /// How long a worker listens before it decides: so long that each of the others has reported.
+    /// How long a worker listens before it decides. Every other worker reports within this time.
     static let listeningTime = FleetMembership.reportInterval + .seconds(2)
-    /// How long a route that became another worker's is served nevertheless: longer than the other one listens, which
-    /// has begun by then.
+    /// How long a route that became another worker's is still served. The other worker listens for less time, so it has
+    /// begun by then.
     static let handoverTime = Duration.seconds(10)
     /// How long reports may be impossible, while the lanes reach the broker, before every route is served.
     static let patience = Duration.seconds(15)
-    /// The same where the broker says that it will not be otherwise: the queue is missing or forbidden.
+    /// The same if waiting will hardly help, because the queue is missing or forbidden.
     static let refusalPatience = Duration.seconds(5)
-    /// How long a report may take to come back: longer than a broker that stands still takes to be found out by its
-    /// heartbeats.
+    /// How long a report may take to come back. Heartbeats find out a broker that stands still in less time.
     static let echoPatience = Duration.seconds(45)
 
     private enum Phase: Equatable {
-        /// Reports are impossible, since this time, for this reason, and for no longer than this time without consequence.
+        /// Reports have been impossible since this time, for this reason. After the patience, every route is served.
         case apart(since: MonotonicTime, reason: String, patience: Duration)
-        /// Others are being heard, until this time; nil before this worker's own first report came back.
+        /// The worker listens to the others until this time; nil before its own first report came back.
         case listening(until: MonotonicTime?)
         /// The others are known.
         case sharing
@@ -31,25 +30,25 @@ struct FleetShare {
     private let routes: [String]
     private var membership = FleetMembership()
     private var phase: Phase
-    /// Whether the others were known once, so that what is served was decided.
+    /// Whether the others were known once, so that a share was decided.
     private var hasShared = false
-    /// When this worker's own report came back last on this connection.
+    /// When this worker's own report last came back on this connection.
     private var echoedAt: MonotonicTime?
-    /// When the first of its reports was published that did not come back yet.
+    /// When the first of its reports was published that has not come back yet.
     private var unansweredSince: MonotonicTime?
-    /// For whom `assigned` was worked out.
+    /// The others for whom `assigned` was worked out.
     private var assignedAmong: Set<String>?
     private var assigned = ServedRoutes([])
-    /// The routes that are served, and since when those are another's that are to be given up.
+    /// The routes that are served, and since when those of them that are to be given up belong to another worker.
     private var served: Set<Int> = []
     private var othersSince: [Int: MonotonicTime] = [:]
 
-    /// Why every route is served, for people; nil while the share is.
+    /// Why every route is served, for people; nil while only the share is served.
     private(set) var blindness: String?
-    /// How many messages were no reports, or of more workers than may be known.
+    /// How many messages were ignored: they are not reports, or there are more workers than may be known.
     private(set) var ignored = 0
 
-    /// Starts with no route, until the others are known or are known not to be heard.
+    /// Starts without a route. Routes follow once the others are known, or once it is known that they cannot be heard.
     ///
     /// - Parameters:
     ///   - own: What this worker reports.
@@ -63,9 +62,9 @@ struct FleetShare {
 
     /// How many workers there are, this one included.
     var workers: Int { membership.names.count + 1 }
-    /// How many routes are this worker's, once that is known.
+    /// How many routes belong to this worker; 0 until that is known.
     var assignedCount: Int { routes.indices.count { assigned.contains($0) } }
-    /// Whether it is not decided yet which routes are served.
+    /// Whether it is still undecided which routes are served.
     var isUndecided: Bool { !hasShared && blindness == nil }
 
     // MARK: Events
@@ -93,10 +92,10 @@ struct FleetShare {
     /// A report of this worker was confirmed.
     mutating func reported(now: MonotonicTime) { unansweredSince = unansweredSince ?? now }
 
-    /// A message came.
+    /// A message arrived.
     ///
     /// - Parameters:
-    ///   - report: What it says; nil where it is no report.
+    ///   - report: The report; nil if the message is not a report.
     ///   - now: The time.
     mutating func heard(_ report: FleetReport?, now: MonotonicTime) {
         guard let report else {
@@ -104,13 +103,14 @@ struct FleetShare {
             return
         }
         if report == own { return echoed(now: now) }
-        // Another worker of this one's name serves the same routes.
+        // Another worker with the same name serves the same routes, so it is not counted.
         guard report.instance != own.instance else { return }
         if !membership.heard(report, now: now) { ignored += 1 }
     }
 
     private mutating func echoed(now: MonotonicTime) {
-        // The others get time to report, also after one in which nobody could, or this worker stood still.
+        // The others get time to report: at first, and after a time in which nobody could report or this worker stood
+        // still.
         if echoedAt.map({ now - $0 >= Self.listeningTime }) ?? true {
             phase = .listening(until: now + Self.listeningTime)
         }
@@ -125,8 +125,8 @@ struct FleetShare {
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more would not help,
-    ///     and would bring every route to every worker once the broker is back.
+    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more would not
+    ///     help, and every worker would serve every route once the broker is back.
     mutating func decide(now: MonotonicTime, isWorking: Bool) -> ServedRoutes {
         advance(now: now, isWorking: isWorking)
         if blindness != nil {
@@ -163,7 +163,7 @@ struct FleetShare {
         echoedAt = nil
     }
 
-    /// Takes up at once what is this worker's, and gives up what has been another's for long enough.
+    /// Takes up this worker's routes at once. Gives up routes that have been another worker's for long enough.
     private mutating func share(now: MonotonicTime) {
         let names = membership.names
         if names != assignedAmong {

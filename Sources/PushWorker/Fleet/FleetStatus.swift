@@ -1,12 +1,12 @@
-/// How a worker sees its fleet, where it finds its share of the routes by itself.
+/// How a worker sees its fleet, if it finds its share of the routes by itself.
 package struct FleetStatus: Sendable, Equatable {
     /// How many workers there are, this one included.
     package var workers: Int
-    /// Why it serves every route, or which it will serve is not known yet; nil where it serves its share.
+    /// Why it serves every route, or that its share is not known yet; nil while it serves its share.
     package var detail: String?
-    /// Whether it is not known yet which routes it will serve, so that it serves none.
+    /// Whether its share is not known yet, so that it serves no route.
     package var isUndecided: Bool
-    /// How many messages were no reports, or of more workers than may be known.
+    /// How many messages were ignored: they are not reports, or there are more workers than may be known.
     package var ignored: Int
 
     /// Makes a status from its parts.
@@ -19,7 +19,7 @@ package struct FleetStatus: Sendable, Equatable {
 }
 
 extension FleetShare {
-    /// How the fleet is seen now.
+    /// The fleet as this worker sees it now.
     var status: FleetStatus {
         let detail = blindness.map { "every route is served, because the other workers cannot be seen: \($0)" }
         return FleetStatus(

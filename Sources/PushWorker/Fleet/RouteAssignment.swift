@@ -1,10 +1,10 @@
-/// Decides which workers serve which routes: the same in every worker that knows of the same others. Pure.
+/// Decides which workers serve which routes. Workers that know of the same others decide the same. Pure.
 ///
-/// It is rendezvous hashing: route and worker together give a weight, and the workers with the highest weights serve the
-/// route. A worker that comes or goes moves its own routes and no other.
+/// The method is rendezvous hashing: route and worker together give a weight, and the workers with the highest weights
+/// serve the route. A worker that comes or goes moves its own routes and no other.
 ///
-/// A worker always counts itself. So one that serves a route by the weights of all knows that it does, whichever of the
-/// others it has not heard of: workers that know too little of each other serve too much, never too little.
+/// A worker always counts itself, and others that it has not heard of cannot outweigh it. Workers that know too few of
+/// each other therefore serve too much, never too little.
 /// [Rendezvous hashing](https://doi.org/10.1109/90.663936)
 struct RouteAssignment {
     /// How many workers serve a route: with two, the end of one stops no route.
@@ -26,7 +26,7 @@ struct RouteAssignment {
     /// Which routes a worker serves.
     ///
     /// - Parameters:
-    ///   - worker: Its name; it is counted in any case.
+    ///   - worker: Its name. The worker is counted in any case.
     ///   - routes: The names of all routes, in the order of the configuration.
     func served(by worker: String, of routes: [String]) -> ServedRoutes {
         let own = StableHash.spread(StableHash.of(worker))

@@ -1,4 +1,5 @@
-/// Hashes of names that are the same in every process: Swift's own differ, and workers must agree without a word.
+/// Hashes of names that are the same in every process. Swift's own differ from process to process, and workers must
+/// agree.
 enum StableHash {
     /// FNV-1a with 64 bits.
     ///
@@ -7,9 +8,9 @@ enum StableHash {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// Spreads each bit of a number over all 64: FNV-1a's highest bits hardly depend on a name's last letters.
+    /// Spreads each bit of a number over all 64, because FNV-1a's highest bits hardly depend on a name's last letters.
     ///
-    /// It is the finalizer of MurmurHash3, `fmix64`, and turns no two numbers into one.
+    /// This is `fmix64`, the finalizer of MurmurHash3. Different numbers stay different.
     /// [MurmurHash3](https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp)
     static func spread(_ number: UInt64) -> UInt64 {
         var hash = number

@@ -2,11 +2,11 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// A directory in which the lanes of one worker note what APNs accepted, so that the worker that follows after a crash
-/// does not push it again.
+/// A directory in which the lanes of one worker note what APNs accepted, so that after a crash the next worker does not
+/// push it again.
 ///
-/// It saves duplicates and nothing else depends on it: it may be deleted at any time, and a worker whose journal does
-/// not work goes on without. The directory belongs to one process at a time.
+/// The journal saves duplicates, and nothing else depends on it. It may be deleted at any time, and a worker whose
+/// journal does not work goes on without. The directory belongs to one process at a time.
 final class Journal: Sendable {
     /// Why there is no journal, in words for a person.
     struct Failure: Error {
@@ -22,9 +22,9 @@ final class Journal: Sendable {
     /// Opens a journal and reads what an earlier process left there.
     ///
     /// - Parameters:
-    ///   - directory: Where; made if it is missing, but not what is above it.
+    ///   - directory: Where. It is made if it is missing, but its parents are not.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `Failure` where it cannot be used, or another process uses it.
+    /// - Throws: `Failure` if it cannot be used, or another process uses it.
     init(_ directory: String, now: Int64) throws(Failure) {
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .system("cannot make", directory, errno) }
         let lock = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ final class Journal: Sendable {
     /// Whether an earlier process noted a notification of the message with this mark, see `JournalMark`.
     func knows(_ mark: UInt64, now: Int64) -> Bool { memory.withLock { $0.knows(mark, now: now) } }
 
-    /// The records of all lanes, whichever an earlier process had; files with nothing of use are removed.
+    /// The records of all lanes of earlier processes. Files without useful records are removed.
     private static func records(in directory: String, now: Int64) -> [JournalRecord] {
         var records: [JournalRecord] = []
         for name in names(in: directory) {
@@ -59,7 +59,7 @@ final class Journal: Sendable {
             let fresh = read(path).filter { JournalMemory.isFresh($0, now: now) }
             if fresh.isEmpty { unlink(path) }
             records += fresh
-            // Never much more than is remembered in the end, however many lanes there were.
+            // Bounds the memory, however many lanes there were.
             if records.count > 2 * JournalMemory.capacity {
                 records.sort { $0.finishedAt > $1.finishedAt }
                 records.removeLast(records.count - JournalMemory.capacity)
@@ -81,7 +81,7 @@ final class Journal: Sendable {
         return names
     }
 
-    /// Reads the records of a file; damaged ones are passed over, and so is what is beyond the largest file we write.
+    /// Reads the records of a file. Damaged records are skipped, and so is everything beyond the largest file we write.
     private static func read(_ path: String) -> [JournalRecord] {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

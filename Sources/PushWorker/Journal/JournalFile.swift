@@ -1,13 +1,12 @@
 internal import EventLoop
 internal import Glibc
 
-/// Appends notes to the file of one lane. Confined to the thread that writes: each call may wait for the disk for as long
-/// as the disk likes.
+/// Appends notes to the file of one lane. Confined to the thread that writes, because each call may wait for the disk.
 ///
 /// Nothing is synchronised to the disk: what was written survives the end of the process, not that of the machine. A
 /// file that cannot be written is left alone for a while.
 struct JournalFile: ~Copyable {
-    /// Most bytes of a file; a full one is kept as the `.old` one in place of the one before.
+    /// Most bytes of a file. A full file replaces the `.old` one.
     static let segmentLimit = JournalMemory.capacity * JournalRecord.length
     /// For how long a file is left alone before it is tried again.
     static let retryInterval = Duration.seconds(30)
@@ -21,7 +20,7 @@ struct JournalFile: ~Copyable {
     /// Why the last notes were lost, in words for a person; nil after notes were written.
     private(set) var trouble: String?
 
-    /// The file of a lane, which is opened.
+    /// Opens the file of a lane.
     ///
     /// - Parameters:
     ///   - directory: The journal's directory.
@@ -57,7 +56,8 @@ struct JournalFile: ~Copyable {
         var count = write(descriptor, bytes, bytes.count)
         while count < 0, errno == EINTR { count = write(descriptor, bytes, bytes.count) }
         guard count == bytes.count else {
-            // A short write means a full disk as well; half a record must not stand before those that follow.
+            // A short write means a full disk as well. Half a record is cut off, because it must not stand before later
+            // ones.
             let reason = count < 0 ? errno : ENOSPC
             _ = ftruncate(descriptor, size)
             leave(reason, now: now)
@@ -73,7 +73,7 @@ struct JournalFile: ~Copyable {
         guard descriptor >= 0 else { return leave(errno, now: now) }
         let end = Int(lseek(descriptor, 0, SEEK_END))
         guard end >= 0 else { return leave(errno, now: now) }
-        // What a dying machine left of a record goes, so that the next one stands where it belongs.
+        // Cuts off what a dying machine left of a record, so that the next one stands where it belongs.
         size = end / JournalRecord.length * JournalRecord.length
         guard size == end || ftruncate(descriptor, size) == 0 else { return leave(errno, now: now) }
     }

@@ -2,24 +2,24 @@ internal import PushModel
 
 /// What the journal of an earlier process tells about notifications that the broker may deliver again. Pure.
 struct JournalMemory {
-    /// How many notifications are remembered, those accepted last: less than three mebibytes.
+    /// How many notifications are remembered: those accepted last, in less than three mebibytes.
     static var capacity: Int { 65_536 }
     /// For how many milliseconds each is remembered: twice as long as a broker waits for an acknowledgement by default.
     static var lifetime: Int64 { 3_600_000 }
 
-    /// Sorted by key; one that was used is of the beginning of time, which is never fresh.
+    /// Sorted by key. A used record gets the earliest time there is, which is never fresh.
     private var records: [JournalRecord]
 
-    /// Remembers those of the records that are not too old, and no more than the capacity.
+    /// Remembers the records that are not too old, and no more than the capacity.
     init(_ records: [JournalRecord], now: Int64) {
         let fresh = records.filter { Self.isFresh($0, now: now) }.sorted { $0.finishedAt > $1.finishedAt }
         self.records = fresh.prefix(Self.capacity).sorted { Self.isBefore($0.key, $1.key) }
     }
 
-    /// How many records are remembered, those included that were used.
+    /// How many records are remembered, with the used ones.
     var count: Int { records.count }
 
-    /// The record of a notification; what is found is used up, as each delivery is one notification.
+    /// The record of a notification. It is used up, because each delivery is one notification.
     mutating func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? {
         var position = position(of: key)
         while position < records.count, records[position].key == key {
@@ -37,7 +37,7 @@ struct JournalMemory {
             .contains { Self.isFresh($0, now: now) }
     }
 
-    /// Where the first record stands whose key is not before this one.
+    /// The position of the first record whose key is not before this one.
     private func position(of key: UUIDBytes) -> Int {
         var low = 0
         var high = records.count
@@ -48,7 +48,8 @@ struct JournalMemory {
         return low
     }
 
-    /// Whether a record is young enough to be believed; a time to come is that of another clock.
+    /// Whether a record is young enough to be believed. A time in the future was read from another clock and gets the
+    /// same tolerance.
     static func isFresh(_ record: JournalRecord, now: Int64) -> Bool {
         let (age, overflows) = now.subtractingReportingOverflow(record.finishedAt)
         return !overflows && (-lifetime...lifetime).contains(age)

@@ -2,11 +2,11 @@ internal import EventLoop
 
 /// Decides how long the results of accepted notifications wait for their notes to be written. Pure: time comes in.
 ///
-/// Nothing but duplicates depends on the journal, so a disk that hangs must not hold results up: after a while without
-/// progress none waits, until what was noted by then is written.
+/// Nothing but duplicates depends on the journal, so a disk that hangs must not hold results up. After `usual` without
+/// progress no result waits, until everything noted by then is written.
 struct JournalPatience {
-    /// After how much time without progress results do not wait any more: a few times what a busy disk takes, and
-    /// little beside the time that a broker takes for its confirm when it is slow.
+    /// How long there must be no progress before results stop waiting. That is a few times what a busy disk takes, and
+    /// little beside a slow confirm of a broker.
     static let usual = Duration.milliseconds(250)
 
     /// How many notes were taken so far; the number of the last one.
@@ -17,7 +17,7 @@ struct JournalPatience {
     private var handled: UInt64 = 0
     /// Since when notes wait without progress.
     private var since: MonotonicTime?
-    /// The note with which the disk has caught up; nil while results wait.
+    /// The note at which the disk has caught up; nil while results wait.
     private var goal: UInt64?
 
     /// Numbers a note.

@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// Notes on their way from a lane to the thread that writes them; the only thing that the two share.
 ///
-/// Handing notes over copies them and never waits, so a disk that hangs stalls that thread alone.
+/// Handing notes over copies them and never waits, so a disk that hangs stalls only the thread.
 final class JournalQueue: Sendable {
     /// Most bytes that wait: 16,384 notes, half a mebibyte.
     ///
-    /// A note is of use only until its job is acknowledged. This is more than a lane has without an acknowledgement.
+    /// A note is of use only until its job is acknowledged. The limit exceeds what a lane has unacknowledged.
     static let defaultLimit = 16_384 * JournalRecord.length
 
-    /// How far the notes are.
+    /// How far the writing of the notes has come.
     struct Progress: Equatable {
         /// The number of the last note that was written or lost.
         var handled: UInt64 = 0
@@ -48,10 +48,10 @@ final class JournalQueue: Sendable {
         self.path = path
     }
 
-    /// How far the notes are now.
+    /// How far the writing has come now.
     var progress: Progress { state.withLock(\.progress) }
 
-    /// Takes the notes of a turn. Where they do not fit, those that wait are dropped for them: the jobs of the oldest
+    /// Takes the notes of a turn. If they do not fit, the waiting ones are dropped, because the jobs of the oldest
     /// notes are the likeliest to be acknowledged by now.
     ///
     /// - Parameters:
@@ -76,7 +76,7 @@ final class JournalQueue: Sendable {
         if wasEmpty { work.signal() }
     }
 
-    /// Counts notes as lost that no thread is there to write.
+    /// Counts notes as lost, because there is no thread to write them.
     ///
     /// - Parameters:
     ///   - count: How many.
@@ -107,7 +107,7 @@ final class JournalQueue: Sendable {
     /// Writes what is handed over until the queue is closed; the body of the thread.
     ///
     /// - Parameters:
-    ///   - file: Where to.
+    ///   - file: The file to write to.
     ///   - pause: Called before each write; waits only in tests.
     ///   - wake: Called whenever `progress` has changed.
     func writeOut(to file: consuming JournalFile, pause: () -> Void, wake: () -> Void) {
@@ -115,7 +115,7 @@ final class JournalQueue: Sendable {
         state.withLock { $0.progress.trouble = file.trouble }
         wake()
         while true {
-            // One signal for each time that notes were put into an empty buffer, and one for the end.
+            // There is one signal each time notes enter an empty buffer, and one at the end.
             work.wait()
             batch.removeAll(keepingCapacity: true)
             // The two buffers change places, so that neither is allocated again.

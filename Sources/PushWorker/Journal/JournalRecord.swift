@@ -1,13 +1,13 @@
 internal import PushModel
 
-/// What a journal keeps of one notification that APNs accepted: no device token, no payload, nothing that names either.
+/// The journal's record of one notification that APNs accepted. It holds no device token and no payload, only hashes.
 struct JournalRecord: Equatable {
     /// How many bytes a record has in a file.
     static var length: Int { 32 }
-    /// The time of a notification whose answer was not timed.
+    /// Stands for an answer time that is unknown.
     private static var untimed: UInt32 { .max }
 
-    /// What its redelivery is recognised by: a hash, see `Notification.journalKey`.
+    /// The hash by which its redelivery is recognised, see `Notification.journalKey`.
     var key: UUIDBytes
     /// Milliseconds since 1970 when it was accepted.
     var finishedAt: Int64
@@ -24,7 +24,7 @@ struct JournalRecord: Equatable {
         }
     }
 
-    /// Reads a record; nil where the bytes are not one, for instance because the machine died while they were written.
+    /// Reads a record; nil if the bytes are not one, for instance because the machine died while they were written.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         func word(_ index: Int) -> UInt64 {
@@ -45,8 +45,8 @@ struct JournalRecord: Equatable {
         self.apnsMilliseconds = apnsMilliseconds
     }
 
-    /// 32 bits that change with every bit of the words, begun with the number of this form of a record: what another
-    /// form wrote is not read.
+    /// A checksum of 32 bits over the words. It begins with the number of this form of a record, so that records of
+    /// another form are not read.
     private static func checksum(_ words: InlineArray<4, UInt64>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ 2
         for index in words.indices {

@@ -1,11 +1,11 @@
 internal import EventLoop
 
-/// Notes what a lane's notifications came to: takes the notes of a turn, and lets a thread of its own write them.
-/// Confined to the lane, which it never holds up.
+/// The journal of one lane: takes the notes of a turn, and has a thread of its own write them. Confined to the lane,
+/// which it never holds up.
 ///
 /// A result is published once its note is written (`mayPublish(_:)`), so that a notification whose result is out is not
-/// pushed again after a crash. Where the disk fails, or hangs for longer than `JournalPatience` allows, results go out
-/// without notes, and the lane is told that a crash costs more.
+/// pushed again after a crash. If the disk fails, or hangs for longer than `JournalPatience` allows, results go out
+/// without notes, and a crash costs more duplicates.
 final class JournalWriter {
     /// What the lane is to log.
     enum Event: Equatable {
@@ -17,7 +17,7 @@ final class JournalWriter {
 
     /// How long the end of a lane waits for the disk: half of the second that a shutdown keeps for closing.
     static let closePatience = Duration.milliseconds(500)
-    /// Bytes of stack of the thread, which only writes.
+    /// The stack of the thread, in bytes. The thread only writes.
     private static let stackSize = 256 << 10
 
     private let directory: String
@@ -30,7 +30,7 @@ final class JournalWriter {
     private var pending: [UInt8] = []
     private var isStarted = false
     private var retryAt = MonotonicTime(nanoseconds: 0)
-    /// How far the notes were at the last `flush(now:)`.
+    /// How far the writing had come at the last `flush(now:)`.
     private var progress = JournalQueue.Progress()
 
     /// A journal of a lane; its thread starts with the first `flush(now:)`.
@@ -55,7 +55,7 @@ final class JournalWriter {
         self.wake = wake
     }
 
-    // Not waited for: whoever wants that calls `close(atMost:)`.
+    // Does not wait for the thread; `close(atMost:)` does.
     deinit { queue.close() }
 
     /// Whether notes are kept, as far as is known.
@@ -69,7 +69,7 @@ final class JournalWriter {
     /// When `flush(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? { patience.due }
 
-    /// Takes a note; it is handed over with the others of this turn.
+    /// Takes a note. It is handed over with the others of this turn.
     ///
     /// - Returns: Its number, for `mayPublish(_:)`.
     func append(_ record: JournalRecord) -> UInt64 {
@@ -77,12 +77,12 @@ final class JournalWriter {
         return patience.note()
     }
 
-    /// Whether the result of a notification may be published: its note is written, or is not waited for.
+    /// Whether the result of a notification may be published: its note is written, or no longer waited for.
     ///
     /// - Parameter note: The number of its note.
     func mayPublish(_ note: UInt64) -> Bool { patience.mayPublish(note) }
 
-    /// Hands over what was noted in this turn, and sees how far the thread is.
+    /// Hands over the notes of this turn, and looks how far the thread has come.
     ///
     /// - Parameter now: The time.
     /// - Returns: What the lane is to log.
@@ -103,10 +103,10 @@ final class JournalWriter {
         return progress.trouble.map { .off($0) } ?? .on
     }
 
-    /// Lets the thread write what it was given, and end.
+    /// Lets the thread write what it was given, and then end.
     ///
     /// - Parameter patience: How long to wait for that at most.
-    /// - Returns: Whether it has ended; else it is left to the end of the process.
+    /// - Returns: Whether the thread has ended. Otherwise it is left to the end of the process.
     @discardableResult
     func close(atMost patience: Duration = JournalWriter.closePatience) -> Bool {
         queue.close()

@@ -1,14 +1,15 @@
 internal import EventLoop
 internal import Logging
 
-// The lane's part of the journal: notes are handed over before the turn's results are published, which wait for them.
+// The lane's part of the journal. Notes are handed over before the turn's results are published, because the results
+// wait for them.
 extension Lane {
     /// A journal of the lane, whose thread wakes the loop when notes were written.
     func makeJournal(_ journal: Journal) -> JournalWriter {
         JournalWriter(directory: journal.directory, lane: settings.index) { [wakeup = loop.wakeup] in wakeup.wake() }
     }
 
-    /// Hands over what was accepted in this turn, and sees what was written.
+    /// Hands over what was accepted in this turn, and looks what was written.
     func flushJournal() {
         guard let journal else { return }
         let event = journal.flush(now: now)

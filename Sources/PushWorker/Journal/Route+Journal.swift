@@ -6,14 +6,14 @@ internal import RabbitMQ
 extension Route {
     /// Notes that APNs accepted a notification.
     ///
-    /// - Returns: The number of the note that its result is to wait for; nil where nothing is noted.
+    /// - Returns: The number of the note that the result waits for; nil if nothing is noted.
     func journal(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) -> UInt64? {
         guard let journal = surroundings.journal, let key = notification.journalKey else { return nil }
         return journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
     }
 
-    /// Settles a notification of a redelivered job that an earlier process of this worker pushed: its result is
-    /// published once more, as the same message, because nobody knows whether the broker had taken it.
+    /// Settles a notification of a redelivered job that an earlier process of this worker pushed. Its result is
+    /// published once more, as the same message, because the broker may not have taken the first one.
     ///
     /// - Returns: Whether the journal knew it.
     func isJournalled(_ notification: Notification, at moment: Moment) -> Bool {
@@ -29,10 +29,12 @@ extension Route {
 }
 
 extension Notification {
-    /// What the journal calls it: the mark of its message, and a hash of attempt, index, device token, id and the
-    /// producer's time, so that a producer that reuses ids loses nothing by it; nil for what must not be recognised.
+    /// The journal's key for the notification: the mark of its message, and a hash of attempt, index, device token, id
+    /// and the producer's time. Nil for a notification that must not be recognised.
+    ///
+    /// Token and time are part of the key, because producers may reuse ids.
     var journalKey: UUIDBytes? {
-        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
+        // A replayed dead letter is to be pushed, even if this worker pushed the job before.
         guard !job.job.generatedID, job.job.replay == nil, job.refusal == nil, job.job.operation == .push else {
             return nil
         }
@@ -50,8 +52,8 @@ extension Notification {
     }
 }
 
-/// What all of a message's notifications have in common in the journal: a hash of body and id, which can be had without
-/// reading the body.
+/// The part of the journal's key that all notifications of a message share: a hash of body and id. It needs no reading
+/// of the body's JSON.
 enum JournalMark {
     /// The mark of a message that stands in a buffer.
     static func make(_ bytes: borrowing [UInt8], body: Range<Int>, id: Range<Int>) -> UInt64 {
@@ -64,7 +66,7 @@ enum JournalMark {
         return UUIDBytes(v5: hash).high
     }
 
-    /// The mark of a delivery that was not read; nil where its id is in its body, if anywhere.
+    /// The mark of a delivery that was not read; nil if its id is not among its properties.
     static func make(unread delivery: borrowing Delivery) -> UInt64? {
         guard !delivery.isTruncated,
             let id = try? MessagePropertyReader(delivery.bytes, delivery.properties).messageID, !id.isEmpty

@@ -1,21 +1,21 @@
-/// Notices that time did not pass as it should have: a clock that was set, a process that was stopped, a machine that slept.
+/// Notices that time did not pass as it should have: a clock was set, a process was stopped, or a machine slept.
 ///
-/// The boot clock (CLOCK_BOOTTIME) never jumps and goes on while the machine sleeps; the calendar (CLOCK_REALTIME) may be
-/// set to anything at any time. After it was set nobody knows which of its two versions is right, so until it has stayed
-/// as it is for a while the earlier one is believed: a job counts as expired only if it is by both. Pure: readings come
-/// in.
+/// The boot clock (CLOCK_BOOTTIME) never jumps and goes on while the machine sleeps. The calendar (CLOCK_REALTIME) may
+/// be set to anything at any time. After it was set, nobody knows which of the two times is right. The earlier one is
+/// believed until the calendar has stayed as it is for a while: a job counts as expired only if it is by both. Pure:
+/// readings come in.
 package struct ClockWatch: Sendable {
     /// What a reading showed.
     package enum Event: Equatable, Sendable {
-        /// The lane did not turn for so long, in milliseconds: nothing that others promised it before still holds.
+        /// The lane did not turn for this many milliseconds. Nothing that others promised it before still holds.
         case stood(milliseconds: Int64)
-        /// The calendar was set by so much, in milliseconds; negative for back.
+        /// The calendar was set by this many milliseconds; negative for back.
         case stepped(milliseconds: Int64)
         /// The calendar stayed as it was set, and is believed from now on.
         case settled
     }
 
-    /// The smallest change of the calendar that is not taken for the slow corrections of NTP, in milliseconds.
+    /// Changes of the calendar beyond this are steps; smaller ones are the slow corrections of NTP. In milliseconds.
     package static let tolerance: Int64 = 2_000
     /// How long a calendar that was set must stay as it is to be believed, in milliseconds.
     package static let settling: Int64 = 300_000
@@ -23,8 +23,8 @@ package struct ClockWatch: Sendable {
     /// How long a lane may stand before its connections count as lost, in milliseconds.
     package var standstill: Int64
     private var last: (boot: UInt64, wall: Int64)?
-    /// How far the calendar that was believed before lies behind the present one, in milliseconds; nil while there is
-    /// nothing to doubt.
+    /// How far the calendar is ahead of the time before it was set, in milliseconds; nil while there is nothing to
+    /// doubt.
     private var doubt: Int64?
     /// When the calendar was set last, by the boot clock, in nanoseconds.
     private var steppedAt: UInt64 = 0
@@ -39,7 +39,7 @@ package struct ClockWatch: Sendable {
     /// - Parameters:
     ///   - boot: The boot clock now, in nanoseconds.
     ///   - wall: The calendar now, in milliseconds since 1970.
-    /// - Returns: What is to be done about it, at most one of each kind.
+    /// - Returns: What the reading showed, at most one event of each kind.
     package mutating func read(boot: UInt64, wall: Int64) -> [Event] {
         defer { last = (boot, wall) }
         guard let before = last else { return [] }
@@ -49,7 +49,7 @@ package struct ClockWatch: Sendable {
         let step = wall - before.wall - passed
         if step.magnitude > Self.tolerance.magnitude {
             let total = (doubt ?? 0) + step
-            // Set back to where it was: there is nothing left to doubt.
+            // The calendar was set back to where it was. There is nothing left to doubt.
             doubt = total.magnitude > Self.tolerance.magnitude ? total : nil
             steppedAt = boot
             events.append(.stepped(milliseconds: step))
@@ -60,7 +60,7 @@ package struct ClockWatch: Sendable {
         return events
     }
 
-    /// The calendar that is believed: the earlier one while it is in doubt.
+    /// The time that is believed: the earlier one while the calendar is in doubt.
     ///
     /// - Parameter wall: The calendar now, in milliseconds since 1970.
     /// - Returns: Milliseconds since 1970.

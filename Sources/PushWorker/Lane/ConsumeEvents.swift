@@ -78,7 +78,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionUnblocked() {}
 
     func delivered(_ delivery: consuming Delivery) {
-        // What a connection says that is about to be ended for it counts for nothing.
+        // A connection that is about to be ended is not listened to.
         guard let route = route(delivery.channel), !lane.consumeLink.isDistrusted else { return }
         lane.mark(route)
         if !route.delivered(delivery, at: lane.moment) {
@@ -95,7 +95,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
 }
 
 extension Lane {
-    /// Says that an address leads to no broker; where none does, that is said of the connection.
+    /// Logs that an address leads to no broker. If no address leads to one, `connectionLost` is logged instead.
     func addressFailed(_ role: BrokerRole, error: AMQPError) {
         logger.warning(
             "an address of the broker does not work; the next is tried",

@@ -8,8 +8,8 @@ final class DestinationEvents: APNSPoolDelegate {
     private unowned let route: Route
     private unowned let destination: Destination
     private let connector: APNSConnector
-    /// Connects that wait for the pace, by the numbers of their requests: the next one of the pool, and one that proves a
-    /// credential.
+    /// Connects that wait for the pace, by the numbers of their requests. There are at most two: the next one of the
+    /// pool, and one that proves a credential.
     private var waiting: [Int: WaitingConnect] = [:]
 
     /// A connect that waits for the pace.
@@ -44,8 +44,8 @@ final class DestinationEvents: APNSPoolDelegate {
         }
     }
 
-    /// Connects as soon as the pace allows. It is waited for on the loop: a thread is started, and a name looked up, only
-    /// when the connect is due.
+    /// Connects as soon as the pace allows. The wait is a timer on the loop: a thread is started, and a name looked up,
+    /// only when the connect is due.
     private func ask(_ request: ConnectRequest, _ place: ConnectPlace) {
         waiting[request.id] = nil
         let wait = place.ask(now: lane.now)
@@ -61,7 +61,7 @@ final class DestinationEvents: APNSPoolDelegate {
         ask(connect.request, connect.place)
     }
 
-    /// How much a connection is needed: most where jobs wait and none is open.
+    /// How much a connection is needed: most if jobs wait and no connection is open.
     private func urgency(of pool: APNSPool) -> ConnectUrgency {
         guard destination.hasWaiting else { return .idle }
         return pool.streamLimit > 0 ? .growing : .stranded
@@ -77,7 +77,7 @@ final class DestinationEvents: APNSPoolDelegate {
             let failure = APNSClientError(.unreachable, error.message)
             handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
-        // A name service that hangs has no time limit of its own; what it says later counts for nothing.
+        // A name service that hangs has no time limit of its own. What it says later is ignored.
         let end = lane.now.adding(connector.patience(request))
         _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets the lanes of a worker end together, for until the last one is drained it may have something to ask the others.
+/// Lets the lanes of a worker end together, because a lane that is not drained yet may have questions to the others.
 /// Safe on any thread.
 final class DrainBarrier: Sendable {
     private let working: Mutex<Set<Int>>
@@ -10,7 +10,7 @@ final class DrainBarrier: Sendable {
     /// - Parameter lanes: Their numbers.
     init(lanes: [Int]) { working = Mutex(Set(lanes)) }
 
-    /// Notes how far a lane is; one that was drained may have work again, because another told it something.
+    /// Notes whether a lane is drained. A drained lane may get work again, because another lane told it something.
     ///
     /// - Returns: Whether all lanes are drained now.
     func note(_ lane: Int, isDrained: Bool) -> Bool {

@@ -20,7 +20,7 @@ struct DueTimes {
         var generation: UInt64 = 0
     }
 
-    /// Entries whose time is not that of their route any more stay until they surface, or until they are too many.
+    /// Outdated entries stay until they surface, or until there are too many of them.
     private var heap = Heap<Entry>()
     /// When each route is due, by its position on the lane.
     private var times: [Time]
@@ -44,7 +44,7 @@ struct DueTimes {
     /// Sets the time of a route in place of the one before.
     ///
     /// - Parameters:
-    ///   - due: When it is due; the far end of the clock where only events concern it.
+    ///   - due: When it is due; `distantFuture` if only events concern it.
     ///   - route: The route's position on the lane.
     mutating func set(_ due: MonotonicTime, of route: Int) {
         guard times[route].due != due else { return }
@@ -52,11 +52,11 @@ struct DueTimes {
         times[route] = Time(due: due, generation: generation)
         guard due != .distantFuture else { return }
         heap.insert(Entry(due: due, route: route, generation: generation))
-        // A busy route's time changes with every turn.
+        // A busy route's time changes with every turn, and each change leaves an outdated entry.
         if heap.count > 2 * times.count + 64 { heap = Heap(heap.unordered.filter(isCurrent)) }
     }
 
-    /// Takes out a route that is due; it is due no more until its time is set again.
+    /// Takes out a route that is due. It is not due again until its time is set again.
     ///
     /// - Parameter now: The time.
     /// - Returns: The route's position on the lane; nil when no further route is due.

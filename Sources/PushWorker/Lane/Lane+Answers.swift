@@ -1,17 +1,17 @@
 internal import EventLoop
 internal import RabbitMQ
 
-// How long the broker may owe a route an answer: a route that waits for ever would have no deliveries for ever.
+// How long the broker may owe a route an answer. Without a limit, a route could wait for ever and have no deliveries.
 extension Lane {
-    /// When the broker's answer to a route is overdue; nil where it owes none.
+    /// When the broker's answer to a route is overdue; nil if it owes none.
     func answerDue(of route: Route) -> MonotonicTime? {
         requestPatience.due(oldest: route.consumer.unanswered?.since)
     }
 
-    /// Gives the consume connection up where the broker owes a route an answer for too long.
+    /// Gives up the consume connection if the broker has owed a route an answer for too long.
     func keepPatience(with route: Route) {
         guard consumeLink.session != nil, let request = route.consumer.unanswered else { return }
-        // A broker that says it lacks memory or disk is slow and will go on: with an alarm it owes nothing.
+        // A broker that says that it lacks memory or disk is slow and will go on. During the alarm it owes nothing.
         if publishLink.session?.isBlocked == true { requestPatience.excused(now: now) }
         guard requestPatience.runsOut(oldest: request.since, now: now) else { return }
         let seconds = (now - request.since).components.seconds

@@ -6,8 +6,8 @@ internal import RabbitMQ
 
 // What a lane does when time did not pass as it should have.
 extension Lane {
-    /// After how many milliseconds without a turn the connections to the broker count as lost: it has missed two
-    /// heartbeats by then, and may have given everything to others.
+    /// After how many milliseconds without a turn the connections to the broker count as lost. By then the broker has
+    /// missed two heartbeats, and may have given all deliveries to others.
     ///
     /// - Parameters:
     ///   - settings: The lane's settings, whose heartbeats count before anything is negotiated.
@@ -20,14 +20,14 @@ extension Lane {
         return Int64(heartbeats.min() ?? 60) * 2_000
     }
 
-    /// Judges a standstill from now on by what a connection to the broker was logged in with: the broker may want
-    /// heartbeats more often than the configuration does.
+    /// Judges a standstill from now on by the heartbeats that were agreed on. The broker may want them more often than
+    /// the configuration does.
     func heartbeatNegotiated() {
         let negotiated = [consumeLink, publishLink].compactMap { $0.session?.heartbeat }
         clocks.standstill = Self.standstill(settings, negotiated: negotiated)
     }
 
-    /// Follows the clocks once per turn, before anything that was read is worked on.
+    /// Acts on an event of the clocks, before anything that was read is worked on.
     func follow(_ event: ClockWatch.Event) {
         switch event {
         case .stood(let milliseconds):
@@ -50,7 +50,7 @@ extension Lane {
                 mark(route)
             }
         case .settled:
-            // Credentials begin and end by another time from now on.
+            // From now on, another time decides which credentials are valid.
             for route in routes { mark(route) }
             logger.notice("this machine's clock is believed again", metadata: .with([.lane: "\(settings.index)"]))
         }

@@ -30,7 +30,7 @@ extension Lane {
             name: "\(settings.instance) lane \(settings.index) \(role.rawValue)", version: settings.version)
         return BrokerLink(
             role: role, identity: identity, loop: loop, delegate: delegate, now: now,
-            // Jobs that are delivered before results can go out only wait here.
+            // Jobs that arrive before results can go out would only wait here.
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
         ) { [settings, handle] role, number in
             BlockingCall.start(name: "martlet-amqp") {
@@ -53,7 +53,7 @@ extension Lane {
         do throws(AMQPError) {
             for var endpoint in try settings.broker.endpoints().shuffled() {
                 endpoint.channelMax = max(endpoint.channelMax, settings.routeCount + 8)
-                // One broker whose name is unknown does not stand in front of the others.
+                // A broker with an unknown name does not keep the others from being tried.
                 do throws(AMQPError) { targets += try BrokerTarget.find(endpoint) } catch { failure = error }
             }
         } catch {
@@ -89,7 +89,8 @@ extension Lane {
         else { return }
         let own = settings.routes[route.position]
         let isForChannels = destination.isForChannels
-        // As the route's other connections: a version that APNs refused there would have nothing to fall back on here.
+        // The same version as on the route's other connections. A version that APNs refused there would have no
+        // fallback here.
         let other = ([route.devices] + route.channels).lazy.compactMap(\.pool).first
         var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
         configuration.connections = isForChannels ? .fixed(1) : own.connections
@@ -101,7 +102,7 @@ extension Lane {
             credential: other?.credential ?? present, delegate: events)
         destination.open(pool, events: events)
         pool.keepSpare(other.map(\.spare) ?? route.credential?.spare)
-        // Proved on a connection of its own, where it is another than the one in use.
+        // The newest version is proved on a connection of its own, if another one is in use.
         pool.offer(newest, now: now)
     }
 }
@@ -121,7 +122,7 @@ enum HelperThread {
         _ name: String, _ body: @escaping @Sendable () -> Void, orElse: (EventLoopError) -> Void
     ) {
         do throws(EventLoopError) {
-            // Not joined: a thread that nobody joins cleans up after itself.
+            // The thread is not joined. It cleans up after itself.
             _ = try LoopThread.start(name: name) { body() }
         } catch {
             orElse(error)

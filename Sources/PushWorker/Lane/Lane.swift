@@ -19,7 +19,7 @@ final class Lane {
     let handle: LaneHandle
     let loop: EventLoop
     let mailbox: Mailbox<LaneMessage>
-    /// What the lane counted so far, its routes apart.
+    /// What the lane counted so far, without its routes.
     var counters = LaneCounters()
     /// The longest turns of late.
     var longestTurn = RecentMaximum()
@@ -32,21 +32,21 @@ final class Lane {
     private(set) lazy var consumeLink = makeLink(.consume)
     private(set) lazy var publishLink = makeLink(.publish)
     private(set) lazy var routes = makeRoutes()
-    /// What was reported of the routes.
+    /// The latest reports of the routes.
     lazy var report = LaneReport(routes, configured: settings.routeCount)
 
-    /// The time of this turn; its calendar is the earlier of two times after the clock was set.
+    /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
     private(set) var moment = Moment.now()
     /// The time of this turn on the monotonic clock.
     var now: MonotonicTime { moment.monotonic }
     var clocks: ClockWatch
-    /// Decides how long the broker may owe a route an answer; one for all routes, which share the connection.
+    /// Decides how long the broker may owe a route an answer. All routes share it, as they share the connection.
     var requestPatience: ConfirmPatience
     /// Routes that something happened to.
     private var marked: [Route] = []
-    /// Those that this turn looks at.
+    /// Routes that this turn looks at.
     private var working: [Route] = []
-    /// When the others have something to do.
+    /// When each of the other routes has something to do.
     private var dueTimes: DueTimes
     /// Routes that go on once results can go out.
     private var heldBack: [Route] = []
@@ -54,7 +54,7 @@ final class Lane {
     private var condition: LaneCondition?
     private var nextSnapshot = MonotonicTime(nanoseconds: 0)
     private(set) var drain: Drain?
-    /// Routes whose acknowledgements found no room; they are looked at again once there is some.
+    /// Routes whose acknowledgements found no room. The lane looks at them again once there is some.
     private var starved: [Route] = []
 
     /// A drain that was asked for.
@@ -111,7 +111,8 @@ final class Lane {
         marked.append(route)
     }
 
-    /// Reads the clocks before a turn serves anything: what came while the lane stood still is not to be believed.
+    /// Reads the clocks before a turn serves any event, because deliveries that arrived while the lane stood still do
+    /// not count.
     private func readClocks(now: MonotonicTime) {
         moment.monotonic = now
         let wall = WallClock.milliseconds()
@@ -126,10 +127,10 @@ final class Lane {
     /// A job is delivered, answered and confirmed by events; here it is sent, published and acknowledged. The order:
     private func endTurn() {
         let pulse = handle.pulse
-        // 1. The connections to the broker: one that ends takes its deliveries along, and nothing is sent for those.
+        // 1. The connections to the broker. One that ends takes its deliveries along, and nothing is sent for those.
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
-        // 2. The routes to which something happened, or that are due: each does all it can at this moment.
+        // 2. The routes to which something happened, or that are due. Each does all it can at this moment.
         pulse.enter(.routes)
         let condition = currentCondition
         takeMarked(condition)
@@ -138,27 +139,27 @@ final class Lane {
             keepPatience(with: route)
             holdBack(route)
         }
-        // 3. The journal before the results: what a result says was pushed, the journal must know after a crash.
+        // 3. The journal, before the results: after a crash, it must know each push whose result is out.
         pulse.enter(.publishing)
         flushJournal()
-        // 4. The results, all that the turn brought about together, in one write.
+        // 4. All results of the turn, in one write.
         let unconfirmed = publisher.unconfirmed
         publisher.publish(now: now)
         publishLink.flush(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
-        // 5. Acknowledgements after results, for somebody waits for those. What is acknowledged was confirmed by an event
-        //    before this turn's end, so that nothing is that was only published now.
+        // 5. Acknowledgements, after the results that somebody waits for. An event before the turn's end confirmed what
+        //    is acknowledged here, so nothing is acknowledged that was only published now.
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
         consumeLink.flush(now: now)
-        // 6. When the routes are due next, which depends on all of the above.
+        // 6. The times at which the routes are due next. They depend on all of the above.
         counters.routeTurns += working.count
         for route in working {
             let due = min(route.nextDue(after: moment), answerDue(of: route) ?? .distantFuture)
             dueTimes.set(due, of: route.position)
         }
         markHeldBack()
-        // 7. The report, which says how it all stands now.
+        // 7. The report of how it all stands now.
         report.note(working)
         guard now >= nextSnapshot else { return }
         nextSnapshot = now + Self.snapshotInterval
@@ -166,14 +167,14 @@ final class Lane {
         leaveReport()
     }
 
-    /// What concerns all routes in this turn.
+    /// The condition that concerns all routes in this turn.
     private var currentCondition: LaneCondition {
         LaneCondition(
             isDraining: drain != nil, isLeaving: drain.map { now >= $0.handBackAt } == true,
             isHeldUp: publisher.isHeldUp(now: now))
     }
 
-    /// Takes out the routes that this turn has to look at, those included that no event concerned.
+    /// Takes out the routes that this turn has to look at, also those that no event concerned.
     private func takeMarked(_ condition: LaneCondition) {
         if condition != self.condition {
             self.condition = condition
@@ -200,7 +201,7 @@ final class Lane {
         heldBack.append(route)
     }
 
-    /// Notes the routes that waited for results to go out and can go on.
+    /// Notes the routes that waited for results to go out and can go on now.
     private func markHeldBack() {
         guard !heldBack.isEmpty, !publisher.isCongested else { return }
         heldBack.removeAll { route in
@@ -245,7 +246,7 @@ final class Lane {
                 route.isStarved = true
                 starved.append(route)
             } else if payment.sent > 0, route.awaitsAcknowledgements {
-                // The next one may be taken up now.
+                // The next suspect may be taken up now.
                 mark(route)
             }
         } catch {
@@ -272,7 +273,8 @@ final class Lane {
         }
     }
 
-    /// Whether there is more to write than one turn takes, and room for it: what a socket takes only later is an event.
+    /// Whether there is more to write than one turn takes, and room for it. A socket that takes more only later is an
+    /// event.
     private var lacksOnlyTurns: Bool {
         if !starved.isEmpty, consumeLink.isReadyToSend { return true }
         return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
@@ -320,7 +322,7 @@ extension Lane {
             guard let route = routes.first(where: { $0.claim?.index == index }) else { return }
             route.told(message, at: moment)
             mark(route)
-        // It woke the lane, which sees that it may end.
+        // The message woke the lane, which now sees that it may end.
         case .allDrained: break
         case .drain(let deadline):
             guard drain == nil else { return }

@@ -1,9 +1,9 @@
-/// What concerns all routes of a lane alike: when it changes, every route is looked at.
+/// What concerns all routes of a lane alike. When it changes, the lane looks at every route.
 struct LaneCondition: Equatable {
     /// Whether the lane was asked to finish.
     var isDraining = false
-    /// Whether a drain's time for sending is over, so that jobs that were not sent are handed back.
+    /// Whether a drain's time for sending is over. Jobs that were not sent are then handed back.
     var isLeaving = false
-    /// Whether results have found no way out for so long that another worker should have the jobs that were not sent.
+    /// Whether results could not go out for so long that another worker should get the jobs that were not sent.
     var isHeldUp = false
 }

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The outside view of one lane, for the service, the admin server and helper threads.
 ///
-/// The lane itself is made on its own thread; messages posted before it exists wait here.
+/// The lane itself is made on its own thread. Messages posted before it exists wait here.
 final class LaneHandle: Sendable {
     private struct State {
         var post: (@Sendable (LaneMessage) -> Void)?
@@ -28,7 +28,7 @@ final class LaneHandle: Sendable {
         return !isEnded
     }
 
-    /// The lane runs: what was posted so far is delivered in order.
+    /// The lane runs. Earlier messages are delivered in order.
     func started(post: @escaping @Sendable (LaneMessage) -> Void) {
         let early = state.withLock { state in
             state.post = post
@@ -40,10 +40,10 @@ final class LaneHandle: Sendable {
 
     /// Where the lane leaves its counters.
     let metrics = LaneMetrics()
-    /// What the lane lets see of itself at any moment.
+    /// What the lane shows of itself at any moment.
     let pulse = LanePulse()
 
-    /// The lane leaves a picture of itself.
+    /// The lane leaves its status and its counters.
     func publish(_ status: LaneStatus, _ snapshot: LaneSnapshot) {
         state.withLock { $0.status = status }
         metrics.publish(snapshot)

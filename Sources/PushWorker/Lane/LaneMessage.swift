@@ -5,7 +5,7 @@ internal import RabbitMQ
 
 /// What other threads may say to a lane. Nothing else of a lane is touched from outside.
 enum LaneMessage: Sendable {
-    /// A helper thread found out where the brokers are; with the number of the look-up.
+    /// A helper thread looked the brokers up; with the number of the look-up.
     case brokersFound(BrokerRole, number: Int, Result<[BrokerTarget], AMQPError>)
     /// A helper thread finished a connect to a destination of the route at this position.
     case apnsConnected(
@@ -18,7 +18,7 @@ enum LaneMessage: Sendable {
     case credentialRefused(name: String, version: Int)
     /// These routes are served from now on, and no others.
     case served(ServedRoutes)
-    /// The route at this position in the configuration, on another lane, has something to say to it on this one.
+    /// A message from the same route on another lane; with the route's position in the configuration.
     case route(Int, RouteMessage)
     /// All lanes are drained: end.
     case allDrained
@@ -28,7 +28,7 @@ enum LaneMessage: Sendable {
 
 /// Hands a value that belongs to one thread at a time from a helper thread to a lane.
 ///
-/// The maker keeps no reference and `take()` gives the value out once, so that it never belongs to two threads.
+/// The maker keeps no reference, and `take()` gives the value out once. So the value never belongs to two threads.
 // The mailbox's mutex orders the maker's last access before the taker's first.
 final class Transfer<Value>: @unchecked Sendable {
     private var value: Value?

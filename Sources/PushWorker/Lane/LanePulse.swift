@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a lane lets others see of it at any moment: that it turns, and what it is doing.
+/// What a lane shows to other threads at any moment: that it turns, and what it is doing.
 final class LanePulse: Sendable {
     /// What a lane does at a moment of its turn.
     enum Step: UInt8, Sendable {
@@ -41,7 +41,7 @@ final class LanePulse: Sendable {
     /// Whether the lane has ended: it is not expected to turn any more.
     var isOver: Bool { over.load(ordering: .relaxed) }
 
-    /// The lane has ended, in whatever way.
+    /// The lane has ended, in order or not.
     func end() {
         over.store(true, ordering: .relaxed)
         setStuck(false)

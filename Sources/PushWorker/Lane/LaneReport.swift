@@ -1,31 +1,31 @@
-/// What others are told of a lane's routes, as far as it is known.
+/// The latest reports of a lane's routes.
 ///
-/// A report asks only the routes that were looked at since the one before, and a few of the others in turn: what changes
-/// without an event, such as the number of connections, is known a few reports later.
+/// A report asks only the routes that were looked at since the report before, and a few of the others in turn. Values
+/// that change without an event, such as the number of connections, are known a few reports later.
 struct LaneReport {
-    /// How many routes that nothing happened to are asked for a report at least; a quarter of all where that is more.
+    /// How many of the other routes are asked for each report; a quarter of all, if that is more.
     static let fewest = 8
 
     private let routes: [Route]
     private let configured: Int
     /// Routes that were looked at since the report before.
     private var changed: [Route] = []
-    /// The next of the others.
+    /// The position of the route that was last asked in turn.
     private var position = 0
-    /// How many of the others are still asked for this report.
+    /// How many of the other routes are still asked for this report.
     private var left: Int
 
     /// How the routes are doing, in the lane's order.
     private(set) var statuses: [LaneStatus.Route]
-    /// What the routes counted, by their positions in the configuration; behind them the route that answers jobs nobody
-    /// claims.
+    /// The routes' counters, by their positions in the configuration. The last place is that of the route that answers
+    /// jobs nobody claims.
     private(set) var counters: [RouteCounters?]
 
     /// Starts with routes of which nothing is known yet.
     ///
     /// - Parameters:
     ///   - routes: The lane's routes.
-    ///   - configured: How many routes are configured, on whatever lane.
+    ///   - configured: How many routes are configured, on any lane.
     init(_ routes: [Route], configured: Int) {
         self.routes = routes
         self.configured = configured
@@ -44,7 +44,7 @@ struct LaneReport {
         }
     }
 
-    /// Forgets what is known, so that the next report asks all routes.
+    /// Makes the next report ask all routes.
     mutating func forget() { left = routes.count }
 
     /// The next route to ask for this report; nil when it is complete.
@@ -59,7 +59,7 @@ struct LaneReport {
         return routes[position]
     }
 
-    /// Takes what a route had to say.
+    /// Takes a route's report.
     ///
     /// - Parameters:
     ///   - status: How it is doing.

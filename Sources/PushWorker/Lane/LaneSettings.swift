@@ -7,7 +7,7 @@ struct LaneSettings: Sendable {
     struct RouteSettings: Sendable {
         /// The configured name, or `unrouted`.
         var name: String
-        /// The queues it consumes: that of its retries first, the high one last.
+        /// The queues it consumes: the one for retries first, the high one last.
         var queues: [String]
         /// What may arrive there; nil for the route that answers `NoRoute`.
         var claim: RouteClaim?
@@ -23,7 +23,7 @@ struct LaneSettings: Sendable {
         var managementConnector: APNSConnector?
         /// How many connections it has on this lane.
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
-        /// Notifications per second on this lane, where limited: its share of what the route may send.
+        /// Notifications per second on this lane: its share of what the route may send. Nil for no limit.
         var rate: Double?
         /// What it shares with the same route on other lanes.
         var shared = SharedRouteState()
@@ -33,13 +33,13 @@ struct LaneSettings: Sendable {
     var index: Int
     /// The routes it works on.
     var routes: [RouteSettings]
-    /// How many routes are configured, on whatever lane.
+    /// How many routes are configured, on any lane.
     var routeCount: Int
     /// The credentials that routes name.
     var credentials: CredentialStore
     /// Tells all lanes of the worker, this one included.
     var announce: @Sendable (LaneMessage) -> Void = { _ in }
-    /// Tells one lane of the worker, by its number; says whether it is there.
+    /// Tells one lane of the worker, by its number. Returns false if the lane has ended.
     var tell: @Sendable (Int, LaneMessage) -> Bool = { _, _ in false }
     /// Lets the worker's lanes end together; nil for a lane that ends by itself.
     var barrier: DrainBarrier?
@@ -47,7 +47,7 @@ struct LaneSettings: Sendable {
     var instance: String
     /// Brokers, looked up and tried in random order at each connect.
     var broker: BrokerConfiguration
-    /// Decides what each answer leads to.
+    /// Decides what follows from each answer.
     var policy: RetryPolicy
     /// The names of the retry tiers, in the order of `policy.tiers`.
     var tierNames: [String]
@@ -57,7 +57,7 @@ struct LaneSettings: Sendable {
     var replyPattern: ReplyPattern
     /// Whether results name the device token.
     var includesDeviceToken: Bool
-    /// Over how many queues results are dealt out, at least 1.
+    /// How many queues the results are spread over, at least 1.
     var resultsQueues = 1
     /// A fixed prefetch, or nil to follow the connections.
     var prefetch: Int?
@@ -65,7 +65,7 @@ struct LaneSettings: Sendable {
     var memory = SharedMemoryBudget()
     /// How long a request may stay without an answer.
     var requestTimeout: Duration
-    /// After how much silence a connection to APNs is asked whether it lives.
+    /// After how much silence a connection to APNs gets a PING.
     var pingInterval: Duration
     /// After how long without a push a route's connections to devices are closed.
     var idle = OnDemandStateMachine.idleTimeOfDevices
@@ -73,7 +73,7 @@ struct LaneSettings: Sendable {
     var confirmPatience = ConfirmPatience.usual
     /// How long the broker may owe an answer on a route's channel.
     var requestPatience = RouteConsumer.patience
-    /// How long results may find no way out before jobs that were not sent are handed back.
+    /// How long results may be unable to go out before jobs that were not sent are handed back.
     var heldUpLimit = Publisher.heldUpLimit
     /// How long a lane may stand still before its connections to the broker count as lost; nil for two heartbeats.
     var standstill: Duration?

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import RabbitMQ
 
-/// How a lane is doing, for readiness: what works, and what does not in words.
+/// How a lane is doing, for readiness: what works, and in words what does not.
 struct LaneStatus: Sendable {
     /// One route on the lane.
     struct Route: Sendable {
@@ -15,23 +15,23 @@ struct LaneStatus: Sendable {
         var credentialVersion: Int?
         /// Why it is not ready, in one line each.
         var troubles: [String]
-        /// What keeps it from pushing more.
+        /// The limit that keeps it from pushing more.
         var limitedBy: RouteLimit
 
         /// Adds how the same route is doing on another lane.
         ///
-        /// The route does what it does anywhere, since the broker gives a lane that stands still nothing; what troubles it
-        /// anywhere is told.
+        /// The state is the best one of all lanes, because the broker gives a lane that stands still nothing. The
+        /// troubles of all lanes are told.
         mutating func join(_ other: Route) {
             if Self.rank(other.state) < Self.rank(state) { state = other.state }
             connections += other.connections
-            // A new version is in use once it is everywhere.
+            // A new version is in use once all lanes use it.
             credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
             troubles += other.troubles.filter { !troubles.contains($0) }
             limitedBy = limitedBy.joined(with: other.limitedBy)
         }
 
-        /// How little a state keeps a route from pushing.
+        /// The rank of a state; a lower one keeps a route less from pushing.
         private static func rank(_ state: String) -> Int {
             ["ready", "probing", "starting", "unreachable", "parked", "unassigned"].firstIndex(of: state) ?? .max
         }
@@ -79,8 +79,8 @@ extension Lane {
             routes: report.statuses)
     }
 
-    /// Why no route's results go through although the channel is open: what one of them says of itself, where each that
-    /// has work says something of the kind.
+    /// Why no route's results go through although the channel is open: the trouble of one route, if each route that has
+    /// work has one.
     private var commonTrouble: String? {
         var trouble: String?
         for route in routes {
@@ -109,7 +109,7 @@ extension Lane {
         return LaneSnapshot(lane: counters, routes: report.counters)
     }
 
-    /// Leaves a picture of the lane for others, with what is new of its routes.
+    /// Leaves the lane's status and counters, with new reports of its routes.
     func leaveReport() {
         while let route = report.next() {
             watchClock(of: route)

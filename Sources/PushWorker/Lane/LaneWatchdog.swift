@@ -4,27 +4,27 @@ internal import Logging
 
 /// Decides from repeated looks at a lane's turns whether it is stuck.
 ///
-/// It counts looks and not time: where the whole process was stopped, or the machine slept, the watchdog did not look
-/// either. Pure.
+/// It counts looks instead of time. While the whole process is stopped, or the machine sleeps, the watchdog does not
+/// look either. Pure.
 struct LaneWatch {
     /// What a look showed.
     enum Finding: Equatable {
         /// It turns, or has not been still for long.
         case fine
-        /// It has not turned for this many looks; found again after as many.
+        /// It has not turned for this many looks. Found again after each further `limit` looks.
         case stuck(looks: Int)
         /// It turns again after it was stuck.
         case recovered
     }
 
-    /// After how many looks without a turn a lane is stuck. A lane that waits for nothing turns twice a second, and the
-    /// longest thing it does on purpose is closing two connections, at two seconds each.
+    /// After how many looks without a turn a lane is stuck. A lane without work turns twice a second. The longest thing
+    /// that a lane does on purpose is closing two connections, at two seconds each.
     static let limit = 10
 
     private var lastTurns: UInt64?
     private var still = 0
 
-    /// Nothing was seen yet.
+    /// A watch that has seen nothing.
     init() {}
 
     /// Looks at a lane.
@@ -41,10 +41,10 @@ struct LaneWatch {
     }
 }
 
-/// A thread that looks at every lane once a second, and says when one does not turn. `/livez` says so meanwhile.
+/// A thread that looks at every lane once a second, and logs when one does not turn. `/livez` says so meanwhile.
 ///
-/// Nothing a lane calls waits for a peer, so that a lane which does not turn is a fault of this program or of its machine,
-/// and a restart is the only way out.
+/// Nothing that a lane calls waits for a peer. A lane that does not turn is a fault of this program or of its machine,
+/// and only a restart helps.
 final class LaneWatchdog: Sendable {
     /// The time between two looks.
     static let interval = Duration.seconds(1)

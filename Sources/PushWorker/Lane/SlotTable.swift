@@ -21,7 +21,7 @@ struct SlotTable<Element> {
         return elements.count - 1
     }
 
-    /// Frees a slot and gives back its element; nil when the slot was free, which only a bug asks for.
+    /// Frees a slot and gives back its element; nil if the slot was free, which only a bug asks for.
     mutating func remove(_ slot: Int) -> Element? {
         guard elements.indices.contains(slot), let element = elements[slot].take() else { return nil }
         free.append(slot)

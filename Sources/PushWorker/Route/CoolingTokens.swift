@@ -34,9 +34,9 @@ struct CoolingTokens {
     /// APNs has had too many for a token.
     ///
     /// - Parameters:
-    ///   - key: the token's key.
-    ///   - end: until when nothing is sent to it; the latest of several counts.
-    ///   - now: the time.
+    ///   - key: The token's key.
+    ///   - end: Until when nothing is sent to it; the latest of several counts.
+    ///   - now: The time.
     mutating func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
         if ends[key] == nil, ends.count >= Self.capacity {
             // Looking through all of them for every further one would slow the lane down.

@@ -2,23 +2,23 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// Decides how a delivery that the broker made before is taken in: like any other, alone, unread, or not at all because
-/// an earlier delivery of the same job was pushed here.
+/// Decides how a redelivery is taken in: like any other delivery, alone, unread, or not at all because an earlier
+/// delivery of the same job was pushed here.
 ///
-/// It outlives the channels whose deliveries it judges, and shares its memory with the same route on other lanes. Time and
-/// randomness come in.
+/// An intake outlives the channels whose deliveries it judges, and shares its memory with the same route on other
+/// lanes. Time and randomness come in.
 struct DeliveryIntake {
-    /// After this time in which nothing is sent or waits to be sent, suspects no longer wait for jobs that lack only
-    /// their confirms.
+    /// After this long idle, with nothing sent or waiting to be sent, unconfirmed jobs no longer block the next
+    /// suspect.
     static let survival = Duration.seconds(10)
 
-    /// Recognises what an ended generation delivered, when it comes again.
+    /// Recognises jobs of an ended generation when they are delivered again.
     private let redeliveries: SharedRedeliveries
     /// The number of the lane.
     private let lane: Int
     /// On how many lanes the route lives.
     private let lanes: Int
-    /// What the present generation settled last.
+    /// The jobs that the present generation settled last.
     private var recent = RecentSettlements<RedeliveryKey>()
     /// Deliveries of the present generation that are lent to jobs on other lanes, by their tags.
     private var lent: [UInt64: Lent] = [:]
@@ -28,7 +28,7 @@ struct DeliveryIntake {
     private var hasDelivered = false
     /// Holds suspects: deliveries that may have ended a process before. Each is taken up alone.
     private var poison: PoisonWatch<Delivery>
-    /// Since when nothing is sent or waits to be sent, while suspects are held; nil while something is sent or waits.
+    /// Since when nothing is sent or waits to be sent, while suspects are held; nil otherwise.
     private var idleSince: MonotonicTime?
 
     private struct Lent {
@@ -37,7 +37,7 @@ struct DeliveryIntake {
         var bytes: Int
     }
 
-    /// Starts with a look at what comes first.
+    /// Starts with a prefetch of one, to look at the first deliveries.
     ///
     /// - Parameters:
     ///   - redeliveries: The route's memory.
@@ -81,14 +81,14 @@ struct DeliveryIntake {
             count: count, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
     }
 
-    /// How often a delivery came back for a reason that may be the end of a process, as far as this one can tell.
+    /// How often a delivery may have come back because a process ended.
     ///
-    /// A broker that closes channels one after the other makes every job look as if it had ended a worker. A job that did
-    /// end a worker finds a new process there. The new process has lost no channel with deliveries yet, and counts
-    /// every return.
+    /// A broker that closes channels one after the other makes every job look as if it had ended a worker. So returns
+    /// that this process outlived do not count. A job that did end a worker finds a new process, which has lost no
+    /// channel with deliveries yet and counts every return.
     private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
-        // Most deliveries came back once or twice, and need no look. A delivery that came back so often that the queue
-        // may soon give it up gets its result first.
+        // Most deliveries came back once or twice, and need no look. A count near the queue's delivery limit is taken
+        // as it is, so that the job gets its result before the queue gives it up.
         guard returns >= PoisonWatch<Delivery>.suspicion, returns < PoisonWatch<Delivery>.mostLimit else {
             return returns
         }
@@ -106,7 +106,7 @@ struct DeliveryIntake {
         return earlier.knows(mark, now: moment.wall) ? .journalled : .none
     }
 
-    /// Where a delivery stands among all there were of its message.
+    /// Where a delivery stands among all deliveries of its message.
     func origin(returns: Int64) -> DeliveryOrigin {
         DeliveryOrigin(returns: returns, unreadReturns: redeliveries.unreadReturns)
     }
@@ -136,7 +136,7 @@ struct DeliveryIntake {
         poison.hold(delivery, count: count, now: moment.monotonic, random: &random)
     }
 
-    /// The next suspect; nil until nothing else of the route is under way.
+    /// The next suspect; nil while something else of the route is under way.
     ///
     /// - Parameters:
     ///   - isIdle: Whether nothing is sent, or waits to be.
@@ -145,7 +145,7 @@ struct DeliveryIntake {
     mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> Delivery? {
         let now = moment.monotonic
         idleSince = isIdle ? idleSince ?? now : nil
-        // A job that only waits for the broker to take its results has not ended the process, however long it waits.
+        // A job that only waits for its confirms has not ended the process, however long it waits.
         let hasSurvived = idleSince.map { now >= $0 + Self.survival } ?? false
         let suspect = poison.takeNext(isAlone: hasSurvived || isAlone, now: now)
         if !poison.hasSuspects { idleSince = nil }
@@ -163,7 +163,7 @@ struct DeliveryIntake {
 
     // MARK: Jobs
 
-    /// A job is settled, and its acknowledgement on its way.
+    /// A job is settled, and its acknowledgement is on its way.
     mutating func settled(_ key: RedeliveryKey, as origin: DeliveryOrigin = DeliveryOrigin(), at moment: Moment) {
         recent.note(key, as: origin, now: moment.monotonic)
     }
@@ -204,7 +204,7 @@ struct DeliveryIntake {
 
     // MARK: Time and generations
 
-    /// The consumer started: what stands first in the queue is on its way.
+    /// The consumer started. What stands first in the queue is on its way.
     mutating func consumeStarted(at moment: Moment) { poison.consumeStarted(now: moment.monotonic) }
 
     /// There is a channel again.
@@ -216,8 +216,8 @@ struct DeliveryIntake {
     /// The channel is gone.
     ///
     /// - Parameters:
-    ///   - jobs: Those that were not settled.
-    ///   - asked: Those about which other lanes were asked.
+    ///   - jobs: The jobs that were not settled.
+    ///   - asked: The jobs about which other lanes were asked.
     ///   - moment: The time.
     mutating func generationEnded(_ jobs: [JobInFlight], asked: [JobInFlight] = [], at moment: Moment) {
         var unsent: [RedeliveryKey] = []
@@ -254,7 +254,7 @@ struct DeliveryIntake {
         idleSince = nil
     }
 
-    /// Time passed: an empty queue is taken for harmless, and jobs that were remembered for long enough are forgotten.
+    /// Time passed. An empty queue is taken for harmless, and jobs that were remembered for long enough are forgotten.
     mutating func tick(at moment: Moment) {
         poison.tick(now: moment.monotonic)
         redeliveries.forgetIfDue(now: moment.monotonic)
@@ -269,6 +269,6 @@ struct DeliveryIntake {
         return min(suspect ?? .distantFuture, idleSince + Self.survival)
     }
 
-    /// When a job is to be forgotten, which is not urgent; nil for never.
+    /// When a job is to be forgotten; nil for never. It is not urgent.
     var nextForgetting: MonotonicTime? { redeliveries.nextDue }
 }

@@ -3,15 +3,16 @@ internal import DequeModule
 internal import EventLoop
 internal import PushModel
 
-/// One host that a route's requests go to, and what waits for it. A route has one for devices, and for jobs about
-/// channels up to two more.
+/// One host that a route's requests go to, and the jobs that wait for it. A route has one for devices, and up to two
+/// more for jobs about channels.
 ///
-/// Its connections, its queue and its breaker are its own, so that whatever it suffers stops no other. The first job opens
-/// its connections, and they are closed after a rest. A job for devices that cannot be sent waits, and the route stops
-/// consuming. A job for a host for channels that it cannot take goes to a retry tier, because it shares its queue with
-/// pushes.
+/// A destination has connections, a queue and a breaker of its own, so that its troubles stop no other. The first job
+/// opens its connections, and they are closed after a rest.
+///
+/// - A job for devices that cannot be sent waits, and the route stops consuming.
+/// - A job about channels that its host cannot take goes to a retry tier, because it shares its queue with pushes.
 final class Destination {
-    /// Which of the three.
+    /// The three hosts that a route may have.
     enum Kind: Int, CaseIterable, Sendable {
         /// Takes pushes to devices.
         case devices
@@ -20,7 +21,7 @@ final class Destination {
         /// Makes, reads, lists and ends channels.
         case management
 
-        /// Where an operation is asked for.
+        /// The host that an operation is asked of.
         init(_ operation: ChannelOperation) {
             self = operation == .push ? .devices : operation.isManagement ? .management : .broadcast
         }
@@ -35,7 +36,7 @@ final class Destination {
         }
     }
 
-    /// Which of the three it is.
+    /// Which of the three hosts it is.
     let kind: Kind
     /// Opens its connections; nil for the route that answers `NoRoute`, which sends nothing.
     let connector: APNSConnector?
@@ -47,7 +48,7 @@ final class Destination {
     private var machine: OnDemandStateMachine
     /// Decides whether anything is asked for here.
     var breaker: RouteBreaker
-    /// How the credential was refused here, while the breaker keeps jobs about channels back.
+    /// How APNs refused the credential here, while the breaker keeps jobs about channels back.
     private(set) var refusal: APNSResponse?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
@@ -57,15 +58,15 @@ final class Destination {
     private(set) var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     private var requests = SlotTable<Notification>()
-    /// What the connections counted that were closed after a rest.
+    /// The counts of connections that were closed after a rest.
     private(set) var earlier = (opened: 0, goAways: 0)
 
     /// A host without a connection.
     ///
     /// - Parameters:
-    ///   - kind: Which of the three.
+    ///   - kind: Which of the three hosts it is.
     ///   - connector: Opens its connections; nil where nothing is ever sent.
-    ///   - idleTime: How long its connections rest before they are closed; nil for what is usual.
+    ///   - idleTime: How long its connections rest before they are closed; nil for the usual time.
     init(_ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil) {
         self.kind = kind
         self.connector = connector
@@ -79,8 +80,8 @@ final class Destination {
 
     /// Whether jobs about channels go here, which do not wait for long.
     var isForChannels: Bool { kind != .devices }
-    /// Whether pushes could go here but had no connection since the start or the last rest, because no job wanted one or
-    /// none was to be had.
+    /// Whether pushes could go here, but there was no connection since the start or the last rest: no job wanted one,
+    /// or none could be made.
     var isUntried: Bool { connector != nil && !breaker.wasConnected }
     /// Whether notifications wait to be sent.
     var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
@@ -88,9 +89,10 @@ final class Destination {
     var inFlight: Int { requests.count }
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && !hasWaiting }
-    /// Whether nothing is under way; for channels, the next probe of a host that refused the credential is not.
+    /// Whether nothing is under way. For channels, jobs that wait for the next probe of a host that refused the
+    /// credential do not count.
     var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForChannels && breaker.intake == .none)) }
-    /// Whether there is nothing to look after.
+    /// Whether there is nothing to do and no connection to look after.
     var isAsleep: Bool { isQuiet && pool == nil }
 
     /// When time alone gives it something to do.
@@ -105,7 +107,7 @@ final class Destination {
     /// Takes a job of which nothing was handed out yet.
     func take(_ job: JobInFlight) { waiting.append(job) }
 
-    /// Goes on with a job whose channel of the broker was gone.
+    /// Goes on with a job whose channel was gone and which the broker delivered again.
     func resume(_ job: JobInFlight) {
         resends.append(contentsOf: job.takePostponed())
         if job.hasMore { waiting.prepend(job) }
@@ -119,15 +121,15 @@ final class Destination {
         if let resend = resends.popFirst() { return resend }
         while let job = waiting.first {
             let index = job.nextIndex()
-            // A job that is handed out whole waits no longer, so that a route without work is seen to have none.
+            // A job leaves as soon as all of it is handed out, so that a route without work is seen to have none.
             if !job.hasMore { waiting.removeFirst() }
             if let index { return Notification(job: job, index: index) }
         }
         return nil
     }
 
-    /// Takes out the jobs that were not begun, and those whose only notification waits to be sent again and has left no
-    /// trace: another worker may do them.
+    /// Takes out the jobs that another worker may do: those that were not begun, and those whose only notification
+    /// waits to be sent again and has left no trace.
     ///
     /// - Parameter isCurrent: Whether a job's delivery can still be given back.
     func takeUnsent(where isCurrent: (JobInFlight) -> Bool) -> [JobInFlight] {
@@ -146,17 +148,17 @@ final class Destination {
 
     /// Takes out the first wanted job of which nothing was handed out.
     ///
-    /// - Parameter isWanted: Whether it is the one; asked of one after the other.
+    /// - Parameter isWanted: Whether a job is wanted; asked of one after the other.
     func takeUnstarted(where isWanted: (JobInFlight) -> Bool) -> JobInFlight? {
         waiting.firstIndex { !$0.isStarted && isWanted($0) }.map { waiting.remove(at: $0) }
     }
 
-    /// The multicast job whose notifications are being sent, and of which some are left.
+    /// The multicast job that is partly sent; nil without one.
     var begun: JobInFlight? { waiting.first.flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil } }
 
-    /// Takes out the notifications that are left of multicast jobs that were begun.
+    /// Takes out what is left of multicast jobs that were begun.
     ///
-    /// - Parameter isWanted: Whether those of a job are to be taken out.
+    /// - Parameter isWanted: Whether a job's notifications are to be taken out.
     func takeBegun(where isWanted: (JobInFlight) -> Bool) -> [Notification] {
         var begun: [Notification] = []
         waiting.removeAll { job in
@@ -172,10 +174,11 @@ final class Destination {
         return begun
     }
 
-    /// The broker's channel is gone: what was not sent comes again, but for jobs whose delivery is on another lane's.
+    /// The broker's channel is gone. What was not sent comes again, except for jobs to which another lane lent a
+    /// delivery.
     func generationEnded() { drop { $0.lent == nil } }
 
-    /// Lets what was not sent of some jobs wait for the broker to deliver them again.
+    /// Drops what was not sent of some jobs, until the broker delivers them again.
     func drop(where isWanted: (JobInFlight) -> Bool) {
         waiting.removeAll(where: isWanted)
         resends.removeAll { resend in
@@ -198,7 +201,7 @@ final class Destination {
 
     /// Submits a request, which leaves with the next flush.
     ///
-    /// - Returns: False when no connection can take it now; then it waits as it did.
+    /// - Returns: False when no connection can take it now. It then waits as before.
     func submit(_ notification: Notification, at moment: Moment) -> Bool {
         let tag = began(notification)
         let inFlight = notification.job
@@ -220,7 +223,7 @@ final class Destination {
     /// - Parameters:
     ///   - tag: What it was submitted with.
     ///   - isHeard: Whether the host answered it.
-    /// - Returns: What was asked for.
+    /// - Returns: The notification that was sent.
     func answered(_ tag: Int, isHeard: Bool) -> Notification? {
         if isHeard {
             trouble = nil
@@ -233,7 +236,7 @@ final class Destination {
 
     /// A new version of the credential was read.
     ///
-    /// - Returns: Whether it is in use: then what the old one was refused for is forgotten.
+    /// - Returns: Whether the version is in use. The refusal of the old one is then forgotten.
     func offer(_ credential: APNSCredential, now: MonotonicTime) -> Bool {
         pool?.offer(credential, now: now)
         // Without a connection, the next one uses it.
@@ -242,7 +245,7 @@ final class Destination {
         return true
     }
 
-    /// Another version of the credential is in use: whether it is accepted is learned at once.
+    /// Another version of the credential is in use. The route learns at once whether APNs accepts it.
     func credentialReplaced() {
         refusal = nil
         breaker.credentialReplaced()
@@ -258,10 +261,10 @@ final class Destination {
         breaker.credentialRefused(now: moment.monotonic)
     }
 
-    /// The credential's time began or ended.
+    /// The credential may be used from now on, or may not.
     ///
     /// - Parameters:
-    ///   - isHeld: Whether it is over, or has not come.
+    ///   - isHeld: Whether it may not: it is not valid now, or its files cannot be used.
     ///   - moment: The time.
     func hold(_ isHeld: Bool, at moment: Moment) {
         breaker.isHeld = isHeld
@@ -270,7 +273,7 @@ final class Destination {
 
     // MARK: Connections
 
-    /// Gives it connections.
+    /// Gives the destination its connections.
     func open(_ pool: APNSPool, events: any APNSPoolDelegate) {
         self.pool = pool
         self.events = events
@@ -285,11 +288,11 @@ final class Destination {
 
     /// A connect that the pool asked for is over.
     ///
-    /// - Returns: Why it failed; nil where it did not, or where nobody wants the connection any more.
+    /// - Returns: Why it failed; nil if it succeeded, or if nobody wants the connection any more.
     func connected(
         _ result: Result<EstablishedConnection, APNSClientError>, for request: ConnectRequest, at moment: Moment
     ) -> APNSClientError? {
-        // It is closed with its last reference.
+        // Nobody wants the connection. It is closed with its last reference.
         guard let pool else { return nil }
         switch result {
         case .success(let connection):
@@ -319,8 +322,8 @@ final class Destination {
         machine.next(isWanted: isWanted, isBusy: requests.count > 0 || !mayRest, now: moment.monotonic)
     }
 
-    /// Whether nothing is being learned on its connections. Those for devices, which the whole route is judged by, stay
-    /// until a credential is proved, an outage or a refusal is over, and a job that waits is sent.
+    /// Whether the connections may be closed after a rest. Those for devices decide how the whole route is judged. They
+    /// stay until a credential is proved, an outage or a refusal is over, and a waiting job is sent.
     private var mayRest: Bool {
         guard kind == .devices, let pool else { return true }
         return pool.isConnected == true && pool.provingVersion == nil && breaker.intake == .full && !hasWaiting
@@ -344,7 +347,7 @@ final class Destination {
     ///   - moment: The time.
     func flush(hasBacklog: Bool, at moment: Moment) { pool?.flush(now: moment.monotonic, hasBacklog: hasBacklog) }
 
-    /// What keeps requests about channels from it, in one line each.
+    /// What keeps requests about channels from being sent, in one line each.
     var channelTroubles: [String] {
         var troubles: [String] = []
         if let refusal, breaker.state != .working {

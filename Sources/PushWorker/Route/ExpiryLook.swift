@@ -1,12 +1,18 @@
 internal import EventLoop
 
-/// Decides when a route that is stopped looks into its queues for jobs whose time has passed.
+/// Decides when a stopped route looks into its queues for expired jobs.
 ///
-/// Such a route consumes nothing, so that deadlines would pass in its queues without a result. A look asks for a small
-/// window of jobs. What has expired is reported and makes room for more; the rest goes into the retry tiers, because
-/// giving it back to the queue would count as a return, and ten of those make poison of it. A look that found something
-/// is followed by the next at once, so that a queue of expired jobs drains; otherwise the route rests. The looks of a
-/// parked route end before its next probe. Pure: time and randomness come in.
+/// A stopped route consumes nothing, so deadlines would pass in its queues without a result.
+///
+/// - A look asks for a small window of jobs.
+/// - Expired jobs are reported and make room for more.
+/// - Other jobs go into the retry tiers. Giving them back to the queue would count as a return, and ten returns make a
+///   job poison.
+/// - A look that found something is followed by the next at once, so that a queue of expired jobs drains. Otherwise the
+///   route rests.
+/// - The looks of a parked route end before its next probe.
+///
+/// Pure: time and randomness come in.
 struct ExpiryLook {
     /// How many jobs of each queue a look asks for at most.
     static let window = 100
@@ -16,16 +22,16 @@ struct ExpiryLook {
     static let quietTime = Duration.seconds(2)
     /// How long a look takes at most.
     static let longestLook = Duration.seconds(10)
-    /// How long before the next probe a look ends: its consumers are cancelled until then.
+    /// How long before the next probe a look ends, so that its consumers are cancelled by then.
     static let probeMargin = Duration.seconds(5)
-    /// The priority of a look's consumers: jobs are for workers that can push them, whose consumers have 0.
+    /// The priority of a look's consumers. Workers that can push consume with 0, so they get jobs first.
     static let consumerPriority: Int64 = -10
 
     /// What the next step depends on.
     struct Situation {
         /// Whether the route has been stopped for so long that it gave its jobs back, and nothing forbids a look.
         var mayLook = false
-        /// When the route probes; nil where it does not.
+        /// When the route probes; nil if it does not.
         var probeAt: MonotonicTime?
         /// Whether each queue is consumed.
         var isConsuming = false
@@ -33,7 +39,7 @@ struct ExpiryLook {
         var mayReceive = false
         /// How many deliveries there were so far.
         var delivered = 0
-        /// How many jobs stay here, because no tier brings them back in their time.
+        /// How many jobs stay here, because no tier brings them back in time.
         var waiting = 0
         /// How many deliveries are not acknowledged.
         var unacknowledged = 0
@@ -56,24 +62,24 @@ struct ExpiryLook {
     private var mayLook = false
     private var isForbidden = false
 
-    /// Whether there was a look since the route stopped, and it still looks after the jobs that it has.
+    /// Whether the route has looked since it stopped, and still looks after the jobs that it got.
     private(set) var hasBegun = false
     /// Whether jobs are asked for.
     var isLooking: Bool { if case .looking = phase { true } else { false } }
-    /// Whether the consumers of a look are to be cancelled before there are any others.
+    /// Whether the consumers of a look must be cancelled before there are any others.
     var isEnding: Bool { if case .ending = phase { true } else { false } }
 
-    /// Whether nothing of the last look is left that the next one would add to.
+    /// Whether the last look has left no jobs that would add up with those of the next.
     private func isClear(_ situation: Situation) -> Bool {
         !situation.mayReceive && situation.waiting < Self.window && situation.unacknowledged <= situation.waiting
     }
 
-    /// Begins a look, or ends one, where it is time.
+    /// Begins or ends a look when it is time.
     ///
     /// - Parameters:
     ///   - situation: What it depends on.
     ///   - now: The time.
-    ///   - random: For the length of the rest, which keeps workers apart.
+    ///   - random: Varies the length of the rest, which keeps workers apart.
     mutating func next(_ situation: Situation, now: MonotonicTime, random: inout some RandomNumberGenerator) {
         mayLook = situation.mayLook && !isForbidden
         switch phase {
@@ -98,11 +104,11 @@ struct ExpiryLook {
         }
     }
 
-    /// A job was reported as expired: there may be more of them.
+    /// A job was reported as expired. There may be more of them.
     mutating func found() { hasFound = true }
 
-    /// A job came back so often that it is taken up alone: given back by each look it would soon be poison, so that there
-    /// is no look until the route works again.
+    /// A job came back so often that it is taken up alone. Each look would give it back and soon make it poison, so
+    /// there is no look until the route works again.
     mutating func forbid() {
         isForbidden = true
         hasBegun = false
@@ -118,7 +124,7 @@ struct ExpiryLook {
 
     /// When `next` has something to do only because time passed; nil for never.
     ///
-    /// - Parameter now: The time: a rest that is over waits for something else.
+    /// - Parameter now: The time. A route whose rest is over waits for something else and is looked at now and then.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         switch phase {
         case .resting: mayLook ? max(hasFound ? now : restEnd, now + Route.patrolInterval) : nil

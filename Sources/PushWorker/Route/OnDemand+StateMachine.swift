@@ -3,12 +3,11 @@ internal import EventLoop
 /// Decides when a route's connections to a host are opened and closed, and when the jobs that wait for them give up.
 /// Pure: time comes in.
 ///
-/// A worker may have hundreds of routes, and APNs wants connects to be rare: so the first job opens the connections, and a
-/// route without jobs has none. They are closed after a rest, and the next job opens them again. What happens while the
-/// host cannot be reached depends on the host:
-/// - For devices a job waits as long as it takes. The pool keeps the connections up until their rest is over.
-/// - For channels jobs do not wait. A host that cannot be reached is not knocked at again and again: its jobs go to the
-///   retry tiers at once.
+/// A worker may have hundreds of routes, and APNs wants connects to be rare. So the first job opens the connections,
+/// and a route without jobs has none. They are closed after a rest, and the next job opens them again. While a host
+/// cannot be reached:
+/// - A job for devices waits as long as it takes. The pool keeps the connections up until their rest is over.
+/// - A job about channels does not wait. It goes to a retry tier at once, and the host is left alone for a while.
 struct OnDemandStateMachine {
     /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
     static let idleTimeOfDevices = Duration.seconds(3_600)
@@ -40,7 +39,7 @@ struct OnDemandStateMachine {
         /// Whether the route's rate allows a request.
         var isWithinRate = true
 
-        /// Whether only the connection is missing. Nothing else that keeps jobs waiting is the host's fault, so that
+        /// Whether only the connection is missing. Anything else that keeps jobs waiting is not the host's fault, so
         /// they do not give up over it.
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
@@ -72,7 +71,8 @@ struct OnDemandStateMachine {
         return restEnd == .distantFuture ? nil : restEnd
     }
 
-    /// Whether `next` has nothing to decide and nothing to note: a busy route asks in each of its turns.
+    /// Whether `next` has nothing to decide and nothing to note. Saves time, because a busy route asks in each of its
+    /// turns.
     ///
     /// - Parameters:
     ///   - isInUse: Whether requests are open, or wait.
@@ -116,7 +116,7 @@ struct OnDemandStateMachine {
         return .close
     }
 
-    /// The host answered a request: what waits has reason to wait on.
+    /// The host answered a request, so jobs may wait on.
     mutating func answered() { stalledSince = nil }
 
     /// No connection could be made, and there is no other.
@@ -125,7 +125,7 @@ struct OnDemandStateMachine {
         notBefore = now + Self.holdOff
     }
 
-    /// The connections were closed, for there will be no jobs.
+    /// The connections were closed, because there will be no jobs.
     mutating func rest() { close() }
 
     private mutating func close() {

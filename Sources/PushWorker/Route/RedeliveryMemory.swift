@@ -258,7 +258,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         return wasElsewhere ? .unknown : finding
     }
 
-    /// How often at most a message came back lately because a channel was lost that this process outlived.
+    /// Upper bound of how often a message came back lately because this process lost a channel and outlived it.
     func outlivedReturns(now: MonotonicTime) -> Int64 { Int64(losses.count { now - $0 < Self.lossesLast }) }
 
     /// Whether a delivery may have been sent before, judged by a part of its key.

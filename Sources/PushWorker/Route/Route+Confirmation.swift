@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import PushModel
 
-// From the broker's confirm of all that a job led to, to the acknowledgement of its delivery.
+// From the broker's confirms of all that a job led to, to the acknowledgement of its delivery.
 extension Route {
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
@@ -30,8 +30,8 @@ extension Route {
         if job.isFinished { finish(job, at: moment) }
     }
 
-    /// Everything a job asked for is confirmed: its delivery can be acknowledged, or given back where the broker is to
-    /// write the dead letter.
+    /// Everything a job asked for is confirmed. Its delivery is acknowledged, or rejected if the broker writes the dead
+    /// letter.
     func finish(_ job: JobInFlight, at moment: Moment) {
         guard holds(job) else {
             if job.isComplete, let key = job.redeliveryKey {
@@ -57,7 +57,7 @@ extension Route {
     ///
     /// - Parameters:
     ///   - moment: The time.
-    ///   - isDraining: Whether the lane finishes, so that nothing waits for company.
+    ///   - isDraining: Whether the lane drains. Acknowledgements then do not wait for others.
     ///   - send: Sends one method; false where the connection has no room for it.
     /// - Returns: What was sent.
     /// - Throws: What `send` throws.
@@ -66,7 +66,7 @@ extension Route {
     ) throws(Failure) -> DeliveryLedger.Payment {
         var payment = DeliveryLedger.Payment()
         guard ledger.isOpen else { return payment }
-        // A suspect is through once it is acknowledged, and the next one waits for that.
+        // A suspect is through once it is acknowledged. The next one waits for that.
         payment.acknowledged = ledger.decide(at: moment, flush: isDraining || intake.hasSuspects)
         FailPoint.reached(.acknowledgedUnflushed, if: ledger.hasDebts)
         while let debt = ledger.nextDebt {

@@ -1,7 +1,7 @@
 internal import PushModel
 internal import RabbitMQ
 
-// The books on retry copies: what went into each tier, and what came back from it.
+// Counts of retry copies: how many went into each tier, and how many came back from it.
 extension Route {
     /// Counts a retry copy that the broker has confirmed.
     ///
@@ -20,7 +20,7 @@ extension Route {
     /// consumer in the moment of its `basic.cancel`, and one that was requeued in the tier.
     ///
     /// The broker names the queue in which a message died first. Workers of all versions write copies without the job's
-    /// earlier deaths. The named queue is therefore the copy's tier.
+    /// earlier deaths, so that queue is the copy's tier.
     ///
     /// - Parameters:
     ///   - copy: The message, its headers read.

@@ -2,9 +2,9 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-// A route that is stopped reports what expires in its queues. When it looks is decided by `ExpiryLook`.
+// A stopped route reports what expires in its queues. `ExpiryLook` decides when it looks.
 extension Route {
-    /// Begins and ends looks at the route's queues, and sorts out what they brought.
+    /// Begins and ends looks at the route's queues, and sorts out the jobs that they brought.
     func lookForExpired(at moment: Moment, _ condition: LaneCondition) {
         guard devices.breaker.stoppedSince != nil else {
             // Nearly every turn ends here.
@@ -19,7 +19,7 @@ extension Route {
     }
 
     private func mayLookForExpired(_ condition: LaneCondition) -> Bool {
-        // One lane is enough to look for all, and one of the workers that serve the route.
+        // One lane looks for all, and only in workers that serve the route.
         guard isServed, isFirstLane, claim != nil, devices.breaker.intake == .none, devices.breaker.mayHandBack else {
             return false
         }
@@ -37,8 +37,8 @@ extension Route {
         expiryLook.next(situation, now: moment.monotonic, random: &random)
     }
 
-    /// Reports the jobs that have expired. Once no more can arrive, the others go into tiers, so that the next look finds
-    /// what stands behind them. The first stays where a probe wants one.
+    /// Reports the jobs that have expired. Once no more jobs can arrive, the others go into tiers, so that the next
+    /// look finds the jobs behind them. The first one stays if a probe needs it.
     private func sortOut(at moment: Moment) {
         for host in [devices] + channels where host.breaker.intake == .none && host.refusal == nil {
             while !isCongested, let (job, tier) = takeOne(from: host, at: moment) {
@@ -51,7 +51,7 @@ extension Route {
         }
     }
 
-    /// The next job that need not stay, and where it waits; without a tier one that has expired.
+    /// The next job that need not stay, and the tier in which it waits; no tier for an expired job.
     private func takeOne(from host: Destination, at moment: Moment) -> (JobInFlight, tier: Int?)? {
         var keepsProbe = host.kind == .devices && host.breaker.awaitsProbe
         var tier: Int?
@@ -60,7 +60,7 @@ extension Route {
                 expiryLook.found()
                 return true
             }
-            // Copies that are made while it looks would let in more than a window.
+            // Copies made during a look would let in more than a window.
             guard !expiryLook.isLooking, !consumer.mayReceive else { return false }
             guard !keepsProbe else {
                 keepsProbe = false
@@ -72,15 +72,15 @@ extension Route {
         return job.map { ($0, tier) }
     }
 
-    /// The tier in which a job waits for about as long again as the route has been stopped: a short outage delays nothing
-    /// for long, and a long one makes few copies.
+    /// The tier in which a job waits for about as long again as the route has been stopped. So a short outage does not
+    /// delay a job for long, and a long one makes few copies.
     private func restingTier(of job: JobInFlight, at moment: Moment) -> Int? {
         let stopped = devices.breaker.stoppedSince.map { moment.monotonic - $0 } ?? .zero
         return surroundings.policy.postponingTier(
             atMost: stopped.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
     }
 
-    /// How many jobs of each queue a look asks for: one while it is not known whether the first came back often.
+    /// How many jobs of each queue a look asks for: one until it is known whether the first one came back often.
     var lookPrefetch: Int {
         guard !intake.isNarrow else { return 1 }
         return min(ExpiryLook.window, credit.wanted(streams: RouteCredit.maximum, share: memory.share))

@@ -8,9 +8,9 @@ extension Route {
     /// The name of its credential; nil for the route that answers `NoRoute`.
     var credentialName: String? { credential?.name }
 
-    /// Learns how APNs' clock goes.
+    /// Learns how far this clock is ahead of APNs'.
     ///
-    /// - Returns: Seconds by which this clock is ahead and whether it is wrong; nil for no news.
+    /// - Returns: By how many seconds this clock is ahead, and whether it is wrong; nil for no news.
     func learnClock() -> (skew: Int64, isWrong: Bool)? {
         guard let skew = devices.pool?.status.clockSkew else { return nil }
         counters.clockSkew = Int(clamping: skew)
@@ -59,7 +59,7 @@ extension Route {
     }
 
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {
-        // The rest concerns nobody here, or only what is left to do.
+        // Other troubles of a route that is not served here do not matter.
         guard isServed else { return credentialTroubles }
         var troubles: [String] = []
         if let trouble = consumer.trouble { troubles.append(trouble) }
@@ -67,7 +67,7 @@ extension Route {
         troubles += credentialTroubles
         if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
         if let pool, pool.isConnected != true {
-            // A connection that comes about and ends at once says why when it ends.
+            // A connection that ends right after it opened says why only when it ends.
             let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")
         }

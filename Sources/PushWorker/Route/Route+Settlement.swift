@@ -52,7 +52,7 @@ extension Route {
                 note = journal(notification, finishedAt: moment.wall, apnsMilliseconds: milliseconds)
             }
             if response?.channel?.isIncomplete == true {
-                final.addDetail("APNs listed more than the result holds, or something that is no identifier")
+                final.addDetail("APNs listed more than the result holds, or something that is not an identifier")
             }
             report(
                 notification, final, at: moment, apnsMilliseconds: milliseconds, uniqueID: response?.apnsUniqueID,

@@ -2,18 +2,19 @@ package import EventLoop
 
 /// Decides whether a route works, is parked, or is being probed.
 ///
-/// A route whose credential is refused parks: it consumes nothing, then probes with one job after a growing delay, and
-/// works again once a probe is answered without a refusal (`Answers.md`, "A route that parks"). So does a route whose
-/// pushes APNs answers with nothing but errors of its own, which would cost every job its attempts. A route that cannot
-/// get a connection parks too, and resumes as soon as one is there; one that needs none does not. Pure: time comes in.
+/// A route whose credential is refused parks. It consumes nothing, then probes with one job after a growing delay, and
+/// works again once a probe is answered without a refusal (`Answers.md`, "A route that parks"). A route also parks if
+/// APNs answers its pushes with nothing but errors of its own, which would cost every job its attempts. A route that
+/// cannot get a connection parks, too, and resumes as soon as there is one. A route that needs no connection does not
+/// park. Pure: time comes in.
 package struct RouteBreaker {
     /// What the route may do now.
     package enum State: Equatable, Sendable {
         /// Everything.
         case working
-        /// Nothing: the credential was refused, or APNs is in trouble; a probe is due at the given time.
+        /// Nothing: the credential was refused, or APNs is in trouble. A probe is due at the given time.
         case parked(until: MonotonicTime)
-        /// One job at a time, to learn whether it is taken again.
+        /// One job at a time, to learn whether APNs takes it again.
         case probing
     }
 
@@ -26,18 +27,18 @@ package struct RouteBreaker {
     package private(set) var state: State = .working
     /// The delay that the current or next parking uses.
     package private(set) var probeDelay = RouteBreaker.firstProbeDelay
-    /// How long a route keeps its jobs without a connection: reconnecting is usually quicker, and jobs
-    /// given back count as delivered once more.
+    /// How long a route keeps its jobs without a connection. Reconnecting is usually quicker, and jobs that are given
+    /// back count as delivered once more.
     package static let disconnectGrace = Duration.seconds(5)
 
-    /// How long a route that stopped keeps its unsent jobs: what stops one worker often stops them all, and
-    /// jobs that go round from one to the next count as delivered so often that they look like poison.
+    /// How long a stopped route keeps its unsent jobs. What stops one worker often stops them all. Jobs that go round
+    /// between workers count as delivered so often that they look like poison.
     package static let handBackDelay = Duration.seconds(10)
 
     /// After how many errors of APNs in a row, without any other answer between them, the route may park.
     package static let troubleLimit = 128
-    /// For how long there must have been nothing but errors: an APNs that still takes every tenth push
-    /// answers those first, and the rest of a window in one long row.
+    /// How long there must have been nothing but errors. An APNs that still takes every tenth push answers those first,
+    /// and the rest of a window in one long row.
     package static let troubleTime = Duration.seconds(5)
 
     /// Errors of APNs since any other answer.
@@ -51,23 +52,23 @@ package struct RouteBreaker {
     /// Whether the route is parked, or probes, because APNs answered nothing but errors of its own.
     package private(set) var isTroubled = false
 
-    /// Whether APNs can be reached, as far as is known: there is a connection, none was needed yet, or it was lost or
-    /// could not be opened only a moment ago.
+    /// Whether APNs can be reached, as far as is known. True if there is a connection, if none was needed yet, or if it
+    /// was lost or could not be opened only a moment ago.
     package private(set) var isReachable = true
     private var lostAt: MonotonicTime?
 
-    /// Whether a connection came after an outage and no request on it was answered yet. A server that takes connections
-    /// and sends them away would otherwise be given a window each time, and all of it would be handed back each time.
+    /// Whether a connection came after an outage and no request on it was answered yet. Otherwise a server that takes
+    /// connections and sends them away would be given a window each time, and all of it would be handed back each time.
     private var isUnproven = false
-    /// When it has lasted long enough to be worth more nevertheless; nil without one. Not every route pushes to devices.
+    /// When an unproven connection counts as proven even without an answer. Not every route pushes to devices.
     private var provenDue: MonotonicTime?
-    /// For how long that is: as long as a request may stay without an answer, by default.
+    /// How long an unproven connection must last: as long as a request may stay without an answer, by default.
     package static let provingTime = Duration.seconds(30)
     /// Whether there was a connection, since the start or the last rest.
     package private(set) var wasConnected = false
     /// Until when an outage may be one of many short ones.
     private var relapseEnd: MonotonicTime?
-    /// For how long after a connection was lost another one may be on its way: twice the longest wait.
+    /// How long after the loss of a connection another one may be on its way: twice the longest wait.
     package static let relapseTime = Duration.seconds(60)
 
     /// When unsent jobs may be handed back, once not everything may be taken.
@@ -85,24 +86,23 @@ package struct RouteBreaker {
     /// Creates a breaker that has heard nothing bad yet.
     package init() {}
 
-    /// Whether the route does nothing because its credential's time is over, or has not come.
+    /// Whether the route does nothing, because its credential cannot be used now.
     package var isHeld = false
 
     /// Whether the credential was refused, and no probe is due.
     package var isParked: Bool { if case .parked = state { true } else { false } }
 
-    /// Whether one job will be tried once a pause is over; not with a credential out of its time, or after a connection
-    /// has been missing for long.
+    /// Whether one job will be tried once a pause is over. False with a credential that cannot be used now, and after a
+    /// connection has been missing for long.
     package var awaitsProbe: Bool {
         guard !isHeld else { return false }
         return isReachable ? state != .working || isUnproven : relapseEnd != nil
     }
 
-    /// After how long the rest of multicast jobs that were begun should be tried again; nil while the
-    /// route goes on with them.
+    /// After how long the rest of started multicast jobs should be tried again; nil while the route goes on with them.
     ///
-    /// Given back whole, what is settled of them would be pushed twice; kept for long, it would lose its channel in the
-    /// end, which comes to the same.
+    /// Requeueing a started multicast pushes its settled tokens twice. Holding it until the consumer timeout does the
+    /// same.
     ///
     /// - Parameters:
     ///   - isDraining: Whether the lane drains.
@@ -142,7 +142,7 @@ package struct RouteBreaker {
         state = .parked(until: now + probeDelay)
     }
 
-    /// APNs answered a push; a refusal of the credential, or its acceptance, is told apart from this and after it.
+    /// APNs answered a push. The caller then reports separately whether the credential was refused or accepted.
     ///
     /// - Parameters:
     ///   - isTrouble: Whether the answer says that APNs cannot serve the route now.
@@ -175,7 +175,7 @@ package struct RouteBreaker {
         probeDelay = Self.firstProbeDelay
     }
 
-    /// A credential took the place of one that was refused or out of its time: learn at once whether it is accepted.
+    /// A usable credential replaced one that was refused or not valid. Learn at once whether APNs accepts it.
     package mutating func credentialReplaced() {
         guard isParked || isHeld else { return }
         isHeld = false
@@ -202,7 +202,8 @@ package struct RouteBreaker {
         }
     }
 
-    /// The connections were closed because nobody needs them: there was no outage, and the next ones are like the first.
+    /// The connections were closed because nobody needs them. There was no outage, and the next ones are like the
+    /// first.
     package mutating func connectionsClosed() {
         isReachable = true
         lostAt = nil
@@ -212,7 +213,7 @@ package struct RouteBreaker {
         wasConnected = false
     }
 
-    /// Time passed: a parked route whose delay is over starts probing, and a lost connection becomes an outage.
+    /// Time passed. A parked route whose delay is over starts probing, and a lost connection becomes an outage.
     package mutating func tick(now: MonotonicTime) {
         if case .parked(let until) = state, now >= until { state = .probing }
         if let lostAt, now >= lostAt + Self.disconnectGrace {
@@ -228,7 +229,7 @@ package struct RouteBreaker {
         mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 
-    /// When `tick` has something to do; in the past where it has not seen yet that the route stopped.
+    /// When `tick` has something to do. In the past if it has not seen yet that the route stopped.
     package var nextTick: MonotonicTime? {
         var next = MonotonicTime.distantFuture
         if let lostAt { next = min(next, lostAt + Self.disconnectGrace) }

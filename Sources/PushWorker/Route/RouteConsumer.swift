@@ -265,7 +265,7 @@ package struct RouteConsumer {
         hold(now: now, random: &random)
     }
 
-    /// Asks for nothing for a while. The pause grows while channels and consumers do not last.
+    /// Backs off. The delay doubles each time the last request did not stay up.
     private mutating func hold(now: MonotonicTime, random: inout some RandomNumberGenerator) {
         backoff.ended(after: now - askedAt)
         holdUntil = now + backoff.next(using: &random)

@@ -2,11 +2,13 @@ internal import PushModel
 
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
-/// Prefetch is the only queue in the process: it follows what the connections can take (open streams), counts
-/// notifications rather than messages, and asks for no more messages than fit the queue's share of the worker's memory
+/// Prefetch is the only queue in the process. It follows what the connections can take (open streams) and counts
+/// notifications rather than messages. It asks for no more messages than fit the queue's share of the worker's memory
 /// (``MemoryClaim``), by the sizes of earlier messages. Messages that are on their way when sizes jump are still taken:
-/// at worst one window of the largest bodies. AMQP can change the prefetch only for a new consumer, so small changes
-/// are ignored. A prefetch that takes more than its share is changed in any case. Pure.
+/// at worst one window of the largest bodies.
+///
+/// AMQP can change the prefetch only for a new consumer, so small changes are ignored. A prefetch that takes more than
+/// its share is changed in any case. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.
     package static let minimum = 32

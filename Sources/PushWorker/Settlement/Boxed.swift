@@ -1,4 +1,4 @@
-/// An optional value that takes one word as long as it is missing: for what few of many jobs have.
+/// An optional value that takes one word while it is nil. For properties that few of many jobs have.
 @propertyWrapper
 enum Boxed<Value> {
     case none

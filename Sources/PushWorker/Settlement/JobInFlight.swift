@@ -2,22 +2,23 @@ internal import PushModel
 
 /// One delivery that is being worked on, until it is acknowledged.
 ///
-/// Its job owns the message's single buffer. Confined to its lane. A job with one token touches no array; a multicast
-/// job gathers retries and dead letters by index until all its notifications are settled.
+/// The job owns the message's single buffer. Confined to its lane. A job with one token uses no array. A multicast job
+/// gathers retries and dead letters by index until all its notifications are settled.
 final class JobInFlight {
     /// Indexes that share one retry copy, or one dead letter.
     struct Group {
-        /// What is published for these indexes.
+        /// The publication for these indexes.
         let purpose: Purpose
         /// Positions in `device_tokens`, in the order they were settled.
         var indexes: [Int]
     }
 
-    /// What a group publishes once.
+    /// The publication that a group makes once.
     enum Purpose: Equatable {
-        /// One retry copy per tier and attempt, those apart that only wait and were not attempted.
+        /// One retry copy per tier and attempt. Notifications that only wait, without an attempt, get a copy of their
+        /// own.
         case retry(tier: Int, attempt: Int, wasAttempted: Bool = true)
-        /// One dead letter per outcome and reason; the rest is that of the first index.
+        /// One dead letter per outcome and reason. All else is that of the first index.
         case deadLetter(FinalReport)
 
         /// The publication for some indexes; nil means all of the job's.
@@ -39,17 +40,17 @@ final class JobInFlight {
         }
     }
 
-    /// What it asks for, as far as it could be read.
+    /// The decoded job, as far as the message could be read.
     let job: Job
-    /// Why it is refused as a whole; nil for a job that can be worked on.
+    /// Why the whole job is refused; nil for a job that can be worked on.
     @Boxed private(set) var refusal: FinalReport?
     /// The delivery's tag on its channel.
     private(set) var deliveryTag: UInt64
-    /// The channel opening that delivered it; it is acknowledged on this one only.
+    /// The generation (channel opening) that delivered the job. Only there can the delivery be acknowledged.
     private(set) var generation: UInt32
-    /// Where the delivery stands among all there were of its message.
+    /// Where the delivery stands among all deliveries of its message.
     private(set) var origin: DeliveryOrigin
-    /// The delivery that another lane lent it, after its own channel was gone; nil for nearly every job.
+    /// The delivery that another lane lent to this job after the job's own channel was gone; nil for nearly every job.
     @Boxed private(set) var lent: DeliveryOnLane?
     /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
     private(set) var isRedelivered: Bool
@@ -58,34 +59,35 @@ final class JobInFlight {
     /// Milliseconds since 1970 when it arrived here.
     let receivedAt: Int64
 
-    /// Where the search for the next notification to send starts.
+    /// The index at which the search for the next notification to send starts.
     private var cursor = 0
     /// Notifications that have no settlement yet.
     private(set) var unsettled: Int
     /// Publications that are not confirmed yet.
     private(set) var unconfirmed = 0
-    /// The retry copies and dead letters of a multicast job, published when all its notifications are settled, or of
-    /// a job whose channel is gone, published when it is delivered again.
+    /// Retry copies and dead letters that are published later. A multicast job publishes them once all its
+    /// notifications are settled. A job whose channel is gone publishes them once the broker delivers it again.
     private(set) var groups: [Group] = []
     /// Milliseconds since 1970 when its latest notification was settled.
     private(set) var settledAt: Int64?
-    /// Whether the broker is to write the dead letter (`basic.reject`), because the worker cannot.
+    /// Whether the broker writes the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
-    /// Whether a copy of all of it comes back with the same attempt, which must not be taken for this delivery.
+    /// Whether a copy of the whole job comes back with the same attempt. The copy must not be taken for this delivery.
     var comesBackUnchanged = false
-    /// The indexes below this one had been handed out when the broker delivered it again.
+    /// Notifications below this index had been handed out when the broker delivered the job again.
     private var suppressedEnd = 0
-    /// Those of them that were, or will be, sent again since.
+    /// Notifications below `suppressedEnd` that have been sent again since, or will be.
     private var resent: Set<Int> = []
-    /// The `message_id` of the result of its first notification, once that was rendered.
+    /// The `message_id` of the first notification's result, once that result was rendered.
     var resultID: UUIDBytes?
-    /// What a redelivery is recognised by, once that was asked for.
+    /// The `redeliveryKey`, once it was computed.
     var knownKey: RedeliveryKey?
-    /// What the journal knows its message by; made once, and only with a journal on.
+    /// The message's mark in the journal. Computed on first use, which only happens with a journal.
     private(set) lazy var journalMark = JournalMark.make(job.bytes, body: job.body, id: job.jobID)
     /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
     var slot: Int?
-    /// Notifications to send again, should the delivery come again: its channel was gone when they wanted to.
+    /// Notifications to send again if the broker delivers the job again. They were due while the job's channel was
+    /// gone.
     private var postponed: [(index: Int, resends: Int)] = []
 
     /// Starts work on a delivery.
@@ -135,11 +137,11 @@ final class JobInFlight {
     /// A publication was confirmed.
     func confirmed() { unconfirmed -= 1 }
 
-    /// Whether everything it asked for was carried out, and nothing waits for its delivery to come again.
+    /// Whether the job is finished, and nothing of it waits for another delivery.
     var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }
 
-    /// The broker delivered it again, on a channel that is open: from now on that delivery is worked on. Another worker
-    /// may have had it meanwhile.
+    /// The broker delivered the job again on an open channel. The job goes on with the new delivery. Another worker may
+    /// have had the message in between.
     func redelivered(as delivery: JobInFlight) {
         deliveryTag = delivery.deliveryTag
         generation = delivery.generation
@@ -147,7 +149,7 @@ final class JobInFlight {
         goOn(as: delivery.origin)
     }
 
-    /// The broker delivered it again, to another lane, which lends it that delivery.
+    /// The broker delivered the job again to another lane. That lane lends its delivery to this job.
     func redelivered(as delivery: DeliveryOnLane) {
         lent = delivery
         goOn(as: delivery.origin)
@@ -163,16 +165,15 @@ final class JobInFlight {
         resent = Set(postponed.map(\.index))
     }
 
-    /// Whether the broker delivered a notification again and nothing was pushed for that: a result written from then on
-    /// says so.
+    /// Whether a notification was delivered again and not pushed again. A result written after the redelivery says so.
     func isSuppressed(_ index: Int) -> Bool { index < suppressedEnd && !resent.contains(index) }
 
-    /// A notification is sent again, its channel being open.
+    /// A notification is sent again while the job's channel is open.
     func resends(_ index: Int) {
         if index < suppressedEnd { resent.insert(index) }
     }
 
-    /// A notification wants to be sent again, but the job's channel is gone.
+    /// A notification is to be sent again, but the job's channel is gone.
     func postpone(_ notification: Notification) {
         postponed.append((notification.index, notification.resends))
     }
@@ -183,7 +184,7 @@ final class JobInFlight {
         return postponed.map { Notification(job: self, index: $0.index, resends: $0.resends) }
     }
 
-    /// Takes out the groups, each to be published once.
+    /// Takes out the groups. Each is published once.
     func takeGroups() -> [Group] {
         defer { groups.removeAll() }
         return groups
@@ -207,12 +208,12 @@ struct Notification {
     var index: Int
     /// How often it was sent again without costing an attempt.
     var resends = 0
-    /// How often APNs did not take it, as it said itself.
+    /// How often APNs said that it did not process the notification.
     var refusals = 0
 
     /// Whether it was sent before in the present attempt.
     var wasSent: Bool { resends > 0 || refusals > 0 }
 
-    /// Whether it is all of its job, and nothing was published for it yet.
+    /// Whether it is its job's only notification and nothing was published for it yet.
     var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }
 }

@@ -2,22 +2,23 @@ internal import PushModel
 
 /// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
 ///
-/// An object, because it passes from queue to queue until then, and one queue has it at a time. Confined to its lane.
+/// A class, because a publication moves from queue to queue until it is confirmed. One queue has it at a time. Confined
+/// to its lane.
 final class Publication: StallingPublication {
-    /// What the message says.
+    /// The content of the message.
     enum Content {
         /// The result of one notification.
         case result(index: Int, Verdict)
-        /// The same result, to the producer's own queue; the result itself follows once its fate is known.
+        /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
         case reply(index: Int, Verdict)
-        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only one that
-        /// was attempted starts the time of `retry.max_age`.
+        /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
+        /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
         /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
         case deadLetter(FinalReport, indexes: [Int]?)
     }
 
-    /// What it is, for metrics.
+    /// Its kind, for metrics.
     var kind: LaneCounters.Publication {
         switch content {
         case .result: .result
@@ -31,15 +32,15 @@ final class Publication: StallingPublication {
     let job: JobInFlight
     /// The position on the lane of the route that works on the job.
     let route: Int
-    /// What it says.
+    /// Its content.
     let content: Content
     /// The number of the note in the journal that must be written first; nil for none.
     let note: UInt64?
-    /// Whether it belongs to a line of those that the broker refused or returned.
+    /// Whether it is in a line of `RefusedPublications`.
     var isInLine = false
     /// How often it was unconfirmed when the broker closed the channel.
     var closings = 0
-    /// Whether it was published before and it is not known what became of that: the broker may have it twice.
+    /// Whether the broker may have taken it when it was published before, so that it may have it twice.
     var isRepublished = false
 
     /// A message that is to be published.
@@ -47,7 +48,7 @@ final class Publication: StallingPublication {
     /// - Parameters:
     ///   - job: The job it belongs to.
     ///   - route: The route that works on the job.
-    ///   - content: What it says.
+    ///   - content: Its content.
     ///   - note: The number of the note in the journal that must be written first; nil for none.
     init(job: JobInFlight, route: Route, content: consuming Content, note: UInt64? = nil) {
         self.job = job
@@ -56,13 +57,13 @@ final class Publication: StallingPublication {
         self.note = note
     }
 
-    /// Which exchange it goes to, replies apart.
+    /// The exchange of a publication that is not a reply.
     enum Destination: Hashable {
         case results, dead
         case retry(tier: Int)
     }
 
-    /// Which exchange it goes to; nil for a reply.
+    /// Its exchange; nil for a reply.
     var destination: Destination? {
         switch content {
         case .result: .results
@@ -72,7 +73,7 @@ final class Publication: StallingPublication {
         }
     }
 
-    /// What readiness says after the broker did not take this publication.
+    /// The word that readiness shows after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
         switch (fate, content) {
         case (.returned, .result), (.perhapsReturned, .result): "results_unroutable"

@@ -5,18 +5,18 @@ internal import RabbitMQ
 struct PublicationRenderer {
     /// The names of the retry tiers, as in `apns.retry.<name>`.
     private let tiers: [[UInt8]]
-    /// What the results of each route share, by the route's position on the lane.
+    /// The part that all results of a route share, by the route's position on the lane.
     private let origins: [ResultOrigin]
     /// This worker's name, for dead letters.
     private let worker: [UInt8]
-    /// What leads a result to one of several queues, as the value of `BCC`, by slots; nothing where there is one queue.
+    /// The values of `BCC` that lead a result to one of several queues, by slot. Empty if there is one queue.
     private let resultsKeys: [FieldValue]
 
     /// Creates a renderer for one lane.
     ///
     /// - Parameters:
-    ///   - routes: The names of the lane's routes in order; nil for the one that answers jobs nobody claims.
-    ///   - resultsQueues: Over how many queues results are dealt out.
+    ///   - routes: The names of the lane's routes in order; nil for the route that answers jobs nobody claims.
+    ///   - resultsQueues: How many queues the results are spread over.
     init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool, resultsQueues: Int = 1) {
         let slots = resultsQueues > 1 ? 0..<TopologyNames.resultsSlots : 0..<0
         resultsKeys = slots.map { .array([.text(Array(TopologyNames.resultsKey(slot: $0).utf8))]) }
@@ -27,7 +27,7 @@ struct PublicationRenderer {
 
     /// Writes the message into a reused builder.
     ///
-    /// - Parameter withProducerHeaders: False for a copy whose headers the broker's frames could not carry.
+    /// - Parameter withProducerHeaders: False for a copy whose producer headers do not fit a frame of the broker.
     func render(_ publication: Publication, into message: inout OutgoingMessage, withProducerHeaders: Bool = true) {
         message.reset()
         message.isMandatory = true
@@ -66,7 +66,7 @@ struct PublicationRenderer {
         }
     }
 
-    /// A number that all publications have in common for which `isSame` takes one message that came back.
+    /// A number shared by all publications that one returned message can match (`isSame`).
     func mark(of publication: Publication) -> UInt64 {
         let inFlight = publication.job
         var mark: UInt64 = 0
@@ -76,7 +76,7 @@ struct PublicationRenderer {
         case .retry, .deadLetter: break
         }
         let bytes = inFlight.job.bytes
-        // Ids that are counted differ at their end.
+        // Consecutive ids differ at their end.
         for position in inFlight.job.jobID.suffix(8) { mark = mark &* 31 &+ UInt64(bytes[position]) }
         return mark
     }
@@ -88,7 +88,7 @@ struct PublicationRenderer {
         let job = publication.job.job
         switch publication.content {
         case .result(let index, let verdict):
-            // A job that was published twice has two results of one id, which may have ended differently.
+            // A job published twice has two results with one id. Their outcomes may differ.
             var key: [UInt8] = []
             report(index, verdict, of: publication.job).appendRoutingKey(for: job, to: &key)
             return routingKey.isEqual(to: key.span) && Self.isResult(messageID, of: index, for: job)
@@ -99,7 +99,7 @@ struct PublicationRenderer {
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
         case .deadLetter(let final, _):
-            // A multicast job may have several, told apart by their keys.
+            // A multicast job may have several dead letters. They differ in their keys.
             var key: [UInt8] = []
             ResultReport(index: 0, final: final, finishedAt: 0).appendRoutingKey(for: job, to: &key)
             let id = Self.hasOwnID(job) ? job.jobID : 0..<0
@@ -131,7 +131,7 @@ struct PublicationRenderer {
         message.addHeader(name: Self.hiddenCopies.span, value: resultsKeys[Int(hash % UInt32(resultsKeys.count))])
     }
 
-    /// The header with more routing keys, which the broker takes off.
+    /// The header with further routing keys. The broker removes it.
     private static let hiddenCopies = Array("BCC".utf8)
 
     private func renderResult(
@@ -163,11 +163,11 @@ struct PublicationRenderer {
 // MARK: Copies of the job
 
 extension PublicationRenderer {
-    /// Copies body, properties and headers, without what the broker would act on (`user_id`, `expiration`, `CC`, `BCC`)
-    /// or wrote itself, and without our own headers, which are written anew.
+    /// Copies body, properties and headers. Leaves out what the broker would act on (`user_id`, `expiration`, `CC`,
+    /// `BCC`), what the broker wrote, and our own headers, which are written anew.
     ///
-    /// - Parameter keepingDeadline: Whether the deadline's header stays as the producer wrote it, which may be the very
-    ///   mistake a dead letter is about; a retry copy carries it anew.
+    /// - Parameter keepingDeadline: Whether the deadline's header is copied as the producer wrote it. A dead letter
+    ///   keeps it, because the dead letter may be about a mistake in it. A retry copy writes it anew.
     private func copyJob(
         of inFlight: JobInFlight, keepingDeadline: Bool, withHeaders: Bool, into message: inout OutgoingMessage
     ) {
@@ -175,7 +175,7 @@ extension PublicationRenderer {
         let bytes = job.bytes.span
         if Self.hasOwnID(job) { message.setMessageID(bytes.extracting(job.jobID)) }
         message.setBody(bytes.extracting(job.body))
-        // Malformed properties are what the job is refused for; its dead letter goes without them.
+        // A job with malformed properties was refused for them. Its dead letter goes without them.
         guard let properties = try? MessagePropertyReader(job.bytes, inFlight.properties) else { return }
         if let range = properties.contentType { message.setContentType(bytes.extracting(range)) }
         if let range = properties.contentEncoding { message.setContentEncoding(bytes.extracting(range)) }
@@ -185,7 +185,7 @@ extension PublicationRenderer {
         if let range = properties.appID { message.setAppID(bytes.extracting(range)) }
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }
         if let priority = properties.priority { message.setPriority(priority) }
-        // A table over the limits is what the job is refused for; its dead letter goes without it.
+        // A job with a header table over the limits was refused for it. Its dead letter goes without the table.
         let isOverLimit = inFlight.refusal?.reason == .badHeaders
         let limit = isOverLimit ? FieldTableReader.maximumSize : FieldTableReader.maximumSizeOfCopies
         guard withHeaders, let table = properties.headers,
@@ -194,7 +194,8 @@ extension PublicationRenderer {
         var reader = FieldTableReader(table, maximumSize: limit)
         while let field = try? reader.next(in: job.bytes) {
             let name = bytes.extracting(field.name)
-            // Only reading the body tells what its indexes mean; without them the copy would mean all device tokens.
+            // The indexes of an unread body are copied as they are. Without them, the copy would mean all device
+            // tokens.
             guard !Self.isRewritten(name) || (job.isUnread && name.isText(HeaderName.indexes)),
                 keepingDeadline || !name.isText(HeaderName.deadline)
             else { continue }
@@ -202,8 +203,8 @@ extension PublicationRenderer {
         }
     }
 
-    /// Whether a copy carries the id as a property: an unread body may hold the id, which another beside it would
-    /// contradict for ever.
+    /// Whether a copy carries the id as a property. An unread body may hold another id, which a generated one in the
+    /// properties would contradict for ever.
     private static func hasOwnID(_ job: borrowing Job) -> Bool { !(job.isUnread && job.generatedID) }
 
     private static let rewritten: [StaticString] = [
@@ -241,7 +242,7 @@ extension PublicationRenderer {
         }
         message.addHeader(HeaderName.originalRoutingKey, text: job.bytes.span.extracting(job.routingKey))
         message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? inFlight.receivedAt)
-        // When the delivery arrived, not now: a message written again after a lost connection is the same message.
+        // Not the present time: a message written again after a lost connection is the same message.
         message.addHeader(HeaderName.diedAt, integer: inFlight.settledAt ?? inFlight.receivedAt)
         message.addHeader(HeaderName.worker, text: worker.span)
     }

@@ -1,25 +1,25 @@
 internal import PushModel
 
-/// What a redelivery is recognised by.
+/// The key by which a redelivery of a job is recognised.
 ///
-/// More than id, attempt and index go in, so that a producer that reuses ids loses nothing by it: another body, device
+/// The key holds more than id, attempt and index, because producers may reuse ids. A message with another body, device
 /// or time of publishing is another job. So is a copy about other notifications of the same multicast job.
 struct RedeliveryKey: Hashable {
     /// The `message_id` of the result of the first notification, which stands for job id, attempt and index.
     var resultID: UUIDBytes
-    /// A hash of the body, the first device token, the indexes and the producer's time; good in this process only.
+    /// A hash of the body, the first device token, the indexes and the producer's time. Valid in this process only.
     var content: Int
     /// How many notifications the message is about.
     var notifications: Int
-    /// The length of the body in bytes, which can be had without reading it.
+    /// The length of the body in bytes, which is known without reading the body.
     var bodyLength: Int
 }
 
 extension JobInFlight {
-    /// What a redelivery of the job is recognised by; nil for a job that cannot or must not be.
+    /// The key by which a redelivery of the job is recognised; nil for a job that cannot or must not be recognised.
     var redeliveryKey: RedeliveryKey? {
         if let knownKey { return knownKey }
-        // A dead letter that was replayed is meant to be pushed, whatever this worker did before.
+        // A replayed dead letter is to be pushed, even if this worker pushed the job before.
         guard !job.generatedID, job.replay == nil, refusal == nil, job.targetCount > 0,
             let first = job.nextIndex(from: 0)
         else { return nil }
@@ -28,7 +28,7 @@ extension JobInFlight {
             content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.body]))
             content.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[job.deviceToken(0)]))
         }
-        // Two copies of one multicast job may begin with the same index and be about others after it.
+        // Two copies of one multicast job may begin with the same index and differ in the others.
         content.combine(job.indexes)
         content.combine(job.enqueuedAt)
         content.combine(job.operation)
@@ -39,9 +39,9 @@ extension JobInFlight {
         return knownKey
     }
 
-    /// Whether this job is the first of two copies, and the other one the second.
+    /// Whether this job is the first of two copies of one message, and `copy` the second.
     ///
-    /// Not where it comes back unchanged itself: the other one may be what it became, and all that is left of it.
+    /// False when this job is itself retried unchanged: the copy may be that retry, and the only one left.
     func isFirst(of copy: JobInFlight, _ key: RedeliveryKey) -> Bool {
         // A quick look before keys are compared.
         let (bytes, others) = (job.bytes, copy.job.bytes)
@@ -51,7 +51,7 @@ extension JobInFlight {
         return redeliveryKey == key
     }
 
-    /// Notes the `message_id` of a result, where it is the one that a redelivery is recognised by.
+    /// Notes the `message_id` of a result, if it is the one that identifies a redelivery.
     func noteResult(_ id: UUIDBytes, of index: Int) {
         if index == 0 || index == job.nextIndex(from: 0) { resultID = id }
     }

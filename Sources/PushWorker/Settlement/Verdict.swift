@@ -2,8 +2,8 @@ internal import PushModel
 
 /// What became of one notification, with everything its result says about it.
 ///
-/// Kept until the broker confirmed the result, so that the same message can be written again, with the same id, after a
-/// lost connection.
+/// Kept until the broker has confirmed the result, so that the same message, with the same id, can be written again
+/// after a lost connection.
 struct Verdict {
     /// Outcome, action, status, reason and detail.
     var report: FinalReport
