@@ -163,7 +163,7 @@ struct LaneMetricsWriter {
         }
         let copies: [(String, String, (RouteCounters) -> [Int])] = [
             ("martlet_retry_copies_total", "Retry copies that the broker confirmed.", { $0.retryCopies }),
-            ("martlet_retry_returns_total", "Deliveries of retry copies that came back from their tier.", { $0.retryReturns }),
+            ("martlet_retry_returns_total", "Retry copies that came back, each delivery of one.", { $0.retryReturns }),
         ]
         for (name, help, counts) in copies {
             text.family(name, .counter, help)

@@ -144,8 +144,8 @@ extension Route {
         case .unsent: return false
         case .unknown: break
         }
-        // Of a copy that the broker has twice the second is not needed: the first was settled, or is under way and comes
-        // back if this worker does not live to settle it.
+        // Drop the second copy of a retry that was published twice: the first is settled, or still open here. An open one
+        // comes back if this worker dies.
         if isFirstDelivery, let key = delivery.redeliveryKey,
             intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
         {
