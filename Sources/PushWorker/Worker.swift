@@ -1,18 +1,7 @@
-internal import APNSClient
 internal import EventLoop
 package import Logging
-internal import PushModel
-internal import RabbitMQ
 internal import ServiceLifecycle
-internal import TLS
-
-/// Why a worker could not be put together from a configuration that reads well; always a matter for a person.
-package struct WorkerError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, where, and what to do.
-    package let message: String
-
-    package var description: String { message }
-}
+package import WorkerSettings
 
 /// The worker: lanes that push, seen from the ordinary side of the process.
 ///

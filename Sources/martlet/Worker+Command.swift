@@ -8,6 +8,7 @@ import PushModel
 import PushWorker
 import ServiceLifecycle
 import UnixSignals
+import WorkerSettings
 
 /// `martlet worker`: takes jobs from RabbitMQ to APNs and publishes what became of each.
 struct WorkerCommand: AsyncParsableCommand {

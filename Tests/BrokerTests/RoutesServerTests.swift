@@ -5,6 +5,7 @@ import PushWorker
 import RabbitMQ
 import TLS
 import Testing
+import WorkerSettings
 
 @Suite("Servers and tools of other makers", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct RoutesServerTests {

@@ -7,6 +7,7 @@ internal import NIOCore
 internal import PushModel
 internal import ServiceLifecycle
 internal import Synchronization
+package import WorkerSettings
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.
 ///

@@ -3,23 +3,6 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// What one connection to the broker is used for. A lane has two, because a blocked publisher must not stop deliveries and
-/// acknowledgements.
-enum BrokerRole: String, Sendable {
-    case consume, publish
-}
-
-/// Told when a broker connection comes and goes. On the lane's thread.
-protocol BrokerLinkDelegate: AMQPSessionDelegate {
-    /// A logged-in connection is there; channels can be opened on it.
-    func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
-    /// One of several addresses leads to no broker; the next one is tried. Told once for each address and reason, however
-    /// often they are tried.
-    func addressFailed(_ role: BrokerRole, error: AMQPError)
-    /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
-    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
-}
-
 /// Keeps one connection to the broker alive: connects, reads and writes on the lane's loop, and connects again with
 /// jittered backoff after it failed. Only what may hang in the system, the name look-up and the reading of files, happens
 /// on a helper thread.

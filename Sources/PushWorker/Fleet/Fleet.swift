@@ -5,6 +5,8 @@ internal import Logging
 internal import PushModel
 internal import RabbitMQ
 internal import Synchronization
+internal import Topology
+internal import WorkerSettings
 
 /// Tells the other workers that this one lives, hears of them, and tells the lanes which routes are theirs.
 ///

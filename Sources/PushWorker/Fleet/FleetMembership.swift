@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import WorkerSettings
 
 /// Which other workers live, by what they report. Pure: time comes in.
 ///

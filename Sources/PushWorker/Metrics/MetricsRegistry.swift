@@ -1,4 +1,5 @@
 package import CoreMetrics
+internal import PushModel
 internal import Synchronization
 
 /// The metrics of everything that is not a lane: a backend for swift-metrics, and the text of all metrics together.
@@ -147,7 +148,7 @@ extension MetricsRegistry: MetricsFactory {
     static func name(_ label: String, suffix: String) -> String {
         var name = ""
         for byte in label.utf8 {
-            let isLegal = SettingParsers.isAlphanumeric(byte) || byte == UInt8(ascii: "_")
+            let isLegal = byte.isAlphanumeric || byte == UInt8(ascii: "_")
             name.unicodeScalars.append(isLegal ? UnicodeScalar(byte) : "_")
         }
         if !name.hasPrefix("martlet_") { name = "martlet_" + name }

@@ -10,8 +10,6 @@ internal import EventLoop
 /// - For channels jobs do not wait. A host that cannot be reached is not knocked at again and again: its jobs go to the
 ///   retry tiers at once.
 struct OnDemandStateMachine {
-    /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
-    static let idleTimeOfDevices = Duration.seconds(3_600)
     /// How long connections for channels rest before they are closed.
     static let idleTimeOfChannels = Duration.seconds(600)
     /// How long jobs about channels wait for a connection on which nothing moves.

@@ -1,5 +1,6 @@
 internal import PushModel
 internal import RabbitMQ
+internal import Topology
 
 // The books on retry copies: what went into each tier, and what came back from it.
 extension Route {
