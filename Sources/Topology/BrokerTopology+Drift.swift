@@ -322,14 +322,12 @@ extension BrokerTopology {
 
     /// Whether a queue is of a kind that only a topology makes.
     private static func isOurs(queue name: String) -> Bool {
-        name.hasPrefix(TopologyNames.jobQueue(route: "")) || name.hasPrefix(Self.tierPrefix)
+        name.hasPrefix(TopologyNames.jobQueue(route: "")) || name.hasPrefix(TopologyNames.retryQueuePrefix)
             || TopologyNames.isFurtherResultsQueue(name)
     }
 
     /// Whether a queue is a retry tier.
-    package func isTier(queue name: String) -> Bool { name.hasPrefix(Self.tierPrefix) }
-
-    private static let tierPrefix = "apns.q.retry."
+    package func isTier(queue name: String) -> Bool { name.hasPrefix(TopologyNames.retryQueuePrefix) }
 
     private static func text(_ value: TopologyValue) -> String {
         switch value {

@@ -13,7 +13,7 @@ package struct RetryTier: Sendable, Equatable {
     /// The delay as it stands in names, such as `15s` or `1m`: equal delays have equal names however they were written.
     package var name: String { DurationText.write(.milliseconds(milliseconds)) }
     /// The exchange that retry copies are published to.
-    package var exchange: String { "apns.retry.\(name)" }
+    package var exchange: String { TopologyNames.retryExchange(tier: name) }
     /// The queue in which they wait.
-    package var queue: String { "apns.q.retry.\(name)" }
+    package var queue: String { "\(TopologyNames.retryQueuePrefix)\(name)" }
 }

@@ -64,6 +64,10 @@ package enum TopologyNames {
     package static func returnQueue(route: String) -> String { "apns.q.jobs.\(route)\(returnSuffix)" }
     /// The queue of a route's jobs.
     package static func jobQueue(route: String) -> String { "apns.q.jobs.\(route)" }
+    /// The exchange that leads into a tier's queue, by the tier's name.
+    package static func retryExchange(tier: String) -> String { "apns.retry.\(tier)" }
+    /// How the name of a tier's queue begins; the tier's name follows.
+    static let retryQueuePrefix = "apns.q.retry."
     /// The queue of a route's `high` jobs, where it has one.
     package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }
     /// The queue of the `high` jobs of the route that has a job queue.

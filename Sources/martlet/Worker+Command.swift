@@ -57,7 +57,7 @@ struct WorkerCommand: AsyncParsableCommand {
         }
         logger.info(
             "worker starts",
-            metadata: ["version": "\(Version.number)", "routes": "\(configuration.routes.count)"])
+            metadata: .with([.version: "\(Version.number)", .routes: "\(configuration.routes.count)"]))
         var services: [any Service] = []
         var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {
@@ -103,7 +103,7 @@ struct WorkerCommand: AsyncParsableCommand {
             tokenFile: configuration.adminTokenFile, logger: quiet(logger),
             started: { port in
                 let place = ListenAddress(host: address.host, port: port)
-                logger.info("admin server", metadata: ["listen": "\(place)"])
+                logger.info("admin server", metadata: .with([.listen: "\(place)"]))
                 whenListening()
             })
     }
@@ -136,7 +136,7 @@ struct WorkerCommand: AsyncParsableCommand {
         } catch {
             logger.error(
                 "SIGHUP: the configuration has errors now, the present credentials stay in use",
-                metadata: ["error": "\(error.message)"])
+                metadata: .with([.error: "\(error.message)"]))
         }
     }
 

@@ -23,9 +23,9 @@ struct LoggingTests {
         #expect(
             line(
                 .json, "route parked",
-                .with([.route: "shop", .count: .stringConvertible(3), .reason: "a\"b\\c\nd\u{1}é", .lanes: ["0", "1"]]))
+                .with([.route: "shop", .count: .stringConvertible(3), .reason: "a\"b\\c\nd\u{1}é", .lane: ["0", "1"]]))
                 == #"{"time":"2025-11-21T08:12:44.120Z","level":"info","logger":"martlet.test","message":"route parked","#
-                + #""count":3,"lanes":["0","1"],"reason":"a\"b\\c\nd\u0001é","route":"shop"}"# + "\n")
+                + #""count":3,"lane":["0","1"],"reason":"a\"b\\c\nd\u0001é","route":"shop"}"# + "\n")
     }
 
     @Test("numbers and truth values stay what they are, nested values too, and reserved keys do not collide")
