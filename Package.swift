@@ -36,7 +36,6 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -50,7 +49,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -80,7 +78,7 @@ let package = Package(
             "PushWorker",
             [
                 "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient", "WorkerSettings",
-                collections, heap, logging, metrics, lifecycle, hummingbird,
+                collections, heap, logging, lifecycle, hummingbird,
             ]),
         module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
         .executableTarget(
@@ -89,7 +87,7 @@ let package = Package(
                 "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
                 "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack",
                 argumentParser,
-                logging, metrics, lifecycle, unixSignals, histogram,
+                logging, lifecycle, unixSignals, histogram,
             ],
             // Links to schemas of config/contract, which the help topics print.
             resources: [.embedInCode("Contract")],

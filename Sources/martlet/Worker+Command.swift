@@ -3,7 +3,6 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 import Logging
-import Metrics
 import PushModel
 import PushWorker
 import ServiceLifecycle
@@ -93,10 +92,8 @@ struct WorkerCommand: AsyncParsableCommand {
         at address: ListenAddress, of worker: Worker, _ configuration: WorkerConfiguration, _ logger: Logger,
         whenListening: @escaping @Sendable () -> Void
     ) -> AdminServer {
-        let registry = MetricsRegistry()
-        MetricsSystem.bootstrap(registry)
         let metrics = WorkerMetrics(
-            registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
+            build: Version.parts, routes: configuration.routes.map(\.name),
             tiers: configuration.retry.tiers.map(DurationText.write), isDetailed: configuration.metricsDetail)
         return AdminServer(
             listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,

@@ -34,7 +34,7 @@ struct MetricsSeriesTests {
     {
         let names = (0..<routes).map { "route-\($0)" }
         let metrics = WorkerMetrics(
-            registry: MetricsRegistry(), build: [], routes: names, tiers: tiers, isDetailed: isDetailed)
+            build: [], routes: names, tiers: tiers, isDetailed: isDetailed)
         let lane = LaneSnapshot(lane: LaneCounters(), routes: Array(repeating: counters, count: routes) + [nil])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
         let text = metrics.text(Array(repeating: lane, count: lanes), credentials: credentials)
@@ -77,7 +77,7 @@ struct MetricsSeriesTests {
 
     private func unreported() -> [Substring] {
         let names = ["route-0", "route-1"]
-        let metrics = WorkerMetrics(registry: MetricsRegistry(), build: [], routes: names, tiers: tiers)
+        let metrics = WorkerMetrics(build: [], routes: names, tiers: tiers)
         let lane = LaneSnapshot(lane: LaneCounters(), routes: [])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
         return String(decoding: metrics.text([lane], credentials: credentials), as: UTF8.self).split(separator: "\n")

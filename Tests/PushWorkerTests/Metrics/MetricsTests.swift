@@ -1,4 +1,3 @@
-import CoreMetrics
 import Foundation
 import LocalStack
 import PushModel
@@ -48,9 +47,9 @@ func sampleSnapshots() -> [LaneSnapshot] {
 }
 
 /// Metrics of the routes that ``sampleSnapshots()`` counts.
-func sampleMetrics(_ registry: MetricsRegistry = MetricsRegistry(), isDetailed: Bool = false) -> WorkerMetrics {
+func sampleMetrics(isDetailed: Bool = false) -> WorkerMetrics {
     WorkerMetrics(
-        registry: registry, build: [("version", "1.0"), ("odd", "a\"b\\c\nd")], routes: ["shop", "beta"],
+        build: [("version", "1.0"), ("odd", "a\"b\\c\nd")], routes: ["shop", "beta"],
         tiers: ["2s", "1m"], isDetailed: isDetailed)
 }
 
@@ -62,12 +61,8 @@ struct MetricsTests {
 
     @Test("promtool finds nothing wrong with the text, busy or empty")
     func promtool() async throws {
-        let registry = MetricsRegistry()
-        Counter(label: "config.reloads", dimensions: [("result", "ok")], factory: registry).increment()
-        Gauge(label: "credential age", factory: registry).record(1.5)
-        Timer(label: "martlet_dns_lookup", dimensions: [("host-name", "h")], factory: registry).recordMilliseconds(3)
         for (snapshots, isDetailed) in [(sampleSnapshots(), false), (sampleSnapshots(), true), ([], false)] {
-            let text = sampleMetrics(registry, isDetailed: isDetailed).text(snapshots)
+            let text = sampleMetrics(isDetailed: isDetailed).text(snapshots)
             let (status, output) = try await run("/usr/bin/promtool", ["check", "metrics"], input: text)
             #expect(status == 0)
             #expect(output == "")
@@ -184,38 +179,6 @@ struct MetricsTests {
         #expect(counts.entries.count <= OutcomeCounts.limit + 2)
         #expect(counts.entries.reduce(0) { $0 + $1.count } == 1003)
         #expect(counts.entries.contains { $0.reason == "other" && $0.outcome == .rejected && $0.count > 900 })
-    }
-
-    @Test("swift-metrics' counters, gauges, recorders and timers arrive under our names")
-    func facade() {
-        let registry = MetricsRegistry(help: ["martlet_reloads_total": "Reloads."])
-        let counter = Counter(label: "martlet_reloads_total", dimensions: [("a-b", "x")], factory: registry)
-        counter.increment(by: 2)
-        counter.increment()
-        Meter(label: "age", factory: registry).set(2.5)
-        Recorder(label: "size", factory: registry).record(7)
-        Timer(label: "wait", factory: registry).recordNanoseconds(2_000_000)
-        let lines = text(sampleMetrics(registry), [])
-        for line in [
-            "# HELP martlet_reloads_total Reloads.", "# TYPE martlet_reloads_total counter",
-            #"martlet_reloads_total{a_b="x"} 3.0"#, "martlet_age 2.5", "martlet_size 7.0",
-            #"martlet_wait_seconds_bucket{le="0.0025"} 1"#, "martlet_wait_seconds_sum 0.002",
-        ] {
-            #expect(lines.contains(line), "missing \(line)")
-        }
-        registry.destroyCounter(
-            registry.makeCounter(label: "martlet_reloads_total", dimensions: [("a-b", "x")]))
-        #expect(!text(sampleMetrics(registry), []).contains { $0.hasPrefix("martlet_reloads_total{") })
-    }
-
-    @Test("a family takes no more than its share of series, and one name cannot be two kinds")
-    func limits() {
-        let registry = MetricsRegistry()
-        for index in 0..<600 { Counter(label: "c", dimensions: [("i", "\(index)")], factory: registry).increment() }
-        Gauge(label: "c_total", factory: registry).record(1)
-        let lines = text(sampleMetrics(registry), [])
-        #expect(lines.count { $0.hasPrefix("martlet_c_total{") } == MetricsRegistry.seriesLimit)
-        #expect(lines.contains("martlet_metrics_dropped_total 101"))
     }
 
     @Test("a lane's latest snapshot replaces the one before")
