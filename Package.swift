@@ -36,7 +36,6 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -50,7 +49,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -70,23 +68,26 @@ let package = Package(
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel"),
+        module("Topology", ["PushModel"], []),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
         module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], []),
         module(
+            "WorkerSettings",
+            ["EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),
+        module(
             "PushWorker",
             [
-                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", collections, heap, logging,
-                metrics, lifecycle,
-                hummingbird, yams,
+                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient", "WorkerSettings",
+                collections, heap, logging, lifecycle, hummingbird,
             ]),
         module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", "PushWorker",
-                "APNSSimulator", "LocalStack",
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
+                "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack",
                 argumentParser,
-                logging, metrics, lifecycle, unixSignals, histogram,
+                logging, lifecycle, unixSignals, histogram,
             ],
             // Links to schemas of config/contract, which the help topics print.
             resources: [.embedInCode("Contract")],
@@ -98,7 +99,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "APNSClient", "PushWorker", "APNSSimulator",
+                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "Topology", "APNSClient", "WorkerSettings",
+                "PushWorker", "APNSSimulator",
             ],
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
@@ -108,36 +110,41 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2"]),
         tests("RabbitMQTests", ["RabbitMQ", "BrokerClient", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel"]),
+        tests("TopologyTests", ["Topology", "PushModel", "LocalStack"]),
         tests(
             "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
         tests(
+            "WorkerSettingsTests",
+            [
+                "WorkerSettings", "Topology", "RabbitMQ", "PushModel", "APNSClient", "EventLoop", "TLS", "LocalStack",
+                logging,
+            ]),
+        tests(
             "PushWorkerTests",
             [
-                "PushWorker", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", "APNSSimulator", "EventLoop",
-                "TLS",
-                "LocalStack",
+                "PushWorker", "WorkerSettings", "Topology", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient",
+                "APNSSimulator", "EventLoop", "TLS", "LocalStack",
                 logging, lifecycle,
             ]),
         tests(
             "CommandTests",
             [
-                "martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", "BrokerClient",
+                "martlet", "APNSSimulator", "TLS", "PushModel", "Topology", "LocalStack", "RabbitMQ", "BrokerClient",
                 argumentParser, histogram,
             ]),
         tests(
             "BrokerTests",
             [
-                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "LocalStack",
-                "EventLoop",
-                "TLS", "HTTP2",
+                "martlet", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ", "BrokerClient",
+                "PushModel", "LocalStack", "EventLoop", "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(
             "FaultTests",
             [
-                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "PushWorker", "LocalStack",
-                "EventLoop", "TLS",
+                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "PushWorker",
+                "LocalStack", "EventLoop", "TLS",
             ]),
     ]
 )

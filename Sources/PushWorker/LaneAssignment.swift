@@ -1,4 +1,5 @@
 internal import APNSClient
+internal import WorkerSettings
 
 /// Decides on which lanes a route lives, and how many connections it has on each. Pure.
 ///
@@ -15,9 +16,6 @@ struct LaneAssignment {
 
     /// The most lanes of a route that asks for none: as many as it may have connections, of which Apple wants few.
     static let automaticMaximum = APNSPoolConfiguration.automaticMaximum
-    /// The most lanes that a route can ask for: a crash of the worker may count once for each, and jobs that came back too
-    /// often are refused.
-    static let maximum = 16
 
     /// How many lanes the worker has.
     let lanes: Int

@@ -1,18 +1,7 @@
-internal import APNSClient
 internal import EventLoop
 package import Logging
-internal import PushModel
-internal import RabbitMQ
 internal import ServiceLifecycle
-internal import TLS
-
-/// Why a worker could not be put together from a configuration that reads well; always a matter for a person.
-package struct WorkerError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, where, and what to do.
-    package let message: String
-
-    package var description: String { message }
-}
+package import WorkerSettings
 
 /// The worker: lanes that push, seen from the ordinary side of the process.
 ///
@@ -116,7 +105,7 @@ package final class Worker: Sendable {
                 do throws(EventLoopError) {
                     try Lane(settings: settings, handle: handle, logger: logger).run()
                 } catch {
-                    logger.critical("a lane cannot start", metadata: ["error": "\(error.message)"])
+                    logger.critical("a lane cannot start", metadata: .with([.error: "\(error.message)"]))
                     _ = settings.barrier?.note(settings.index, isDrained: true)
                     handle.ended(isDrained: true)
                 }
@@ -127,7 +116,7 @@ package final class Worker: Sendable {
             do throws(EventLoopError) {
                 try watcher.run()
             } catch {
-                logger.error("credential files are not watched", metadata: ["error": "\(error.message)"])
+                logger.error("credential files are not watched", metadata: .with([.error: "\(error.message)"]))
             }
         }
         if let fleet { _ = try LoopThread.start(name: "martlet-fleet") { fleet.run() } }
@@ -154,11 +143,12 @@ package final class Worker: Sendable {
         guard let directory = journalDirectory else { return nil }
         do throws(Journal.Failure) {
             let journal = try Journal(directory, now: WallClock.milliseconds())
-            logger.info("the journal is open", metadata: ["file": "\(directory)", "count": "\(journal.count)"])
+            logger.info("the journal is open", metadata: .with([.file: "\(directory)", .count: "\(journal.count)"]))
             return journal
         } catch {
             logger.error(
-                "the journal is off: after a crash more will be pushed twice", metadata: ["error": "\(error.message)"])
+                "the journal is off: after a crash more will be pushed twice",
+                metadata: .with([.error: "\(error.message)"]))
             return nil
         }
     }
@@ -168,11 +158,11 @@ package final class Worker: Sendable {
         guard let settings = lanes.first?.settings, settings.prefetch == nil,
             let problem = settings.memory.problem
         else { return }
-        logger.warning("the memory for jobs is small for so many queues", metadata: ["detail": "\(problem)"])
+        logger.warning("the memory for jobs is small for so many queues", metadata: .with([.detail: "\(problem)"]))
     }
 
     private func drain() {
-        logger.info("draining", metadata: ["grace": "\(grace)"])
+        logger.info("draining", metadata: .with([.grace: "\(grace)"]))
         // First of all, so that others take this worker's routes up at once.
         fleet?.leave()
         // A second is kept for closing connections.

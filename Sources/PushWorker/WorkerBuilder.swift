@@ -2,6 +2,8 @@ internal import APNSClient
 internal import PushModel
 internal import RabbitMQ
 internal import TLS
+internal import Topology
+internal import WorkerSettings
 
 /// Turns a checked configuration into what each lane is told.
 struct WorkerBuilder {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import PushWorker
 import RabbitMQ
+import WorkerSettings
 
 /// Where the broker is: the same options for every command that talks to one.
 struct BrokerOptions: ParsableArguments {

@@ -6,6 +6,8 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import TLS
+import Topology
+import WorkerSettings
 
 /// `martlet check`: what a worker with this configuration would meet.
 struct CheckCommand: AsyncParsableCommand {

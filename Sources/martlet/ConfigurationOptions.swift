@@ -3,6 +3,8 @@ import FoundationEssentials
 import PushModel
 import PushWorker
 import RabbitMQ
+import Topology
+import WorkerSettings
 
 /// Which configuration a command works with.
 struct ConfigurationOptions: ParsableArguments {

@@ -5,6 +5,7 @@ import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Topology
 
 /// One demo from the first process to the verdict. Cancelling its task ends it early; everything is stopped either way.
 struct DemoRun {

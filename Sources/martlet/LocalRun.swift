@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import TLS
+import Topology
 
 /// A whole Martlet of one's own: a private RabbitMQ with Martlet's queues, a local APNs, and workers as processes.
 ///

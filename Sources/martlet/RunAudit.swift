@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Synchronization
+import Topology
 
 /// Reads everything a run reports, as monitoring would, and keeps the ledger of it.
 ///

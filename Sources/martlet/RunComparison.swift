@@ -4,6 +4,7 @@ import EventLoop
 import LocalStack
 import PushModel
 import RabbitMQ
+import Topology
 
 /// What the three ledgers of a run say once everything is settled: what the broker confirmed to producers, what APNs
 /// received, and what results, dead letters and queues hold.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushModel
 import PushWorker
+import Topology
 
 /// `martlet topology`: exchanges, queues, bindings and policies.
 struct TopologyCommand: ParsableCommand {

@@ -3,11 +3,11 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 import Logging
-import Metrics
 import PushModel
 import PushWorker
 import ServiceLifecycle
 import UnixSignals
+import WorkerSettings
 
 /// `martlet worker`: takes jobs from RabbitMQ to APNs and publishes what became of each.
 struct WorkerCommand: AsyncParsableCommand {
@@ -56,7 +56,7 @@ struct WorkerCommand: AsyncParsableCommand {
         }
         logger.info(
             "worker starts",
-            metadata: ["version": "\(Version.number)", "routes": "\(configuration.routes.count)"])
+            metadata: .with([.version: "\(Version.number)", .routes: "\(configuration.routes.count)"]))
         var services: [any Service] = []
         var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {
@@ -92,17 +92,15 @@ struct WorkerCommand: AsyncParsableCommand {
         at address: ListenAddress, of worker: Worker, _ configuration: WorkerConfiguration, _ logger: Logger,
         whenListening: @escaping @Sendable () -> Void
     ) -> AdminServer {
-        let registry = MetricsRegistry()
-        MetricsSystem.bootstrap(registry)
         let metrics = WorkerMetrics(
-            registry: registry, build: Version.parts, routes: configuration.routes.map(\.name),
+            build: Version.parts, routes: configuration.routes.map(\.name),
             tiers: configuration.retry.tiers.map(DurationText.write), isDetailed: configuration.metricsDetail)
         return AdminServer(
             listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
             tokenFile: configuration.adminTokenFile, logger: quiet(logger),
             started: { port in
                 let place = ListenAddress(host: address.host, port: port)
-                logger.info("admin server", metadata: ["listen": "\(place)"])
+                logger.info("admin server", metadata: .with([.listen: "\(place)"]))
                 whenListening()
             })
     }
@@ -135,7 +133,7 @@ struct WorkerCommand: AsyncParsableCommand {
         } catch {
             logger.error(
                 "SIGHUP: the configuration has errors now, the present credentials stay in use",
-                metadata: ["error": "\(error.message)"])
+                metadata: .with([.error: "\(error.message)"]))
         }
     }
 

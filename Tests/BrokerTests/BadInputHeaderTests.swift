@@ -4,6 +4,7 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import Testing
+import WorkerSettings
 
 @Suite("Header tables and replies through a broker", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct BadInputHeaderTests {

@@ -9,6 +9,8 @@ import RabbitMQ
 import ServiceLifecycle
 import Synchronization
 import TLS
+import Topology
+import WorkerSettings
 
 /// The one RabbitMQ of these suites; each has a virtual host of its own on it, because the contract fixes all names.
 enum RingBroker {

@@ -4,6 +4,8 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import Testing
+import Topology
+import WorkerSettings
 
 @Suite("Workers that find their shares of the routes by themselves", .serialized, .ownThread, .timeLimit(.minutes(5)))
 struct FleetTests {

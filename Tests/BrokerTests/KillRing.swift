@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Testing
+import Topology
 
 @testable import martlet
 

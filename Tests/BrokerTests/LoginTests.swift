@@ -6,6 +6,8 @@ import RabbitMQ
 import TLS
 import TestSupport
 import Testing
+import Topology
+import WorkerSettings
 
 /// Workers that log in as production does: least rights, secrets in files, certificates.
 @Suite("How a worker logs in", .serialized, .ownThread, .timeLimit(.minutes(3)))

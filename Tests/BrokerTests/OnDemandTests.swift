@@ -3,6 +3,7 @@ import LocalStack
 import PushWorker
 import RabbitMQ
 import Testing
+import WorkerSettings
 
 /// Routes that have jobs, and routes that have none.
 @Suite("Connections to APNs on demand", .serialized, .ownThread, .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import Glibc
 import LocalStack
 import PushModel
 import Testing
+import Topology
 
 @testable import martlet
 

@@ -4,6 +4,8 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import Testing
+import Topology
+import WorkerSettings
 
 @Suite("Jobs that come back from tiers", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct ReturnTests {

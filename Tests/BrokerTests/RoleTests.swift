@@ -5,6 +5,7 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import Testing
+import Topology
 
 @testable import martlet
 

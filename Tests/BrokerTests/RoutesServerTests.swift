@@ -5,6 +5,7 @@ import PushWorker
 import RabbitMQ
 import TLS
 import Testing
+import WorkerSettings
 
 @Suite("Servers and tools of other makers", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct RoutesServerTests {
@@ -108,7 +109,7 @@ struct RoutesServerTests {
                 AdminServer(
                     listen: ListenAddress(host: "127.0.0.1", port: 0), source: worker,
                     metrics: WorkerMetrics(
-                        registry: MetricsRegistry(), build: [("version", "test")], routes: ["app"],
+                        build: [("version", "test")], routes: ["app"],
                         tiers: ["2s", "4s"]),
                     heartbeat: .seconds(15), logger: Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() },
                     started: { listening.yield($0) })

@@ -3,6 +3,7 @@ import LocalStack
 import PushWorker
 import TLS
 import Testing
+import WorkerSettings
 
 /// Two routes that push with the same key.
 @Suite("A credential that routes share", .serialized, .ownThread, .timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import LocalStack
 import PushWorker
 import TLS
 import Testing
+import WorkerSettings
 
 /// Routes that cannot push, and the jobs in their queues.
 @Suite("A route that is stopped", .serialized, .ownThread, .timeLimit(.minutes(3)))

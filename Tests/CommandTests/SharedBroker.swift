@@ -1,5 +1,6 @@
 import LocalStack
 import PushModel
+import Topology
 
 /// One broker for all tests that need no other, with the objects of one route.
 enum SharedBroker {

@@ -5,6 +5,7 @@ import PushModel
 import RabbitMQ
 import Synchronization
 import Testing
+import Topology
 
 @testable import martlet
 

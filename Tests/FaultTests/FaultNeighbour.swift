@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Synchronization
+import Topology
 
 @testable import martlet
 

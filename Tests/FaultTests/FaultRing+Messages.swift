@@ -3,6 +3,7 @@ import BrokerClient
 import LocalStack
 import PushModel
 import RabbitMQ
+import Topology
 
 @testable import martlet
 

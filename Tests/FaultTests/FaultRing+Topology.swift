@@ -1,6 +1,7 @@
 import APNSSimulator
 import LocalStack
 import PushModel
+import Topology
 
 @testable import PushWorker
 @testable import martlet

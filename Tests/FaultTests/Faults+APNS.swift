@@ -3,6 +3,7 @@ import EventLoop
 import LocalStack
 import PushModel
 import TestSupport
+import Topology
 
 @testable import martlet
 

@@ -2,6 +2,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import TestSupport
+import Topology
 
 @testable import martlet
 

@@ -3,6 +3,7 @@ import Foundation
 import LocalStack
 import PushModel
 import TestSupport
+import Topology
 
 @testable import martlet
 

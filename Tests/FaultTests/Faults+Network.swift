@@ -2,6 +2,7 @@ import Glibc
 import LocalStack
 import PushModel
 import TestSupport
+import Topology
 
 @testable import martlet
 

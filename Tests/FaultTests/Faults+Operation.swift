@@ -6,6 +6,7 @@ import PushModel
 import PushWorker
 import RabbitMQ
 import TestSupport
+import Topology
 
 @testable import martlet
 

@@ -2,6 +2,7 @@ import APNSSimulator
 import LocalStack
 import PushModel
 import TestSupport
+import Topology
 
 @testable import martlet
 

@@ -2,6 +2,7 @@ import APNSSimulator
 import Glibc
 import LocalStack
 import PushModel
+import Topology
 
 @testable import PushWorker
 @testable import martlet

@@ -1,8 +1,10 @@
 import EventLoop
 import Foundation
 import PushModel
+import WorkerSettings
 
 @testable import PushWorker
+@testable import Topology
 
 /// What stands in a worker's files, and what the broker's management API answers.
 enum WorkerFuzzing {

@@ -1,5 +1,6 @@
 import APNSClient
 import Testing
+import WorkerSettings
 
 @testable import PushWorker
 

@@ -1,4 +1,6 @@
 internal import EventLoop
+internal import PushModel
+internal import WorkerSettings
 
 /// Who may ask the admin server what.
 ///
@@ -20,9 +22,6 @@ struct AdminGate: Sendable {
         /// It is for a name that this machine does not have.
         case misdirected
     }
-
-    /// The fewest bytes of a token: 16 random letters and digits cannot be guessed over a network.
-    static let shortestToken = 16
 
     /// Whether only this machine can reach the server.
     let isLoopback: Bool
@@ -55,7 +54,8 @@ struct AdminGate: Sendable {
     private func isToken(_ authorization: String) -> Bool {
         let words = authorization.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bearer", let tokenFile,
-            let token = try? TextFile.firstLine(of: tokenFile), token.utf8.count >= Self.shortestToken
+            let token = try? TextFile.firstLine(of: tokenFile),
+            token.utf8.count >= WorkerConfiguration.shortestAdminToken
         else { return false }
         return Self.equal(Array(words[1].utf8), Array(token.utf8))
     }

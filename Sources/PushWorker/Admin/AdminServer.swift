@@ -7,6 +7,7 @@ internal import NIOCore
 internal import PushModel
 internal import ServiceLifecycle
 internal import Synchronization
+package import WorkerSettings
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.
 ///
@@ -73,10 +74,10 @@ package struct AdminServer: Service {
                 }
             } catch {
                 guard hasListened.load(ordering: .acquiring) else { throw cannotListen(error) }
-                logger.error("the admin server cannot listen", metadata: ["error": "\(Self.reason(error))"])
+                logger.error("the admin server cannot listen", metadata: .with([.error: "\(Self.reason(error))"]))
             }
             if Task.isShuttingDownGracefully || Task.isCancelled { return }
-            logger.error("the admin server has stopped, and listens again", metadata: ["due_in": "\(wait)"])
+            logger.error("the admin server has stopped, and listens again", metadata: .with([.dueIn: "\(wait)"]))
             let pause = wait
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
             if Task.isShuttingDownGracefully || Task.isCancelled { return }

@@ -3,23 +3,6 @@ internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
 
-/// The use of one connection to the broker. A lane has two connections, because a blocked publisher must not stop
-/// deliveries and acknowledgements.
-enum BrokerRole: String, Sendable {
-    case consume, publish
-}
-
-/// Is told when a broker connection comes and goes. Called on the lane's thread.
-protocol BrokerLinkDelegate: AMQPSessionDelegate {
-    /// The connection is logged in. Channels can be opened on it.
-    func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
-    /// No broker could be reached at one of several addresses; the next one is tried. Not repeated while an address
-    /// keeps failing for the same reason.
-    func addressFailed(_ role: BrokerRole, error: AMQPError)
-    /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
-    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
-}
-
 /// Keeps one connection to the broker alive: connects, reads and writes on the lane's loop, and connects again with
 /// jittered backoff after a failure. Looking up names and reading files may hang in the system, so they run on a helper
 /// thread.

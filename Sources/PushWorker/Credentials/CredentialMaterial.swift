@@ -1,6 +1,7 @@
 internal import APNSClient
 internal import PushModel
 package import TLS
+internal import WorkerSettings
 
 /// The content of a credential's files at a moment.
 struct CredentialMaterial: Sendable {
@@ -60,47 +61,10 @@ struct CredentialMaterial: Sendable {
     }
 }
 
-extension CertificateCredentialConfiguration {
-    /// Reads the certificate with its key.
-    ///
-    /// - Returns: The identity.
-    /// - Throws: `TLSError` when a file cannot be read or used; the message names it.
-    package func identity() throws(TLSError) -> CertificateIdentity {
-        switch source {
-        case .pem(let certificateFile, let keyFile):
-            return try CertificateIdentity(certificateFile: certificateFile, keyFile: keyFile)
-        case .pkcs12(let file, let passwordFile):
-            return try CertificateIdentity(pkcs12File: file, password: try passwordFile.map(Self.password))
-        }
-    }
-
-    /// The first line of a password file. Editors end lines, passwords have no line ends.
-    private static func password(_ file: String) throws(TLSError) -> [UInt8] {
-        do throws(TextFile.Failure) {
-            let bytes = try TextFile.bytes(at: file)
-            return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
-        } catch {
-            // The path is not quoted: by mistake, it may be the password itself.
-            throw TLSError(unreadable: "the file with its password", because: error.reason)
-        }
-    }
-}
-
 extension CertificateFacts {
     /// The only topic; nil if there are several or none.
     package var onlyTopic: String? { topics.count == 1 ? topics[0].name : nil }
 
     /// The end of its validity for people, in UTC.
     package var lastMoment: String { LogTime(milliseconds: notAfter * 1_000).toTheSecond }
-
-    /// Whether it is a certificate for pushes of this bundle identifier, with or without a topic suffix.
-    func covers(_ bundle: String) -> Bool {
-        topics.contains { topic in TopicSuffix.all.contains { topic.name == bundle + $0 } }
-    }
-
-    /// Whether it may be used in an environment. True if the certificate names none.
-    func isFor(_ environment: APNSEnvironment) -> Bool {
-        guard namesEnvironment else { return true }
-        return environment == .production ? isForProduction : isForDevelopment
-    }
 }

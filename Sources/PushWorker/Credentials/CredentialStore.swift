@@ -2,27 +2,7 @@ internal import APNSClient
 internal import EventLoop
 internal import Synchronization
 internal import TLS
-
-/// What became of a credential when its files were read again.
-enum CredentialChange: Sendable {
-    /// There is a new version. `before` is the label of the version before, nil for the first.
-    case changed(APNSCredential, before: String?)
-    /// The files hold what they held before.
-    case unchanged(name: String)
-    /// The files cannot be used. The version before stays, if there is one.
-    case failed(name: String, reason: String, isInUse: Bool)
-}
-
-/// How a credential is doing, for metrics.
-package struct CredentialStatus: Sendable, Equatable {
-    /// Its name in the configuration.
-    package var name: String
-    /// The number of its version: how often its files were read with new content. 0 until they could be used for the
-    /// first time.
-    package var version: Int
-    /// When it ends, in seconds since 1970; nil for a key, which has no end.
-    package var notAfter: Int64?
-}
+internal import WorkerSettings
 
 /// The credentials of a worker: their present versions, and the files they come from. Safe on any thread.
 final class CredentialStore: Sendable {

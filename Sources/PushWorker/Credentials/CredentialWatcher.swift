@@ -2,6 +2,7 @@ internal import APNSClient
 internal import EventLoop
 internal import Logging
 internal import Synchronization
+internal import WorkerSettings
 
 /// Watches the files of all credentials on a thread of its own, because reading them may block and lanes must not.
 ///

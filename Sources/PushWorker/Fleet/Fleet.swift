@@ -5,6 +5,8 @@ internal import Logging
 internal import PushModel
 internal import RabbitMQ
 internal import Synchronization
+internal import Topology
+internal import WorkerSettings
 
 /// Tells the other workers that this one lives, hears of them, and tells the lanes which routes to serve.
 ///
@@ -118,7 +120,7 @@ final class Fleet: Sendable {
             } catch {
                 isRefused = error.replyCode == 403 || error.replyCode == 404
                 teller.share.failed(error.message, isRefused: isRefused, now: .now())
-                logger.debug("no reports of other workers", metadata: ["error": "\(error.message)"])
+                logger.debug("no reports of other workers", metadata: .with([.error: "\(error.message)"]))
             }
             unreachable.ended(after: .now() - start)
             refused.ended(after: .now() - start)
@@ -182,7 +184,7 @@ final class Fleet: Sendable {
     private func publish(_ report: FleetReport, by client: AMQPBlockingClient) throws(AMQPError) {
         var message = OutgoingMessage()
         message.setExchange(TopologyNames.fleet.utf8Span.span)
-        message.setContentType("application/json")
+        message.setContentType(MessageName.jsonContentType)
         // The broker returns a report that nobody can read.
         message.isMandatory = true
         message.setMessageID("report".utf8Span.span)
@@ -232,12 +234,12 @@ final class Fleet: Sendable {
         teller.logged = status
         if let blindness = teller.share.blindness {
             logger.warning(
-                "the other workers cannot be seen: every route is served", metadata: ["error": "\(blindness)"])
+                "the other workers cannot be seen: every route is served", metadata: .with([.error: "\(blindness)"]))
         } else if !status.isUndecided {
-            let metadata: Logger.Metadata = [
-                "count": "\(status.workers)",
-                "detail": "\(teller.share.assignedCount) of \(surroundings.routes.count) routes are this worker's",
-            ]
+            let metadata = Logger.Metadata.with([
+                .count: "\(status.workers)",
+                .detail: "\(teller.share.assignedCount) of \(surroundings.routes.count) routes are this worker's",
+            ])
             logger.log(level: wasBlind ? .notice : .info, "the fleet's workers share the routes", metadata: metadata)
         }
     }

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import WorkerSettings
 
 /// Which other workers live, according to their reports. Pure: time comes in.
 ///

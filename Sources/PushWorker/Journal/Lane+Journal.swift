@@ -20,8 +20,8 @@ extension Lane {
         case .off(let reason):
             logger.error(
                 "the journal is off: after a crash more will be pushed twice",
-                metadata: ["lane": "\(settings.index)", "error": "\(reason)"])
-        case .on: logger.notice("the journal is on again", metadata: ["lane": "\(settings.index)"])
+                metadata: .with([.lane: "\(settings.index)", .error: "\(reason)"]))
+        case .on: logger.notice("the journal is on again", metadata: .with([.lane: "\(settings.index)"]))
         case nil: break
         }
     }

@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import PushModel
-internal import RabbitMQ
 
 // What a route notes in the journal, and what it finds there.
 extension Route {
@@ -49,28 +48,5 @@ extension Notification {
         hash.update(UInt8(ascii: "/"))
         hash.update(bytes.span.extracting(job.job.jobID))
         return UUIDBytes(high: job.journalMark, low: UUIDBytes(v5: hash).low)
-    }
-}
-
-/// The part of the journal's key that all notifications of a message share: a hash of body and id. It needs no reading
-/// of the body's JSON.
-enum JournalMark {
-    /// The mark of a message that stands in a buffer.
-    static func make(_ bytes: borrowing [UInt8], body: Range<Int>, id: Range<Int>) -> UInt64 {
-        var hash = SHA1()
-        hash.update(.contractNamespace)
-        hash.update(decimal: body.count)
-        hash.update(UInt8(ascii: "/"))
-        hash.update(bytes.span.extracting(body))
-        hash.update(bytes.span.extracting(id))
-        return UUIDBytes(v5: hash).high
-    }
-
-    /// The mark of a delivery that was not read; nil if its id is not among its properties.
-    static func make(unread delivery: borrowing Delivery) -> UInt64? {
-        guard !delivery.isTruncated,
-            let id = try? MessagePropertyReader(delivery.bytes, delivery.properties).messageID, !id.isEmpty
-        else { return nil }
-        return make(delivery.bytes, body: delivery.body, id: id)
     }
 }

@@ -21,7 +21,8 @@ final class ConsumeEvents: BrokerLinkDelegate {
     }
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
-        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "consume"])
+        lane.logger.info(
+            "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "consume"]))
         lane.heartbeatNegotiated()
         // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
         if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
@@ -38,7 +39,8 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
-        lane.logger.warning("no connection to the broker", metadata: ["role": "consume", "error": "\(error.message)"])
+        lane.logger.warning(
+            "no connection to the broker", metadata: .with([.role: "consume", .error: "\(error.message)"]))
         for route in lane.routes {
             route.connectionLost(at: lane.moment)
             lane.mark(route)
@@ -55,7 +57,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         with(channel) { route in
             let queue = route.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
             guard byBroker, let queue else { return }
-            lane.logger.warning("the broker cancelled a consumer", metadata: ["queue": "\(queue)"])
+            lane.logger.warning("the broker cancelled a consumer", metadata: .with([.queue: "\(queue)"]))
         }
     }
 
@@ -66,12 +68,12 @@ final class ConsumeEvents: BrokerLinkDelegate {
             route.channelClosed(code: code, text: text, at: lane.moment)
             lane.logger.warning(
                 "the broker closed a route's channel",
-                metadata: ["route": "\(route.name)", "code": "\(code)", "text": "\(text)"])
+                metadata: .with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"]))
         }
     }
 
     func connectionClosed(code: UInt16, text: String) {
-        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+        lane.logger.warning("the broker closes the connection", metadata: .with([.code: "\(code)", .text: "\(text)"]))
     }
 
     func connectionBlocked(reason: String) {}
@@ -99,6 +101,6 @@ extension Lane {
     func addressFailed(_ role: BrokerRole, error: AMQPError) {
         logger.warning(
             "an address of the broker does not work; the next is tried",
-            metadata: ["role": "\(role.rawValue)", "error": "\(error.message)"])
+            metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))
     }
 }

@@ -3,6 +3,7 @@ internal import EventLoop
 internal import Logging
 internal import PushModel
 internal import RabbitMQ
+internal import WorkerSettings
 
 // What a lane does when time did not pass as it should have.
 extension Lane {

@@ -4,6 +4,7 @@ internal import EventLoop
 internal import Glibc
 internal import PushModel
 internal import RabbitMQ
+internal import WorkerSettings
 
 // How a lane puts itself together.
 extension Lane {
@@ -112,20 +113,5 @@ extension LaneSettings.RouteSettings {
     fileprivate var channels: [Destination] {
         let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
         return connectors.compactMap { kind, connector in connector.map { Destination(kind, connector: $0) } }
-    }
-}
-
-/// Runs one blocking call on a thread of its own.
-enum HelperThread {
-    /// Starts the call; `orElse` is called instead when the system has no thread left.
-    static func run(
-        _ name: String, _ body: @escaping @Sendable () -> Void, orElse: (EventLoopError) -> Void
-    ) {
-        do throws(EventLoopError) {
-            // The thread is not joined. It cleans up after itself.
-            _ = try LoopThread.start(name: name) { body() }
-        } catch {
-            orElse(error)
-        }
     }
 }

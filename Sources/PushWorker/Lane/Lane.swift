@@ -90,7 +90,7 @@ final class Lane {
             do throws(EventLoopError) {
                 try loop.turn(waitingAtMost: wait()) { readClocks(now: $0) }
             } catch {
-                logger.critical("lane stopped: its loop failed", metadata: ["error": "\(error.message)"])
+                logger.critical("lane stopped: its loop failed", metadata: .with([.error: "\(error.message)"]))
                 return
             }
             handle.pulse.enter(.messages)
@@ -338,8 +338,8 @@ extension Lane {
         if let error = route.connected(kind, result, for: request, at: moment) {
             let what: Logger.Message =
                 kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached"
-            var metadata: Logger.Metadata = ["route": "\(route.name)", "error": "\(error.message)"]
-            if kind != .devices { metadata["host"] = "\(kind.setting)" }
+            var metadata = Logger.Metadata.with([.route: "\(route.name)", .error: "\(error.message)"])
+            if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
             logger.warning(what, metadata: metadata)
         }
         mark(route)

@@ -1,5 +1,6 @@
 internal import APNSClient
 internal import PushModel
+internal import WorkerSettings
 
 /// Everything a lane is told at its start; the same for all lanes but for `index` and `routes`.
 struct LaneSettings: Sendable {
@@ -68,7 +69,7 @@ struct LaneSettings: Sendable {
     /// After how much silence a connection to APNs gets a PING.
     var pingInterval: Duration
     /// After how long without a push a route's connections to devices are closed.
-    var idle = OnDemandStateMachine.idleTimeOfDevices
+    var idle = APNSConfiguration.standardIdle
     /// How long a confirm of the broker is awaited.
     var confirmPatience = ConfirmPatience.usual
     /// How long the broker may owe an answer on a route's channel.

@@ -2,46 +2,7 @@ internal import Dispatch
 internal import EventLoop
 internal import Logging
 
-/// Decides from repeated looks at a lane's turns whether it is stuck.
-///
-/// It counts looks instead of time. While the whole process is stopped, or the machine sleeps, the watchdog does not
-/// look either. Pure.
-struct LaneWatch {
-    /// What a look showed.
-    enum Finding: Equatable {
-        /// It turns, or has not been still for long.
-        case fine
-        /// It has not turned for this many looks. Found again after each further `limit` looks.
-        case stuck(looks: Int)
-        /// It turns again after it was stuck.
-        case recovered
-    }
-
-    /// After how many looks without a turn a lane is stuck. A lane without work turns twice a second. The longest thing
-    /// that a lane does on purpose is closing two connections, at two seconds each.
-    static let limit = 10
-
-    private var lastTurns: UInt64?
-    private var still = 0
-
-    /// A watch that has seen nothing.
-    init() {}
-
-    /// Looks at a lane.
-    ///
-    /// - Parameter turns: How many turns it has begun.
-    mutating func look(turns: UInt64) -> Finding {
-        guard turns == lastTurns else {
-            lastTurns = turns
-            defer { still = 0 }
-            return still >= Self.limit ? .recovered : .fine
-        }
-        still += 1
-        return still.isMultiple(of: Self.limit) ? .stuck(looks: still) : .fine
-    }
-}
-
-/// A thread that looks at every lane once a second, and logs when one does not turn. `/livez` says so meanwhile.
+/// A thread that looks at every lane once a second, and says when one does not turn. `/livez` says so meanwhile.
 ///
 /// Nothing that a lane calls waits for a peer. A lane that does not turn is a fault of this program or of its machine,
 /// and only a restart helps.

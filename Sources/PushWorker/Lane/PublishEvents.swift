@@ -9,7 +9,8 @@ final class PublishEvents: BrokerLinkDelegate {
     init(lane: Lane) { self.lane = lane }
 
     func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
-        lane.logger.info("connected to the broker", metadata: ["lane": "\(lane.settings.index)", "role": "publish"])
+        lane.logger.info(
+            "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "publish"]))
         lane.heartbeatNegotiated()
         if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.trialChannel {
             lane.publishLink.distrust("the broker allows \(allowed) channels, and publishing needs three")
@@ -22,7 +23,8 @@ final class PublishEvents: BrokerLinkDelegate {
     func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
-        lane.logger.warning("no connection to the broker", metadata: ["role": "publish", "error": "\(error.message)"])
+        lane.logger.warning(
+            "no connection to the broker", metadata: .with([.role: "publish", .error: "\(error.message)"]))
         lane.publisher.connectionLost()
     }
 
@@ -33,16 +35,17 @@ final class PublishEvents: BrokerLinkDelegate {
     }
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
-        lane.logger.warning("the broker closed a publish channel", metadata: ["code": "\(code)", "text": "\(text)"])
+        lane.logger.warning(
+            "the broker closed a publish channel", metadata: .with([.code: "\(code)", .text: "\(text)"]))
         lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)
     }
 
     func connectionClosed(code: UInt16, text: String) {
-        lane.logger.warning("the broker closes the connection", metadata: ["code": "\(code)", "text": "\(text)"])
+        lane.logger.warning("the broker closes the connection", metadata: .with([.code: "\(code)", .text: "\(text)"]))
     }
 
     func connectionBlocked(reason: String) {
-        lane.logger.warning("the broker takes no publications now", metadata: ["reason": "\(reason)"])
+        lane.logger.warning("the broker takes no publications now", metadata: .with([.reason: "\(reason)"]))
     }
     func connectionUnblocked() { lane.logger.info("the broker takes publications again") }
 

@@ -4,47 +4,26 @@ package import Logging
 ///
 /// Messages are constant sentences. What varies goes here, and never a device token, a payload or a password.
 package enum LogKey: String, Sendable, CaseIterable {
-    case address
-    case apnsID = "apns_id"
-    case attempt
-    case channel
     case code
-    case connection
     case count
     case credential
-    case delay = "delay_ms"
-    case deliveryTag = "delivery_tag"
     case detail
+    case dueIn = "due_in"
     case duration = "duration_ms"
-    case environment
     case error
-    case exchange
     case file
-    case grace = "grace_ms"
+    case grace
+    case host
     case instance
-    case jobID = "job_id"
     case lane
-    case lanes
-    case limit
-    case outcome
-    case port
-    case prefetch
+    case listen
     case queue
     case reason
-    case redelivered
-    case retriable
     case role
     case route
-    case routingKey = "routing_key"
-    case signal
-    case state
-    case status
-    case streams
-    case tier
-    case topic
-    case uri
+    case routes
+    case text
     case version
-    case virtualHost = "virtual_host"
 }
 
 extension Logger.Metadata {

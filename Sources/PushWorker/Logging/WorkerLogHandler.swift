@@ -45,32 +45,3 @@ package struct WorkerLogHandler: LogHandler {
                 level: event.level, message: event.message.description, metadata: merged, label: label, time: clock()))
     }
 }
-
-/// Sets up logging for the process.
-package enum WorkerLogging {
-    /// Makes every `Logger` of the process write to a descriptor; once per process.
-    ///
-    /// - Parameters:
-    ///   - configuration: Level and format.
-    ///   - environment: For the colour rules.
-    ///   - descriptor: Where lines go: 1 for a worker.
-    /// - Returns: The sink, to be flushed at the end.
-    /// - Throws: When the system has no thread to give.
-    package static func bootstrap(
-        _ configuration: LogConfiguration, environment: [String: String], descriptor: Int32 = 1
-    ) throws -> LogSink {
-        let formatter = LogFormatter(
-            format: configuration.format, isTerminal: isatty(descriptor) == 1, environment: environment)
-        let sink = try LogSink(descriptor: descriptor) { count in
-            formatter.line(
-                level: .warning, message: "log lines dropped: nobody read them in time, or they could not be written",
-                metadata: .with([.count: .stringConvertible(count)]), label: "martlet.log",
-                time: WallClock.milliseconds())
-        }
-        let level = configuration.level
-        LoggingSystem.bootstrap { label in
-            WorkerLogHandler(label: label, level: level, formatter: formatter, sink: sink)
-        }
-        return sink
-    }
-}

@@ -1,11 +1,3 @@
-/// What a metric measures, as Prometheus names it.
-///
-/// [Exposition formats](https://prometheus.io/docs/instrumenting/exposition_formats/)
-enum MetricKind: String, Sendable {
-    /// What only grows, what goes up and down, and durations in buckets.
-    case counter, gauge, histogram
-}
-
 /// Writes metrics in Prometheus' text format 0.0.4: one family after another, each with its help and type.
 struct MetricsText {
     private(set) var bytes: [UInt8] = []

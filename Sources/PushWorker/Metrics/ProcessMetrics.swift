@@ -1,4 +1,5 @@
 internal import Glibc
+internal import WorkerSettings
 
 /// What the kernel knows of this process, under the names every Prometheus client uses.
 ///

@@ -1,25 +1,19 @@
 internal import EventLoop
 
-/// The text of all metrics of a worker: build, process, lanes, and whatever was counted through swift-metrics.
+/// The text of all metrics of a worker: build, process, credentials, fleet and lanes.
 package struct WorkerMetrics: Sendable {
-    private let registry: MetricsRegistry
     private let build: [(String, String)]
     private let lanes: LaneMetricsWriter
 
     /// Names what the metrics are about.
     ///
     /// - Parameters:
-    ///   - registry: What is counted through swift-metrics.
     ///   - build: Versions for `martlet_build_info`, as label and value.
     ///   - routes: The routes' names, in the order of the configuration; the one for jobs that nobody claims comes by
     ///     itself.
     ///   - tiers: The retry tiers' names, in the order of the configuration.
     ///   - isDetailed: Whether reasons, tiers, histograms and rarer counters are written for each route.
-    package init(
-        registry: MetricsRegistry, build: [(String, String)], routes: [String], tiers: [String],
-        isDetailed: Bool = false
-    ) {
-        self.registry = registry
+    package init(build: [(String, String)], routes: [String], tiers: [String], isDetailed: Bool = false) {
         self.build = build
         lanes = LaneMetricsWriter(routes: routes + [WorkerBuilder.unrouted], tiers: tiers, isDetailed: isDetailed)
     }
@@ -48,7 +42,6 @@ package struct WorkerMetrics: Sendable {
         Self.write(credentials, now: now, to: &text)
         if let fleet { Self.write(fleet, to: &text) }
         lanes.write(snapshots, to: &text)
-        registry.write(to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
     }

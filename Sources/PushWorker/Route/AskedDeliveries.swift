@@ -80,23 +80,3 @@ struct AskedDeliveries {
         return asked.values.map(\.job)
     }
 }
-
-/// The questions of other lanes to a lane that finds out whether its channel is alive.
-struct LaneDoubts {
-    /// Questions that came after the channel was last asked for a sign of life, or before it could be asked.
-    var waiting: [DeliveryOnLane] = []
-    /// Questions that came before the channel was asked; its answer settles them.
-    var proving: [DeliveryOnLane] = []
-    /// The jobs that the lane has; nil until a turn needs them.
-    var keys: HeldKeys?
-}
-
-/// The keys by which the jobs of a lane's present channel generation are recognised.
-struct HeldKeys {
-    /// The keys of all jobs that are worked on, or were settled lately.
-    var all: Set<RedeliveryKey> = []
-    /// The keys of jobs that may be the first of two copies.
-    var firsts: Set<RedeliveryKey> = []
-    /// The keys of copies about which the lane itself has asked the others.
-    var askedCopies: Set<RedeliveryKey> = []
-}

@@ -2,6 +2,7 @@ internal import APNSClient
 internal import DequeModule
 internal import EventLoop
 internal import PushModel
+internal import WorkerSettings
 
 /// One host that a route's requests go to, and the jobs that wait for it. A route has one for devices, and up to two
 /// more for jobs about channels.
@@ -30,8 +31,8 @@ final class Destination {
         var setting: String {
             switch self {
             case .devices: "apns"
-            case .broadcast: "apns.broadcast"
-            case .management: "apns.channels"
+            case .broadcast: APNSConfiguration.broadcastKey
+            case .management: APNSConfiguration.channelsKey
             }
         }
     }
@@ -74,7 +75,7 @@ final class Destination {
         let isForDevices = kind == .devices
         machine = OnDemandStateMachine(
             idleTime: idleTime
-                ?? (isForDevices ? OnDemandStateMachine.idleTimeOfDevices : OnDemandStateMachine.idleTimeOfChannels),
+                ?? (isForDevices ? APNSConfiguration.standardIdle : OnDemandStateMachine.idleTimeOfChannels),
             patience: isForDevices ? nil : OnDemandStateMachine.patienceOfChannels)
     }
 

@@ -1,5 +1,5 @@
 internal import PushModel
-internal import Synchronization
+internal import WorkerSettings
 
 /// How a worker's memory for jobs is dealt out among the queues that its lanes consume.
 ///
@@ -12,10 +12,6 @@ internal import Synchronization
 ///
 /// Pure.
 struct MemoryBudget {
-    /// The memory of a worker whose configuration says nothing, in bytes.
-    static let standard = 256 << 20
-    /// The memory that a worker may have, in bytes: at least as much as 64 of the largest jobs.
-    static let range = (16 << 20)...(1 << 40)
     /// The powers of two that a queue may ask for: 4 KiB to 512 GiB. Lending less than 4 KiB is not worth its trouble.
     static let exponents = 12...39
 
@@ -106,57 +102,5 @@ struct MemoryBudget {
     static func exponent(covering bytes: Int) -> Int? {
         guard bytes > 0 else { return nil }
         return min(exponents.upperBound, max(exponents.lowerBound, Int.bitWidth - (bytes - 1).leadingZeroBitCount))
-    }
-}
-
-/// The memory for jobs that the lanes of a worker share. Safe on any thread.
-///
-/// A lock is taken where a route asks for another power of two, gets memory, or gives memory back. Everything else is
-/// read without a lock.
-final class SharedMemoryBudget: Sendable {
-    /// The part that each queue has at all times, in bytes.
-    let part: Int
-    /// See ``MemoryBudget/problem``.
-    let problem: String?
-    private let budget: Mutex<MemoryBudget>
-    private let latestLevel: Atomic<Int>
-    private let latestFree: Atomic<Int>
-
-    /// Nothing is lent yet.
-    ///
-    /// - Parameters:
-    ///   - bytes: All of it.
-    ///   - queues: How many queues there are on all lanes.
-    init(bytes: Int = MemoryBudget.standard, queues: Int = 1) {
-        let budget = MemoryBudget(bytes: bytes, queues: queues)
-        part = budget.part
-        problem = budget.problem
-        latestLevel = Atomic(budget.level)
-        latestFree = Atomic(budget.free)
-        self.budget = Mutex(budget)
-    }
-
-    /// The most that a queue may have lent, in bytes.
-    var level: Int { latestLevel.load(ordering: .relaxed) }
-    /// What could be lent at once, in bytes.
-    var free: Int { latestFree.load(ordering: .relaxed) }
-
-    /// See ``MemoryBudget/ask(for:insteadOf:queues:)``.
-    func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
-        change { $0.ask(for: exponent, insteadOf: former, queues: queues) }
-    }
-
-    /// See ``MemoryBudget/lend(_:insteadOf:queues:)``.
-    func lend(_ bytes: Int, insteadOf former: Int, queues: Int) -> Int {
-        change { $0.lend(bytes, insteadOf: former, queues: queues) }
-    }
-
-    private func change<Result: Sendable>(_ change: (inout MemoryBudget) -> Result) -> Result {
-        budget.withLock { budget in
-            let result = change(&budget)
-            latestLevel.store(budget.level, ordering: .relaxed)
-            latestFree.store(budget.free, ordering: .relaxed)
-            return result
-        }
     }
 }

@@ -9,8 +9,6 @@ internal import EventLoop
 /// - A job for devices waits as long as it takes. The pool keeps the connections up until their rest is over.
 /// - A job about channels does not wait. It goes to a retry tier at once, and the host is left alone for a while.
 struct OnDemandStateMachine {
-    /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
-    static let idleTimeOfDevices = Duration.seconds(3_600)
     /// How long connections for channels rest before they are closed.
     static let idleTimeOfChannels = Duration.seconds(600)
     /// How long jobs about channels wait for a connection on which nothing moves.

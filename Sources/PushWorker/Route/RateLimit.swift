@@ -1,5 +1,4 @@
 package import EventLoop
-internal import Synchronization
 
 /// A token bucket that holds a route to its configured requests per second, to devices and about channels alike.
 ///
@@ -33,35 +32,4 @@ package struct RateLimit {
     package func nextDue(now: MonotonicTime) -> MonotonicTime {
         now + .seconds(max(0, 1 - tokens) / perSecond)
     }
-}
-
-/// The rate of a route on all its lanes. Safe on any thread.
-final class SharedRate: Sendable {
-    private let limit: Mutex<RateLimit>
-
-    /// A full bucket for a rate in requests per second.
-    init(perSecond: Double) { limit = Mutex(RateLimit(perSecond: perSecond)) }
-
-    /// How many requests may go out now; none of them is taken.
-    func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }
-
-    /// Takes as many requests as may go out now, within a number.
-    ///
-    /// - Parameters:
-    ///   - most: How many are wanted at most.
-    ///   - now: The time.
-    /// - Returns: How many were taken. The caller gives back those that it does not use.
-    func take(upTo most: Int, now: MonotonicTime) -> Int {
-        limit.withLock { limit in
-            let count = max(0, min(most, limit.available(now: now)))
-            limit.take(count)
-            return count
-        }
-    }
-
-    /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
-    func giveBack(_ count: Int) { limit.withLock { $0.take(-count) } }
-
-    /// When the next request may go out, when none may go out now.
-    func nextDue(now: MonotonicTime) -> MonotonicTime { limit.withLock { $0.nextDue(now: now) } }
 }

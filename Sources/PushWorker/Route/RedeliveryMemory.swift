@@ -1,31 +1,6 @@
 internal import DequeModule
 internal import EventLoop
 
-/// Where a delivery stands among all deliveries of one message.
-struct DeliveryOrigin: Equatable {
-    /// How often the broker had taken the message back, by the count of a quorum queue; 0 without one.
-    var returns: Int64 = 0
-    /// How often the route had given back deliveries that it held unread, or had lost them with their channel.
-    var unreadReturns: UInt32 = 0
-
-    /// Whether another worker may have had the message after an earlier delivery of this one.
-    ///
-    /// The message came back once from the earlier delivery. It came back once more each time it may have been among
-    /// the deliveries held unread, or on its way to a channel that was lost together with the earlier one. Further
-    /// returns mean another worker.
-    ///
-    /// The message may also have been lost later on its way here, with a channel that died before the message was read.
-    /// This looks the same as another worker's death. It costs a duplicate that the result explains. To ignore a
-    /// worker's death would leave a duplicate unexplained.
-    ///
-    /// - Parameters:
-    ///   - earlier: The earlier delivery.
-    ///   - lostTogether: How many other channels were lost together with that delivery's.
-    func wasElsewhere(since earlier: DeliveryOrigin, lostTogether: Int = 0) -> Bool {
-        returns - earlier.returns > 1 + Int64(unreadReturns &- earlier.unreadReturns) + Int64(lostTogether)
-    }
-}
-
 /// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
 ///
 /// A broker that loses a channel delivers everything unacknowledged again, and most of it was pushed already. The jobs
@@ -286,58 +261,3 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
 }
 
 extension RedeliveryMemory.Finding: Sendable where Job: Sendable {}
-
-/// The jobs that a channel's present generation settled last: their acknowledgements may get lost with the channel.
-struct RecentSettlements<Key: Hashable> {
-    /// How many settled jobs are remembered. Two queues with the largest prefetch have fewer unacknowledged deliveries,
-    /// and a broker redelivers no others.
-    static var capacity: Int { 4_096 }
-    /// For how long a settled job is remembered; only time with a channel counts.
-    static var lifetime: Duration { .seconds(300) }
-
-    /// A job whose acknowledgement is on its way.
-    struct Settlement {
-        /// What it is recognised by.
-        var key: Key
-        /// When it was settled.
-        var at: MonotonicTime
-        /// Its delivery.
-        var origin = DeliveryOrigin()
-    }
-
-    /// A ring that starts to overwrite when it is full.
-    private var recent: [Settlement] = []
-    private var next = 0
-
-    /// Starts with nothing to remember.
-    init() {}
-
-    /// A job is settled, and its acknowledgement on its way.
-    mutating func note(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) {
-        let one = Settlement(key: key, at: now, origin: origin)
-        if recent.count < Self.capacity {
-            recent.append(one)
-        } else {
-            recent[next] = one
-            next = (next + 1) % Self.capacity
-        }
-    }
-
-    /// Whether a job was settled, so that a copy that the broker may have twice is the second one. Looks at all jobs,
-    /// because such copies are rare.
-    func contains(_ key: Key, now: MonotonicTime) -> Bool {
-        recent.contains { $0.key == key && now - $0.at < Self.lifetime }
-    }
-
-    /// The keys of all remembered jobs.
-    func keys(now: MonotonicTime) -> [Key] {
-        recent.compactMap { now - $0.at < Self.lifetime ? $0.key : nil }
-    }
-
-    /// Takes out all remembered jobs, oldest first.
-    mutating func takeAll() -> [Settlement] {
-        let all = Array(recent[next...] + recent[..<next])
-        self = Self()
-        return all
-    }
-}

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
@@ -312,20 +311,6 @@ extension Route {
     /// Whether a header shows that a worker published the message, or that the broker moved it.
     private static func isAddition(_ name: Span<UInt8>) -> Bool {
         name.isText(HeaderName.version) || name.isText("x-death")
-    }
-}
-
-/// The (environment, topic) pairs that one route answers for.
-struct RouteClaim: Sendable {
-    /// The claims of all configured routes.
-    let table: RoutesTable
-    /// The route's position in that table.
-    let index: Int
-
-    /// Whether a job's environment and topic belong to the route.
-    func covers(_ job: borrowing Job) -> Bool {
-        guard let environment = job.environment else { return false }
-        return table.route(index, claims: environment, job.bytes.span.extracting(job.topic))
     }
 }
 

@@ -2,6 +2,7 @@ internal import APNSClient
 internal import EventLoop
 internal import PushModel
 internal import Synchronization
+internal import Topology
 
 // The reports of a route about itself.
 extension Route {

@@ -2,6 +2,8 @@ internal import APNSClient
 internal import EventLoop
 internal import PushModel
 internal import RabbitMQ
+internal import Topology
+internal import WorkerSettings
 
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///

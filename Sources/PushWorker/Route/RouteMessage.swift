@@ -1,28 +1,3 @@
-/// A job that one of a route's lanes works on. The others may pass it on, and see whether it is the same as another.
-// Only the job's own lane looks into the job; all other lanes compare and release the reference.
-struct JobOnLane: Equatable, @unchecked Sendable {
-    /// The number of the job's lane.
-    let lane: Int
-    /// The job.
-    let job: JobInFlight
-
-    static func == (left: JobOnLane, right: JobOnLane) -> Bool { left.job === right.job }
-}
-
-/// A delivery of one of a route's lanes, as the others know it.
-struct DeliveryOnLane: Equatable, Sendable {
-    /// The number of the lane on whose channel it is.
-    let lane: Int
-    /// The channel opening that delivered it.
-    let generation: UInt32
-    /// Its tag there.
-    let deliveryTag: UInt64
-    /// Where it stands among all deliveries of its message.
-    let origin: DeliveryOrigin
-    /// The key by which its job is recognised.
-    let key: RedeliveryKey
-}
-
 /// The messages that the lanes of one route send each other, each about its own jobs and deliveries.
 ///
 /// A broker that loses a channel delivers unacknowledged messages again. They may come to another lane than the one
@@ -46,23 +21,4 @@ enum RouteMessage: Sendable {
     case suspectsChanged
     /// APNs told me something about our credential.
     case credential(CredentialNews)
-}
-
-/// A fact that one lane of a route learned about the credential, so that the others need not ask APNs.
-enum CredentialNews: Equatable, Sendable {
-    /// A version is accepted: earlier refusals of it no longer count.
-    case accepted(version: Int)
-    /// A new version is refused, and the one before stays in use.
-    case candidateRefused(version: Int, reason: String)
-    /// The version in use is refused.
-    case refused(version: Int, reason: String)
-}
-
-/// The end of a lent delivery.
-enum LentFate: Equatable, Sendable {
-    /// Everything its job asked for is confirmed: the delivery is acknowledged. A redelivery is recognised by this
-    /// fact, unless a copy of the job looks the same.
-    case acknowledged(isRemembered: Bool)
-    /// Nothing was pushed: it goes back to the broker, for another worker.
-    case givenBack
 }

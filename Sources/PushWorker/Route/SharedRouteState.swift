@@ -1,4 +1,3 @@
-internal import EventLoop
 internal import Synchronization
 
 /// The state that the lanes of one route share. Safe on any thread.
@@ -29,49 +28,5 @@ final class SharedRouteState: Sendable {
         self.lanes = lanes
         redeliveries = SharedRedeliveries(lanes: lanes.count)
         self.rate = rate.map { SharedRate(perSecond: $0) }
-    }
-}
-
-/// The memory of redeliveries of a route on all its lanes. Safe on any thread; while nothing is remembered, no lock is
-/// taken.
-final class SharedRedeliveries: Sendable {
-    /// The memory, with jobs that belong to one lane each.
-    typealias Memory = RedeliveryMemory<RedeliveryKey, JobOnLane>
-
-    private let memory: Mutex<Memory>
-    /// When the memory has something to forget, in nanoseconds; the largest number for never.
-    private let due = Atomic<UInt64>(.max)
-    private let unread = Atomic<UInt32>(0)
-
-    /// Starts with nothing to remember.
-    ///
-    /// - Parameter lanes: On how many lanes the route lives.
-    init(lanes: Int = 1) { memory = Mutex(Memory(lanes: lanes)) }
-
-    /// How often deliveries that were held unread were given back, or lost with their channel.
-    var unreadReturns: UInt32 { unread.load(ordering: .relaxed) }
-
-    /// Notes that deliveries that were held unread go back.
-    func returnedUnread() { unread.wrappingAdd(1, ordering: .relaxed) }
-
-    /// When `forgetIfDue(now:)` has something to do; nil for never.
-    var nextDue: MonotonicTime? {
-        let due = due.load(ordering: .relaxed)
-        return due == .max ? nil : MonotonicTime(nanoseconds: due)
-    }
-
-    /// Forgets what has been remembered for long enough.
-    func forgetIfDue(now: MonotonicTime) {
-        guard let nextDue, now >= nextDue else { return }
-        with { $0.forgetIfDue(now: now) }
-    }
-
-    /// Looks into the memory, or changes it.
-    func with<Result: Sendable>(_ use: (inout Memory) -> Result) -> Result {
-        memory.withLock { memory in
-            let result = use(&memory)
-            due.store(memory.nextDue?.nanoseconds ?? .max, ordering: .relaxed)
-            return result
-        }
     }
 }

@@ -1,9 +1,16 @@
 internal import PushModel
 internal import RabbitMQ
+internal import Topology
 
 /// Writes publications as AMQP messages, the same bytes each time: what `Results.md` and `DeadLetters.md` promise.
 struct PublicationRenderer {
-    /// The names of the retry tiers, as in `apns.retry.<name>`.
+    /// The exchange of results.
+    private let results = Array(TopologyNames.results.utf8)
+    /// The exchange of replies.
+    private let replies = Array(TopologyNames.replies.utf8)
+    /// The exchange of dead letters.
+    private let dead = Array(TopologyNames.dead.utf8)
+    /// The exchanges of the retry tiers.
     private let tiers: [[UInt8]]
     /// The part that all results of a route share, by the route's position on the lane.
     private let origins: [ResultOrigin]
@@ -20,7 +27,7 @@ struct PublicationRenderer {
     init(tiers: [String], routes: [String?], worker: String, includesDeviceToken: Bool, resultsQueues: Int = 1) {
         let slots = resultsQueues > 1 ? 0..<TopologyNames.resultsSlots : 0..<0
         resultsKeys = slots.map { .array([.text(Array(TopologyNames.resultsKey(slot: $0).utf8))]) }
-        self.tiers = tiers.map { Array("apns.retry.\($0)".utf8) }
+        self.tiers = tiers.map { Array(TopologyNames.retryExchange(tier: $0).utf8) }
         self.worker = Array(worker.utf8)
         origins = routes.map { ResultOrigin(route: $0, worker: worker, includesDeviceToken: includesDeviceToken) }
     }
@@ -34,13 +41,13 @@ struct PublicationRenderer {
         let job = publication.job
         switch publication.content {
         case .result(let index, let verdict):
-            message.setExchange("apns.results")
+            message.setExchange(results.span)
             let report = report(index, verdict, of: job)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             renderResult(report, of: publication, into: &message)
             addResultsKey(of: job.job, to: &message)
         case .reply(let index, let verdict):
-            message.setExchange("apns.replies")
+            message.setExchange(replies.span)
             let bytes = job.job.bytes
             message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
             renderResult(report(index, verdict, of: job), of: publication, into: &message)
@@ -57,7 +64,7 @@ struct PublicationRenderer {
             }
             addIndexes(indexes, of: job.job, to: &message)
         case .deadLetter(let final, let indexes):
-            message.setExchange("apns.dead")
+            message.setExchange(dead.span)
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             copyJob(of: job, keepingDeadline: true, withHeaders: withProducerHeaders, into: &message)

@@ -1,0 +1,19 @@
+/// An answer of APNs, as far as decisions need it.
+package struct Answer: Sendable, Equatable {
+    /// The HTTP status.
+    package var status: Int
+    /// The reason of the body; nil with 200, or where the body could not be read.
+    package var reason: Reason?
+    /// With 410: since when the token is known to be invalid, in milliseconds since 1970.
+    package var timestamp: Int64?
+    /// The `Retry-After` header, in seconds.
+    package var retryAfter: Int?
+
+    /// An answer from its parts.
+    package init(status: Int, reason: Reason? = nil, timestamp: Int64? = nil, retryAfter: Int? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+    }
+}

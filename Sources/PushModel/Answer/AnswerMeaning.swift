@@ -1,0 +1,110 @@
+/// What an answer of APNs means to each whom it concerns: one row of the only table that reads status and reason.
+///
+/// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
+package struct AnswerMeaning: Sendable, Equatable {
+    /// For its notification, before attempts, age and deadlines are looked at.
+    let notification: NotificationMeaning
+    /// For the connection it came on.
+    package let connection: ConnectionConsequence
+    /// For the credential it was asked with.
+    package let credential: CredentialVerdict
+    /// For what else is to be pushed.
+    package let service: ServiceState
+
+    /// Whether it says that the device token is dead.
+    package var isDeadToken: Bool { notification == .deadToken }
+
+    /// Whether the credential, or how it is used, is what must change before anything is sent again.
+    package var parksRoute: Bool { notification == .park }
+
+    /// Reads an answer: by its reason where that is a listed one, else by its status class.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - reason: The reason in the body; nil where it is missing or could not be read.
+    package init(status: Int, reason: Reason?) {
+        // 201 and 204 are how APNs accepts the making and the end of a channel.
+        if status == 200 || status == 201 || status == 204 {
+            self.init(.accepted, status)
+            return
+        }
+        switch reason?.known {
+        case .unregistered, .expiredToken, .badDeviceToken:
+            self.init(.deadToken, status)
+        case .expiredProviderToken:
+            self.init(.resend(lastly: .park), status, credential: .tokenExpired)
+        case .unrelatedKeyIDInToken:
+            self.init(.resend(lastly: .park), status)
+        case .shutdown, .idleTimeout:
+            self.init(.resend(lastly: .retry), status)
+        case .tooManyRequests:
+            self.init(.retry, status, service: .deviceThrottled)
+        case .internalServerError, .serviceUnavailable, .serviceUnavailableSpaced:
+            self.init(.retry, status)
+        case .invalidProviderToken, .badCertificate:
+            self.init(.park, status, credential: .refused(.everyRoute))
+        case .missingProviderToken, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken,
+            .forbidden:
+            self.init(.park, status, credential: .refused(.oneRoute))
+        case .tooManyProviderTokenUpdates:
+            self.init(.park, status, credential: .tokenChangedTooOften)
+        case .deviceTokenNotForTopic, .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled:
+            self.init(.rejected(.fixTopic), status)
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders, .invalidPushType,
+            .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed, .payloadTooLarge, .missingChannelID,
+            .badChannelID, .channelNotRegistered, .badRequestParams, .badRequestPayload, .missingPushType,
+            .cannotCreateChannelConfig, .missingChannelQueueSize:
+            self.init(.rejected(.fixRequest), status)
+        default:
+            self.init(status: status, unlisted: reason?.rawValue ?? "")
+        }
+    }
+
+    /// Apple's list grows: what this version has not heard of is judged by its beginning, then by its status.
+    private init(status: Int, unlisted reason: String) {
+        if reason.hasPrefix("BadCertificate") {
+            self.init(.park, status, credential: .refused(.everyRoute))
+        } else if reason.hasPrefix("BadEnvironmentKey") {
+            self.init(.park, status, credential: .refused(.oneRoute))
+        } else {
+            switch status {
+            case 429, 500...599: self.init(.retry, status)
+            case 403: self.init(.rejected(.fixCredential), status)
+            default: self.init(.rejected(.fixRequest), status)
+            }
+        }
+    }
+
+    /// One row; what is not given follows from the status.
+    private init(
+        _ notification: NotificationMeaning, _ status: Int, credential: CredentialVerdict? = nil,
+        service: ServiceState? = nil
+    ) {
+        self.notification = notification
+        self.credential = credential ?? (status == 403 ? .doubted : status >= 500 ? .unexamined : .accepted)
+        self.service = service ?? (status >= 500 ? .troubled : .working)
+        connection =
+            switch notification {
+            case .resend, .park: .retire
+            case .accepted, .deadToken, .retry, .rejected: status >= 500 ? .strike : .keep
+            }
+    }
+}
+
+extension Answer {
+    /// What the answer means.
+    package var meaning: AnswerMeaning { AnswerMeaning(status: status, reason: reason) }
+}
+
+extension Attempted {
+    /// Whether APNs answered what it says only to those whose credential it does not turn away.
+    package var provesCredential: Bool {
+        guard case .response(let answer) = self else { return false }
+        return !answer.meaning.credential.turnsAway
+    }
+}
+
+extension Reason {
+    /// Whether a GOAWAY frame with this reason, which has no status, refuses the credential.
+    package var refusesCredential: Bool { AnswerMeaning(status: 403, reason: self).credential.isRefusal }
+}

@@ -1,0 +1,15 @@
+/// How one attempt at a notification ended.
+package enum Attempted: Sendable, Equatable {
+    /// APNs answered.
+    case response(Answer)
+    /// Provably never processed: above GOAWAY's last stream, refused, or never written.
+    case unprocessed
+    /// Sent without an answer; the text says what happened instead (deadline, reset, connection lost).
+    case unanswered(String)
+    /// Not sent, because its time had passed.
+    case expired
+    /// Not sent, because the host it needs could not be reached; the text says why.
+    case unreachable(String)
+    /// Not sent, because a moment ago another request got this answer, which refuses the credential.
+    case heldBack(Answer)
+}

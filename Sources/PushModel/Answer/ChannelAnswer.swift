@@ -1,0 +1,96 @@
+/// What the answer to an operation on channels says beside its status; only an answer that accepts it has one.
+package final class ChannelAnswer: Sendable, Equatable {
+    /// The new channel's identifier, from the header `apns-channel-id`.
+    package let channelID: [UInt8]?
+    /// The channel's storage policy: 0 or 1.
+    package let storagePolicy: UInt8?
+    /// The identifiers of the app's channels, as a JSON array; nil where the answer lists none.
+    package let channels: [UInt8]?
+    /// Whether APNs listed more than `channels` holds.
+    package let isIncomplete: Bool
+
+    /// The longest identifier taken from an answer, in bytes.
+    package static let maximumIDLength = 2_048
+
+    /// An answer from its parts.
+    package init(
+        channelID: [UInt8]? = nil, storagePolicy: UInt8? = nil, channels: [UInt8]? = nil, isIncomplete: Bool = false
+    ) {
+        self.channelID = channelID
+        self.storagePolicy = storagePolicy
+        self.channels = channels
+        self.isIncomplete = isIncomplete
+    }
+
+    /// Whether two answers say the same.
+    package static func == (one: ChannelAnswer, other: ChannelAnswer) -> Bool {
+        one.channelID == other.channelID && one.storagePolicy == other.storagePolicy && one.channels == other.channels
+            && one.isIncomplete == other.isIncomplete
+    }
+
+    /// Reads the body of an answer; what cannot be read is left out, and a list that breaks off counts up to there.
+    ///
+    /// - Parameters:
+    ///   - channelID: The value of the header `apns-channel-id`; dropped where it cannot be one.
+    ///   - body: The body, perhaps cut at the operation's `answerLimit`.
+    package convenience init(channelID: [UInt8]?, reading body: [UInt8]) {
+        var reader = ChannelAnswerReader()
+        do throws(JSONError) {
+            try reader.read(body.span)
+        } catch {
+            reader.isIncomplete = reader.channels != nil
+        }
+        if reader.channels != nil { reader.channels?.append(UInt8(ascii: "]")) }
+        let isText = channelID.map { !$0.isEmpty && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } } ?? false
+        self.init(
+            channelID: isText ? channelID : nil, storagePolicy: reader.storagePolicy, channels: reader.channels,
+            isIncomplete: reader.isIncomplete)
+    }
+}
+
+/// Collects what the body of an answer about channels says.
+private struct ChannelAnswerReader {
+    var storagePolicy: UInt8?
+    /// The JSON array as far as it was read, without its closing bracket.
+    var channels: [UInt8]?
+    var isIncomplete = false
+
+    mutating func read(_ bytes: Span<UInt8>) throws(JSONError) {
+        var scanner = JSONScanner(0..<bytes.count)
+        guard try scanner.enterObject(in: bytes) else { return }
+        while let name = try scanner.nextName(in: bytes) {
+            if bytes.extracting(name.range).matches("channels" as StaticString) {
+                try readChannels(&scanner, bytes)
+                continue
+            }
+            let value = try scanner.value(in: bytes)
+            guard bytes.extracting(name.range).matches("message-storage-policy" as StaticString) else { continue }
+            let number = value.kind == .number ? bytes.extracting(value.range).wholeNumber() : nil
+            storagePolicy = number.flatMap { UInt8(exactly: $0) }
+        }
+    }
+
+    /// Copies the elements as they are written, without what stands between them.
+    private mutating func readChannels(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONError) {
+        guard try scanner.enterArray(in: bytes) else {
+            _ = try scanner.value(in: bytes)
+            return
+        }
+        channels = [UInt8(ascii: "[")]
+        var count = 0
+        while try scanner.hasElement(in: bytes) {
+            let value = try scanner.value(in: bytes)
+            guard value.kind == .string, value.range.count <= ChannelAnswer.maximumIDLength,
+                count < Channel.maximumListed
+            else {
+                isIncomplete = true
+                continue
+            }
+            if count > 0 { channels?.append(UInt8(ascii: ",")) }
+            count += 1
+            channels?.append(UInt8(ascii: "\""))
+            bytes.extracting(value.range).withUnsafeBufferPointer { channels?.append(contentsOf: $0) }
+            channels?.append(UInt8(ascii: "\""))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// What a job asks APNs to do.
+///
+/// Apple: <https://developer.apple.com/documentation/usernotifications/setting-up-broadcast-push-notifications>
+package enum ChannelOperation: String, Hashable, Sendable, CaseIterable {
+    /// A notification to device tokens, which is what nearly every job wants.
+    case push
+    /// A Live Activity update to all who listen to a channel.
+    case broadcast
+    /// A new channel.
+    case createChannel = "create_channel"
+    /// The storage policy of a channel.
+    case readChannel = "read_channel"
+    /// The identifiers of all channels of an app.
+    case listChannels = "list_channels"
+    /// The end of a channel.
+    case deleteChannel = "delete_channel"
+
+    /// The operation these bytes name.
+    package init?(utf8 bytes: Span<UInt8>) {
+        for candidate in Self.all where bytes.matches(candidate.text) {
+            self = candidate
+            return
+        }
+        return nil
+    }
+
+    /// All operations, built once because `allCases` builds a new array at each use.
+    private static let all = Self.allCases
+
+    /// The operation as constant text.
+    package var text: StaticString {
+        switch self {
+        case .push: "push"
+        case .broadcast: "broadcast"
+        case .createChannel: "create_channel"
+        case .readChannel: "read_channel"
+        case .listChannels: "list_channels"
+        case .deleteChannel: "delete_channel"
+        }
+    }
+
+    /// Whether it is about channels as such, which APNs takes on hosts and ports of their own.
+    package var isManagement: Bool { self != .push && self != .broadcast }
+
+    /// Whether it is about one existing channel, which the job must name.
+    package var needsChannel: Bool { self == .broadcast || self == .readChannel || self == .deleteChannel }
+
+    /// The method of its request (RFC 9110, section 9).
+    package var method: StaticString {
+        switch self {
+        case .push, .broadcast, .createChannel: "POST"
+        case .readChannel, .listChannels: "GET"
+        case .deleteChannel: "DELETE"
+        }
+    }
+
+    /// What an answer's body may have, in bytes, before the rest of it is dropped: a list of as many channels as an app
+    /// may have takes less than 512 KiB.
+    package var answerLimit: Int { self == .listChannels ? 512 * 1_024 : 4_096 }
+}

@@ -1,0 +1,70 @@
+/// The AMQP headers of jobs, results and dead letters, spelled once for reader and writer (`Producers.md`,
+/// `Results.md`, `DeadLetters.md`).
+package enum HeaderName {
+    // MARK: Apple's own, on raw jobs
+
+    /// The device token: hexadecimal text, or bytes.
+    package static var deviceToken: StaticString { "apns-device-token" }
+    /// The topic with its suffix.
+    package static var topic: StaticString { "apns-topic" }
+    /// The push type.
+    package static var pushType: StaticString { "apns-push-type" }
+    /// 1, 5 or 10.
+    package static var priority: StaticString { "apns-priority" }
+    /// Seconds since 1970, 0 = try once.
+    package static var expiration: StaticString { "apns-expiration" }
+    /// At most 64 bytes.
+    package static var collapseID: StaticString { "apns-collapse-id" }
+    /// A UUID.
+    package static var apnsID: StaticString { "apns-id" }
+    /// The channel a raw job publishes to, reads or deletes.
+    package static var channelID: StaticString { "apns-channel-id" }
+
+    // MARK: Ours, on jobs of both forms
+
+    /// Milliseconds since 1970, after which the job is not sent.
+    package static var deadline: StaticString { "x-apns-deadline" }
+    /// `retry` or `report`.
+    package static var onUnknown: StaticString { "x-apns-on-unknown" }
+    /// The producer's own words, returned in results.
+    package static var reference: StaticString { "x-apns-reference" }
+    /// W3C trace context, passed on.
+    package static var traceparent: StaticString { "traceparent" }
+    /// Milliseconds since 1970 at which the producer queued the job; finer than the property `timestamp`.
+    package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
+    /// What the job asks for, one of `ChannelOperation`.
+    package static var operation: StaticString { "x-apns-operation" }
+    /// Names a replay; joins the ids of its results.
+    package static var replay: StaticString { "x-apns-replay" }
+
+    // MARK: On retry copies; read only together with `version`
+
+    /// The version of these headers: 1.
+    package static var version: StaticString { "x-apns-v" }
+    /// The attempt this copy is for (on results and dead letters: the last one made), from 1.
+    package static var attempt: StaticString { "x-apns-attempt" }
+    /// Milliseconds since 1970 of the first attempt.
+    package static var firstAttemptAt: StaticString { "x-apns-first-attempt-at" }
+    /// The positions of `device_tokens` the message is about, as in `0-4,7`; absent = all.
+    package static var indexes: StaticString { "x-apns-indexes" }
+
+    // MARK: On results and dead letters
+
+    /// The outcome.
+    package static var outcome: StaticString { "x-apns-outcome" }
+    /// The HTTP status of APNs.
+    package static var status: StaticString { "x-apns-status" }
+    /// The reason.
+    package static var reason: StaticString { "x-apns-reason" }
+    /// What a person should know beside the reason.
+    package static var detail: StaticString { "x-apns-detail" }
+    /// The routing key the job came with.
+    package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }
+    /// Milliseconds since 1970 at which the dead letter was written.
+    package static var diedAt: StaticString { "x-apns-died-at" }
+    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was published
+    /// again because its confirm was lost, so that there may be two of it: `possible`.
+    package static var duplicate: StaticString { "x-apns-duplicate" }
+    /// The worker that wrote it.
+    package static var worker: StaticString { "x-apns-worker" }
+}

@@ -1,0 +1,11 @@
+/// The value of an AMQP header, as far as jobs need it; ranges point into the message's buffer.
+package enum HeaderValue: Sendable, Equatable {
+    /// A text value.
+    case text(Range<Int>)
+    /// A value of raw bytes.
+    case bytes(Range<Int>)
+    /// A whole number of any width.
+    case integer(Int64)
+    /// Any other kind: a float, a table, a timestamp and so on. A void value is not handed over at all.
+    case other
+}

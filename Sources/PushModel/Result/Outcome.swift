@@ -1,0 +1,33 @@
+/// What finally happened to a notification.
+package enum Outcome: String, Hashable, Sendable, CaseIterable {
+    /// APNs answered 200: accepted, which does not prove delivery.
+    case accepted
+    /// The device token is dead.
+    case deadToken = "dead_token"
+    /// APNs refused the notification for good.
+    case rejected
+    /// Its deadline or expiration passed before it could be sent.
+    case expired
+    /// Retryable answers until attempts or age ran out.
+    case exhausted
+    /// Sent, and never answered.
+    case unknown
+    /// The job is unreadable, against a rule, or has no route.
+    case invalid
+
+    /// The outcome as constant text.
+    package var text: StaticString {
+        switch self {
+        case .accepted: "accepted"
+        case .deadToken: "dead_token"
+        case .rejected: "rejected"
+        case .expired: "expired"
+        case .exhausted: "exhausted"
+        case .unknown: "unknown"
+        case .invalid: "invalid"
+        }
+    }
+
+    /// Whether the notification also becomes a dead letter.
+    package var isDeadLetter: Bool { self != .accepted }
+}

@@ -1,0 +1,19 @@
+/// How long ago a lane moved.
+package struct LaneProgress: Sendable, Equatable {
+    /// The lane's position.
+    package var lane: Int
+    /// The time since its last finished turn.
+    package var sinceLastTurn: Duration
+    /// Whether the watchdog found that it does not turn.
+    package var isStuck: Bool
+    /// Where it stood last, in words.
+    package var step: String?
+
+    /// Makes a value from its parts.
+    package init(lane: Int, sinceLastTurn: Duration, isStuck: Bool = false, step: String? = nil) {
+        self.lane = lane
+        self.sinceLastTurn = sinceLastTurn
+        self.isStuck = isStuck
+        self.step = step
+    }
+}

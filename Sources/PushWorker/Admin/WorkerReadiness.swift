@@ -1,0 +1,110 @@
+/// The body of `/readyz`: why a worker is not ready, and the state of each lane and route.
+package struct WorkerReadiness: Sendable, Encodable {
+    /// The state of one lane's broker connections.
+    package struct Lane: Sendable, Encodable {
+        /// The lane's position.
+        package var lane: Int
+        /// `up`, `connecting` or `down`.
+        package var consume: String
+        /// `up`, `blocked`, `connecting` or `down`.
+        package var publish: String
+        /// What holds the lane up, in words; nil when nothing does.
+        package var detail: String?
+
+        /// Makes a lane's state from its parts.
+        package init(lane: Int, consume: String, publish: String, detail: String? = nil) {
+            self.lane = lane
+            self.consume = consume
+            self.publish = publish
+            self.detail = detail
+        }
+    }
+
+    /// The state of one route.
+    package struct Route: Sendable, Encodable {
+        /// The route's name.
+        package var name: String
+        /// `ready`, `starting`, `parked`, `probing`, `unreachable`, or `unassigned` where only others serve it. A route that
+        /// needed no connection yet is `ready`.
+        package var state: String
+        /// Why, such as `InvalidProviderToken`; nil when all is well.
+        package var reason: String?
+        /// Usable APNs connections.
+        package var connections: Int
+        /// The version of the credential that its connections use, or would; nil for a route without one.
+        package var credentialVersion: Int?
+        /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
+        package var limitedBy: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, state, reason, connections
+            case credentialVersion = "credential_version"
+            case limitedBy = "limited_by"
+        }
+
+        /// Makes a route's state from its parts.
+        package init(
+            name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil,
+            limitedBy: String? = nil
+        ) {
+            self.limitedBy = limitedBy
+            self.name = name
+            self.state = state
+            self.reason = reason
+            self.connections = connections
+            self.credentialVersion = credentialVersion
+        }
+    }
+
+    /// How a worker sees its fleet, where it finds its share of the routes by itself.
+    package struct Fleet: Sendable, Encodable {
+        /// How many workers there are, this one included.
+        package var workers: Int
+        /// Why it serves every route, or none yet; nil where it serves its share.
+        package var detail: String?
+
+        /// Makes a fleet's state from its parts.
+        package init(workers: Int, detail: String? = nil) {
+            self.workers = workers
+            self.detail = detail
+        }
+    }
+
+    /// The worker's name.
+    package var instance: String
+    /// Why the worker is not ready, such as `draining`, `blocked`, `results_full`; empty when it is.
+    package var reasons: [String]
+    /// The lanes.
+    package var lanes: [Lane]
+    /// The routes.
+    package var routes: [Route]
+    /// The fleet; nil for a worker whose share of the routes is written.
+    package var fleet: Fleet?
+
+    /// Whether the worker does its work.
+    package var isReady: Bool { reasons.isEmpty }
+
+    private enum CodingKeys: String, CodingKey {
+        case ready, instance, reasons, lanes, routes, fleet
+    }
+
+    /// Makes a state from its parts.
+    package init(instance: String, reasons: [String], lanes: [Lane], routes: [Route], fleet: Fleet? = nil) {
+        self.instance = instance
+        self.reasons = reasons
+        self.lanes = lanes
+        self.routes = routes
+        self.fleet = fleet
+    }
+
+    /// Writes the state with `ready` first.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isReady, forKey: .ready)
+        try container.encode(instance, forKey: .instance)
+        try container.encode(reasons, forKey: .reasons)
+        try container.encode(lanes, forKey: .lanes)
+        try container.encode(routes, forKey: .routes)
+        try container.encodeIfPresent(fleet, forKey: .fleet)
+    }
+}

@@ -1,0 +1,64 @@
+extension RouteCounters {
+    /// The whole-number counters of a route.
+    static let counters: [RouteMetric] = [
+        RouteMetric(path: \.jobsReceived, name: "martlet_jobs_received_total", help: "Jobs taken from the queue."),
+        RouteMetric(
+            path: \.jobsRedelivered, name: "martlet_jobs_redelivered_total",
+            help: "Jobs that the broker had delivered before."),
+        RouteMetric(
+            path: \.requests, name: "martlet_apns_requests_total", help: "Requests sent to APNs, resends included."),
+        RouteMetric(
+            path: \.resends, name: "martlet_apns_resends_total",
+            help: "Notifications sent again at once, because APNs provably had not taken them.", isDetail: true),
+        RouteMetric(
+            path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
+            help: "Notifications of jobs that came again and are not begun anew: known, or still under way.",
+            isDetail: true),
+        RouteMetric(
+            path: \.cooled, name: "martlet_notifications_cooled_total",
+            help: "Notifications that waited in a tier, because APNs had had too many for their device token.",
+            isDetail: true),
+        RouteMetric(
+            path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
+            help: "Jobs with a field that this version does not know.", isDetail: true),
+        RouteMetric(
+            path: \.repliesLost, name: "martlet_replies_lost_total",
+            help: "Replies that were not allowed or went nowhere.", isDetail: true),
+        RouteMetric(
+            path: \.connectionsOpened, name: "martlet_apns_connections_opened_total", help: "APNs connections opened.",
+            isDetail: true),
+        RouteMetric(
+            path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
+            help: "APNs connections that could not be opened."),
+        RouteMetric(
+            path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that ended with a GOAWAY.",
+            isDetail: true),
+    ]
+
+    /// The whole-number gauges of a route.
+    static let gauges: [RouteMetric] = [
+        RouteMetric(
+            path: \.waiting, name: "martlet_notifications_waiting", help: "Notifications waiting for a stream."),
+        RouteMetric(
+            path: \.suspects, name: "martlet_jobs_suspect",
+            help: "Jobs that came back often, and wait to be taken up one at a time.", isDetail: true),
+        RouteMetric(
+            path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
+        RouteMetric(
+            path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
+        RouteMetric(
+            path: \.bytesInFlight, name: "martlet_jobs_in_flight_bytes",
+            help: "Bytes of jobs, headers and bodies, delivered and not acknowledged: see memory.jobs.", isDetail: true
+        ),
+        RouteMetric(
+            path: \.connections, name: "martlet_apns_connections",
+            help: "Usable APNs connections; the first job opens the first."),
+        RouteMetric(
+            path: \.coolingTokens, name: "martlet_tokens_cooling",
+            help: "Device tokens that wait until APNs takes notifications for them again.", isDetail: true),
+        RouteMetric(
+            path: \.streamLimit, name: "martlet_apns_stream_limit",
+            help: "Streams that APNs allows on all connections.", isDetail: true
+        ),
+    ]
+}

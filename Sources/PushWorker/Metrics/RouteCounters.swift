@@ -1,0 +1,90 @@
+/// What a lane counts for one of its routes: plain values that only the lane changes.
+package struct RouteCounters: Sendable {
+    /// How many final outcomes there were, by reason.
+    package var outcomes = OutcomeCounts()
+    /// Jobs taken from the queue.
+    package var jobsReceived = 0
+    /// Those of them that the broker had delivered before.
+    package var jobsRedelivered = 0
+    /// Notifications handed to APNs connections, resends included.
+    package var requests = 0
+    /// Notifications sent again at once, because APNs provably had not taken them.
+    package var resends = 0
+    /// Notifications in retry copies that the broker confirmed, one entry per tier in the order of the configuration.
+    package var retries: [Int]
+    /// Retry copies that the broker confirmed, one entry per tier.
+    package var retryCopies: [Int]
+    /// Deliveries of retry copies that came back from their tier, one entry per tier.
+    package var retryReturns: [Int]
+    /// Redelivered notifications that were not sent again, because their outcome was known.
+    package var duplicatesSuppressed = 0
+    /// Notifications that waited in a tier, because APNs had had too many for their device token.
+    package var cooled = 0
+    /// Jobs that carried a field this version does not know.
+    package var unknownFields = 0
+    /// Replies that were refused or went nowhere.
+    package var repliesLost = 0
+    /// APNs connections opened.
+    package var connectionsOpened = 0
+    /// Attempts to open one that failed.
+    package var connectionsFailed = 0
+    /// GOAWAY frames received.
+    package var goAways = 0
+    /// From submitting a request to its answer.
+    package var requestDuration = DurationHistogram(.request)
+    /// From the job's enqueue time to its delivery here.
+    package var queueAge = DurationHistogram(.wait)
+    /// From a job's delivery to its acknowledgement.
+    package var jobDuration = DurationHistogram(.wait)
+
+    /// Notifications now waiting in the prefetch window for a stream.
+    package var waiting = 0
+    /// Jobs now held because they came back often, to be taken up one at a time.
+    package var suspects = 0
+    /// Requests now without an answer.
+    package var inFlight = 0
+    /// Jobs now delivered and not acknowledged.
+    package var unacknowledged = 0
+    /// The length of the messages of these jobs now, in bytes.
+    package var bytesInFlight = 0
+    /// Connections now usable.
+    package var connections = 0
+    /// Streams that could now be opened in all.
+    package var streamLimit = 0
+    /// Device tokens that now wait until APNs takes notifications for them again.
+    package var coolingTokens = 0
+    /// Whether this worker serves the route now.
+    package var isAssigned = false
+    /// Whether the route is parked now.
+    package var isParked = false
+    /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
+    package var clockSkew: Int?
+    /// What keeps the route from pushing more now.
+    package var limitedBy = RouteLimit.nothing
+
+    /// Makes counters at zero.
+    ///
+    /// - Parameter tiers: How many retry tiers there are.
+    package init(tiers: Int) {
+        retries = [Int](repeating: 0, count: tiers)
+        (retryCopies, retryReturns) = (retries, retries)
+    }
+
+    /// Adds what another lane counted for the same route.
+    mutating func add(_ other: RouteCounters) {
+        outcomes.add(other.outcomes)
+        for counter in Self.counters + Self.gauges { self[keyPath: counter.path] += other[keyPath: counter.path] }
+        for path in [\RouteCounters.retries, \.retryCopies, \.retryReturns] {
+            for (tier, count) in other[keyPath: path].enumerated() where tier < self[keyPath: path].count {
+                self[keyPath: path][tier] += count
+            }
+        }
+        requestDuration.add(other.requestDuration)
+        queueAge.add(other.queueAge)
+        jobDuration.add(other.jobDuration)
+        isAssigned = isAssigned || other.isAssigned
+        isParked = isParked && other.isParked
+        if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
+        limitedBy = limitedBy.joined(with: other.limitedBy)
+    }
+}

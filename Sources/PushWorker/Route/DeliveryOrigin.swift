@@ -1,0 +1,24 @@
+/// Where a delivery stands among all deliveries of one message.
+struct DeliveryOrigin: Equatable {
+    /// How often the broker had taken the message back, by the count of a quorum queue; 0 without one.
+    var returns: Int64 = 0
+    /// How often the route had given back deliveries that it held unread, or had lost them with their channel.
+    var unreadReturns: UInt32 = 0
+
+    /// Whether another worker may have had the message after an earlier delivery of this one.
+    ///
+    /// The message came back once from the earlier delivery. It came back once more each time it may have been among
+    /// the deliveries held unread, or on its way to a channel that was lost together with the earlier one. Further
+    /// returns mean another worker.
+    ///
+    /// The message may also have been lost later on its way here, with a channel that died before the message was read.
+    /// This looks the same as another worker's death. It costs a duplicate that the result explains. To ignore a
+    /// worker's death would leave a duplicate unexplained.
+    ///
+    /// - Parameters:
+    ///   - earlier: The earlier delivery.
+    ///   - lostTogether: How many other channels were lost together with that delivery's.
+    func wasElsewhere(since earlier: DeliveryOrigin, lostTogether: Int = 0) -> Bool {
+        returns - earlier.returns > 1 + Int64(unreadReturns &- earlier.unreadReturns) + Int64(lostTogether)
+    }
+}

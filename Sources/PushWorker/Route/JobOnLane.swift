@@ -1,0 +1,10 @@
+/// A job that one of a route's lanes works on. The others may pass it on, and see whether it is the same as another.
+// Only the job's own lane looks into the job; all other lanes compare and release the reference.
+struct JobOnLane: Equatable, @unchecked Sendable {
+    /// The number of the job's lane.
+    let lane: Int
+    /// The job.
+    let job: JobInFlight
+
+    static func == (left: JobOnLane, right: JobOnLane) -> Bool { left.job === right.job }
+}

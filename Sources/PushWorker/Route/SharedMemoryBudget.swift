@@ -1,0 +1,54 @@
+internal import Synchronization
+internal import WorkerSettings
+
+/// The memory for jobs that the lanes of a worker share. Safe on any thread.
+///
+/// A lock is taken where a route asks for another power of two, gets memory, or gives memory back. Everything else is
+/// read without a lock.
+final class SharedMemoryBudget: Sendable {
+    /// The part that each queue has at all times, in bytes.
+    let part: Int
+    /// See ``MemoryBudget/problem``.
+    let problem: String?
+    private let budget: Mutex<MemoryBudget>
+    private let latestLevel: Atomic<Int>
+    private let latestFree: Atomic<Int>
+
+    /// Nothing is lent yet.
+    ///
+    /// - Parameters:
+    ///   - bytes: All of it.
+    ///   - queues: How many queues there are on all lanes.
+    init(bytes: Int = WorkerConfiguration.standardJobMemory, queues: Int = 1) {
+        let budget = MemoryBudget(bytes: bytes, queues: queues)
+        part = budget.part
+        problem = budget.problem
+        latestLevel = Atomic(budget.level)
+        latestFree = Atomic(budget.free)
+        self.budget = Mutex(budget)
+    }
+
+    /// The most that a queue may have lent, in bytes.
+    var level: Int { latestLevel.load(ordering: .relaxed) }
+    /// What could be lent at once, in bytes.
+    var free: Int { latestFree.load(ordering: .relaxed) }
+
+    /// See ``MemoryBudget/ask(for:insteadOf:queues:)``.
+    func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
+        change { $0.ask(for: exponent, insteadOf: former, queues: queues) }
+    }
+
+    /// See ``MemoryBudget/lend(_:insteadOf:queues:)``.
+    func lend(_ bytes: Int, insteadOf former: Int, queues: Int) -> Int {
+        change { $0.lend(bytes, insteadOf: former, queues: queues) }
+    }
+
+    private func change<Result: Sendable>(_ change: (inout MemoryBudget) -> Result) -> Result {
+        budget.withLock { budget in
+            let result = change(&budget)
+            latestLevel.store(budget.level, ordering: .relaxed)
+            latestFree.store(budget.free, ordering: .relaxed)
+            return result
+        }
+    }
+}

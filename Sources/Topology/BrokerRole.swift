@@ -1,0 +1,66 @@
+/// Who may do what at the broker.
+package enum BrokerRole: String, Sendable, CaseIterable {
+    /// Publishes jobs and reads replies from its own queues.
+    case producer
+    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports.
+    case worker
+    /// Reads results and the fleet's reports, and watches through tap queues of its own.
+    case monitor
+    /// Reads dead letters and publishes jobs again.
+    case replayer
+    /// Makes and changes exchanges, queues, bindings and policies.
+    case topology
+
+    /// The three expressions that name what a user may configure, write and read.
+    ///
+    /// [Access control](https://www.rabbitmq.com/docs/access-control)
+    package struct Permissions: Sendable, Equatable {
+        /// What may be declared and deleted.
+        package let configure: String
+        /// What may be published to, and which queues may be bound.
+        package let write: String
+        /// What may be consumed, and which exchanges may be bound to.
+        package let read: String
+    }
+
+    /// The user name that `topology render --users` gives to the role.
+    package var userName: String { "apns-\(rawValue)" }
+
+    /// The management tag, or none: changing policies needs one.
+    package var tag: String? { self == .topology ? "policymaker" : nil }
+
+    /// The permissions of a user with this role.
+    ///
+    /// - Parameter user: The user's name, part of a producer's reply queues; special characters are escaped.
+    package func permissions(user: String) -> Permissions {
+        let nothing = "^$"
+        switch self {
+        case .producer:
+            let own = "apns\\.q\\.reply\\.\(Self.escaped(user))\\..+"
+            return Permissions(
+                configure: "^\(own)$", write: "^(apns\\.jobs|\(own))$", read: "^(apns\\.replies|\(own))$")
+        case .worker:
+            return Permissions(
+                configure: nothing, write: "^apns\\.(results|dead|replies|fleet|retry\\..+)$",
+                read: "^apns\\.q\\.(jobs\\..+|fleet)$")
+        case .monitor:
+            let own = "apns\\.q\\.tap\\..+"
+            return Permissions(
+                configure: "^\(own)$", write: "^\(own)$",
+                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.fleet|apns\\.q\\.results(\\.[a-z0-9-]+)?|\(own))$")
+        case .replayer:
+            return Permissions(configure: nothing, write: "^apns\\.jobs$", read: "^apns\\.q\\.dead(\\.tokens)?$")
+        case .topology:
+            return Permissions(configure: "^apns\\..+$", write: "^apns\\..+$", read: "^apns\\..+$")
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            if !character.isLetter, !character.isNumber, character != "-", character != "_" { escaped.append("\\") }
+            escaped.append(character)
+        }
+        return escaped
+    }
+}

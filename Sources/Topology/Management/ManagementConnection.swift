@@ -1,0 +1,133 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import PushModel
+
+/// Requests to one management API, with its login.
+struct ManagementConnection: Sendable {
+    /// The methods in use.
+    enum Method: String {
+        case get = "GET"
+        case put = "PUT"
+        case post = "POST"
+        case delete = "DELETE"
+    }
+
+    /// Where it is, without user and password; for messages.
+    let place: String
+    private let authorization: String
+    private let session: URLSession
+
+    /// Prepares requests; nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - address: `http(s)://user:password@host:port`, user and password percent-encoded.
+    ///   - timeout: How long a request may take, in seconds.
+    init(address: String, timeout: Double) throws(ManagementError) {
+        let parts: AddressText
+        do {
+            parts = try AddressText(address)
+        } catch {
+            throw ManagementError(code: .unreachable, message: "the management address is wrong: \(error.message)")
+        }
+        let port = parts.port ?? (parts.scheme == "https" ? 443 : 80)
+        let prefix = parts.rest.hasSuffix("/") ? String(parts.rest.dropLast()) : parts.rest
+        place = "\(parts.scheme)://\(parts.bracketedHost):\(port)\(prefix)"
+        let login = (parts.userInfo ?? "guest:guest").split(separator: ":", maxSplits: 1).map {
+            String($0).removingPercentEncoding ?? String($0)
+        }
+        authorization = "Basic " + Data(login.joined(separator: ":").utf8).base64EncodedString()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = timeout
+        session = URLSession(configuration: configuration, delegate: RefusalDelegate(), delegateQueue: nil)
+    }
+
+    /// Sends one request and gives the answer's body.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The segments after `/api`, not yet percent-encoded.
+    ///   - body: A JSON text.
+    /// - Returns: The body of a successful answer.
+    /// - Throws: What went wrong, in words for an operator.
+    func send(_ method: Method, _ path: [String], body: String? = nil) async throws(ManagementError) -> Data {
+        let encoded = path.map(Self.encoded).joined(separator: "/")
+        guard let url = URL(string: "\(place)/api/\(encoded)") else {
+            throw ManagementError(code: .unreachable, message: "the management address \(place) is not an address")
+        }
+        var request = URLRequest(url: url)
+        request.httpMethod = method.rawValue
+        request.setValue(authorization, forHTTPHeaderField: "Authorization")
+        if let body {
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            request.httpBody = Data(body.utf8)
+        }
+        let data: Data
+        let response: URLResponse
+        do {
+            (data, response) = try await session.data(for: request)
+        } catch {
+            // Foundation reports an answer 401 as a cancelled request once RefusalDelegate has declined to try again.
+            if (error as? URLError)?.code == .cancelled, !Task.isCancelled {
+                throw ManagementError(
+                    code: .refused,
+                    message: "the management API at \(place) refused the login: check user and password, and that the "
+                        + "user has the tag policymaker")
+            }
+            let reason = (error as? URLError)?.localizedDescription ?? "\(error)"
+            throw ManagementError(
+                code: .unreachable,
+                message: "the management API at \(place) cannot be reached: \(reason) "
+                    + "(is the plugin on? rabbitmq-plugins enable rabbitmq_management)")
+        }
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard (200...299).contains(status) else { throw failure(status, data, method, encoded) }
+        return data
+    }
+
+    private func failure(_ status: Int, _ data: Data, _ method: Method, _ path: String) -> ManagementError {
+        struct Reason: Decodable {
+            let reason: String?
+        }
+        let reason = (try? JSONDecoder().decode(Reason.self, from: data))?.reason ?? "no reason given"
+        let request = "\(method.rawValue) /api/\(path)"
+        switch status {
+        case 401, 403:
+            return ManagementError(
+                code: .refused,
+                message: "the management API at \(place) refused \(request) (\(status), \(reason)): the user needs the "
+                    + "tag policymaker and configure, write and read permissions on ^apns\\.")
+        case 404 where method == .get:
+            return ManagementError(
+                code: .missingVirtualHost,
+                message: "\(request) found nothing at \(place): does the virtual host exist? "
+                    + "rabbitmqctl add_vhost makes it")
+        default:
+            return ManagementError(
+                code: .unexpectedAnswer, message: "\(request) at \(place) was answered \(status): \(reason)")
+        }
+    }
+
+    /// Percent-encodes a path segment: everything but the unreserved characters of RFC 3986, 2.3.
+    static func encoded(_ segment: String) -> String {
+        var encoded = ""
+        for byte in segment.utf8 {
+            if byte.isAlphanumeric || "-._~".utf8.contains(byte) {
+                encoded.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += byte < 16 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return encoded
+    }
+}
+
+/// Keeps an answer 401 from being waited on for ever: the login was sent with the request, and there is no other to offer.
+private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.rejectProtectionSpace, nil)
+    }
+}

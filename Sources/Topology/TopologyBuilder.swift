@@ -1,0 +1,236 @@
+internal import PushModel
+
+/// Collects the broker's objects, part by part.
+struct TopologyBuilder {
+    private static let mebibyte: Int64 = 1 << 20
+    private static let gibibyte: Int64 = 1 << 30
+    private static let month: Int64 = 30 * 86_400_000
+    /// Above what operators usually give to policies for everything, since only one policy applies to an object.
+    private static let priority = 10
+    /// Policies for queues of a kind win over those for single queues, which earlier versions made for each route.
+    private static let kindPriority = 11
+    /// A queue that is of a kind by its name and needs other settings.
+    private static let exceptionPriority = 12
+    /// Looking at a message counts as a delivery, and RabbitMQ 4 drops after 20 unless told otherwise.
+    private static let anyNumberOfLooks = setting("delivery-limit", 1_000_000)
+
+    private(set) var exchanges: [TopologyExchange] = []
+    private(set) var queues: [TopologyQueue] = []
+    private(set) var bindings: [TopologyBinding] = []
+    private(set) var policies: [TopologyPolicy] = []
+
+    /// The jobs exchange, its queues, and the exact keys of every topic with every suffix.
+    mutating func addJobs(_ routes: [TopologyRoute]) {
+        exchange(TopologyNames.unroutedJobs, .fanout)
+        exchange(TopologyNames.movingJobs, .topic, otherwise: TopologyNames.unroutedJobs)
+        exchange(TopologyNames.jobs, .topic, otherwise: TopologyNames.movingJobs)
+        queue(
+            TopologyNames.unroutedJobsQueue,
+            Self.jobSettings + [Self.setting("dead-letter-routing-key", "invalid.-.-")], Self.exceptionPriority)
+        policy(Self.jobPolicy, pattern: #"^apns\.q\.jobs\.[a-z0-9-]+(\.high)?$"#, Self.jobSettings)
+        bind(TopologyNames.unroutedJobs, TopologyNames.unroutedJobsQueue)
+        for route in routes {
+            let normal = TopologyNames.jobQueue(route: route.name)
+            let high = route.highLane ? TopologyNames.highJobQueue(route: route.name) : normal
+            queue(normal, of: Self.jobPolicy)
+            if route.highLane { queue(high, of: Self.jobPolicy) }
+            for topic in route.topics {
+                for suffix in TopicSuffix.all {
+                    let tail = "\(topic)\(suffix)"
+                    bind(TopologyNames.jobs, normal, "\(route.environment.rawValue).normal.\(tail)")
+                    bind(TopologyNames.jobs, high, "\(route.environment.rawValue).high.\(tail)")
+                }
+            }
+        }
+    }
+
+    /// Where jobs come back from tiers: a queue per route that refuses nothing.
+    ///
+    /// RabbitMQ holds 32 messages of a tier until the queues have taken them to which they return, and tries again what
+    /// was refused only after minutes: one full queue would stop the retries of all routes. What is in tiers bounds
+    /// what comes back. [At-least-once dead lettering](https://www.rabbitmq.com/docs/quorum-queues#dead-lettering)
+    mutating func addReturns(_ routes: [TopologyRoute]) {
+        exchange(TopologyNames.unroutedReturns, .fanout)
+        exchange(TopologyNames.movingReturns, .topic, otherwise: TopologyNames.unroutedReturns)
+        exchange(TopologyNames.returns, .topic, otherwise: TopologyNames.movingReturns)
+        queue(
+            TopologyNames.unroutedReturnQueue,
+            Self.returnSettings + [Self.setting("dead-letter-routing-key", "invalid.-.-")], Self.exceptionPriority)
+        policy(Self.returnPolicy, pattern: #"^apns\.q\.jobs\.[a-z0-9-]+\.return$"#, Self.returnSettings)
+        bind(TopologyNames.unroutedReturns, TopologyNames.unroutedReturnQueue)
+        for route in routes {
+            let queue = TopologyNames.returnQueue(route: route.name)
+            self.queue(queue, of: Self.returnPolicy)
+            for topic in route.topics {
+                for suffix in TopicSuffix.all {
+                    bind(TopologyNames.returns, queue, "\(route.environment.rawValue).*.\(topic)\(suffix)")
+                }
+            }
+        }
+    }
+
+    /// One retry tier: what waited there comes back with its own key.
+    mutating func addRetry(_ tier: RetryTier) {
+        exchange(tier.exchange, .fanout)
+        queue(
+            tier.queue,
+            [Self.setting("message-ttl", tier.milliseconds)] + Self.safeDeadLettering(to: TopologyNames.returns))
+        bind(tier.exchange, tier.queue)
+    }
+
+    /// Results, and where those go that nobody bound.
+    ///
+    /// - Parameter count: Over how many queues they are dealt out. Where there are several, a worker names one for each
+    ///   job ([`BCC`](https://www.rabbitmq.com/docs/sender-selected)).
+    mutating func addResults(queues count: Int) {
+        exchange(TopologyNames.unclaimedResults, .fanout)
+        exchange(TopologyNames.results, .topic, otherwise: TopologyNames.unclaimedResults)
+        for index in 0..<count {
+            queue(TopologyNames.resultsQueue(index), Self.keptMessages)
+        }
+        if count == 1 { bind(TopologyNames.results, TopologyNames.resultsQueue, "#") }
+        for slot in 0..<(count == 1 ? 0 : TopologyNames.resultsSlots) {
+            bind(
+                TopologyNames.results, TopologyNames.resultsQueue(slot % count), TopologyNames.resultsKey(slot: slot))
+        }
+        queue(
+            TopologyNames.unclaimedResultsQueue,
+            [
+                Self.setting("max-length-bytes", 100 * Self.mebibyte), Self.setting("overflow", "drop-head"),
+                Self.anyNumberOfLooks,
+            ], Self.exceptionPriority)
+        bind(TopologyNames.unclaimedResults, TopologyNames.unclaimedResultsQueue)
+    }
+
+    /// Queues that get a copy of some routes' results: they drop their oldest rather than refuse, because what one team
+    /// does not read must not stop a route.
+    mutating func addResultCopies(_ routes: [TopologyRoute]) {
+        var made: Set<String> = []
+        for route in routes {
+            guard let name = route.resultsQueue else { continue }
+            if made.isEmpty {
+                policy(
+                    Self.resultCopyPolicy, pattern: #"^apns\.q\.results\.[a-z][a-z0-9-]*$"#,
+                    Self.droppingOldest)
+            }
+            if made.insert(name).inserted { queue(name, of: Self.resultCopyPolicy) }
+            for topic in route.topics {
+                for suffix in TopicSuffix.all {
+                    bind(TopologyNames.results, name, "*.\(route.environment.rawValue).\(topic)\(suffix)")
+                }
+            }
+        }
+    }
+
+    /// Answers to jobs that ask for one; producers bind queues of their own.
+    mutating func addReplies() {
+        exchange(TopologyNames.replies, .direct)
+    }
+
+    /// Reports of the workers that find their shares by themselves: each of them reads all.
+    mutating func addFleet() {
+        exchange(TopologyNames.fleet, .fanout)
+        queue(TopologyNames.fleetQueue, Self.recentReports, Self.priority, .stream)
+        bind(TopologyNames.fleet, TopologyNames.fleetQueue)
+    }
+
+    /// Dead letters: those workers write under their outcome, and those the broker writes under the job's key.
+    mutating func addDeadLetters() {
+        exchange(TopologyNames.dead, .topic)
+        queue(TopologyNames.deadQueue, Self.keptMessages)
+        for outcome in ["rejected", "expired", "exhausted", "unknown", "invalid"] {
+            bind(TopologyNames.dead, TopologyNames.deadQueue, "\(outcome).#")
+        }
+        for environment in APNSEnvironment.allCases {
+            bind(TopologyNames.dead, TopologyNames.deadQueue, "\(environment.rawValue).#")
+        }
+        queue(TopologyNames.deadTokensQueue, Self.droppingOldest)
+        bind(TopologyNames.dead, TopologyNames.deadTokensQueue, "dead_token.#")
+    }
+
+    /// Adds an exchange.
+    ///
+    /// - Parameter other: The exchange that gets what is bound to nothing here; nil for none.
+    private mutating func exchange(_ name: String, _ kind: TopologyExchange.Kind, otherwise other: String? = nil) {
+        exchanges.append(TopologyExchange(name: name, kind: kind, policy: other == nil ? nil : name))
+        guard let other else { return }
+        let settings = [Self.setting("alternate-exchange", other)]
+        policies.append(
+            TopologyPolicy(
+                name: name, pattern: TopologyPolicy.pattern(matching: name), scope: .exchanges, priority: Self.priority,
+                settings: settings))
+    }
+
+    /// Adds a queue with a policy of its own.
+    private mutating func queue(
+        _ name: String, _ settings: [TopologyPolicy.Setting], _ priority: Int = Self.priority,
+        _ kind: TopologyQueue.Kind = .quorum
+    ) {
+        queue(name, of: name, kind)
+        policy(name, pattern: TopologyPolicy.pattern(matching: name), settings, priority)
+    }
+
+    /// Adds a queue of a kind that has a policy.
+    private mutating func queue(_ name: String, of policy: String, _ kind: TopologyQueue.Kind = .quorum) {
+        queues.append(TopologyQueue(name: name, kind: kind, policy: policy))
+    }
+
+    /// Adds a policy for queues.
+    private mutating func policy(
+        _ name: String, pattern: String, _ settings: [TopologyPolicy.Setting], _ priority: Int = Self.kindPriority
+    ) {
+        // Without it the node that imports the definitions leads all queues.
+        let spread = Self.setting("queue-leader-locator", "balanced")
+        policies.append(
+            TopologyPolicy(
+                name: name, pattern: pattern, scope: .queues, priority: priority, settings: settings + [spread]))
+    }
+
+    private mutating func bind(_ source: String, _ queue: String, _ key: String = "") {
+        bindings.append(TopologyBinding(source: source, queue: queue, routingKey: key))
+    }
+
+    /// Full queues refuse, so that producers and workers notice; at-least-once dead-lettering needs that as well.
+    private static func safeDeadLettering(to exchange: String) -> [TopologyPolicy.Setting] {
+        [
+            setting("dead-letter-exchange", exchange), setting("dead-letter-strategy", "at-least-once"),
+            setting("overflow", "reject-publish"),
+        ]
+    }
+
+    /// The policy of all routes' job queues.
+    private static let jobPolicy = TopologyNames.jobQueue(route: "*")
+    /// The policy of all routes' queues for what comes back from tiers.
+    private static let returnPolicy = TopologyNames.returnQueue(route: "*")
+    /// The policy of all queues that get a copy of some routes' results.
+    static let resultCopyPolicy = TopologyNames.resultsPrefix + "*"
+
+    private static let jobSettings = returnSettings + [setting("max-length-bytes", 2 * gibibyte)]
+
+    /// `reject-publish` is what at-least-once dead lettering needs; without a length nothing is ever refused.
+    private static let returnSettings = safeDeadLettering(to: TopologyNames.dead) + [setting("delivery-limit", 50)]
+
+    private static let droppingOldest: [TopologyPolicy.Setting] = [
+        setting("max-length-bytes", gibibyte), setting("overflow", "drop-head"), setting("message-ttl", month),
+        anyNumberOfLooks,
+    ]
+
+    private static let keptMessages: [TopologyPolicy.Setting] = [
+        setting("max-length-bytes", 2 * gibibyte), setting("overflow", "reject-publish"),
+        setting("message-ttl", month), anyNumberOfLooks,
+    ]
+
+    /// A report is of use for seconds. A stream drops whole segments only, which therefore are small.
+    private static let recentReports = [
+        setting("max-age", "5m"), setting("max-length-bytes", 16 * mebibyte),
+        setting("stream-max-segment-size-bytes", mebibyte),
+    ]
+
+    private static func setting(_ key: String, _ value: Int64) -> TopologyPolicy.Setting {
+        TopologyPolicy.Setting(key: key, value: .integer(value))
+    }
+
+    private static func setting(_ key: String, _ value: String) -> TopologyPolicy.Setting {
+        TopologyPolicy.Setting(key: key, value: .text(value))
+    }
+}

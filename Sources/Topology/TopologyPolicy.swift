@@ -1,0 +1,35 @@
+/// A policy for one object, or for all queues of a kind: everything about them that can be tuned.
+///
+/// The queues of routes share their policies, because the broker holds each policy against each queue whenever one
+/// changes: one policy for every queue made that quadratic.
+package struct TopologyPolicy: Sendable, Equatable {
+    /// What a policy applies to.
+    package enum Scope: String, Sendable {
+        /// All queues or all exchanges whose name matches.
+        case queues, exchanges
+    }
+
+    /// One setting.
+    package struct Setting: Sendable, Equatable {
+        /// The policy key, such as `message-ttl`.
+        package let key: String
+        /// Its value.
+        package let value: TopologyValue
+    }
+
+    /// The name: that of the object it is for, or of the kind with `*` in place of the route.
+    package let name: String
+    /// The regular expression that matches the names of what it is for.
+    package let pattern: String
+    /// What it applies to.
+    package let scope: Scope
+    /// Which of the policies that match an object wins: the highest.
+    package let priority: Int
+    /// The settings, in the order in which they are written.
+    package let settings: [Setting]
+
+    /// The regular expression that matches one object alone.
+    static func pattern(matching name: String) -> String {
+        "^\(name.split(separator: ".").joined(separator: "\\."))$"
+    }
+}

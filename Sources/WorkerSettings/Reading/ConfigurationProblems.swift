@@ -1,0 +1,28 @@
+/// Collects what is wrong, so that one run reports everything. Used by one loader on one thread.
+final class ConfigurationProblems {
+    /// What was found so far.
+    private(set) var errors: [ConfigurationError] = []
+    /// The names of credentials whose files cannot be used, which keeps only their routes from working.
+    private(set) var unusableCredentials: Set<String> = []
+    private var credentialErrors = 0
+
+    /// Whether nothing was found but credentials whose files cannot be used.
+    var areOnlyCredentials: Bool { errors.count == credentialErrors }
+
+    /// Notes one problem.
+    func add(_ origin: ConfigurationOrigin, _ message: String) {
+        errors.append(ConfigurationError(origin: origin, message: message))
+    }
+
+    /// Notes that the files of a credential cannot be used.
+    func add(_ origin: ConfigurationOrigin, _ message: String, credential: String) {
+        add(origin, message)
+        credentialErrors += 1
+        unusableCredentials.insert(credential)
+    }
+
+    /// Notes problems found elsewhere.
+    func add(_ more: [ConfigurationError]) {
+        errors += more
+    }
+}

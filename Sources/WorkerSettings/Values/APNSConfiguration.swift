@@ -1,0 +1,43 @@
+internal import APNSClient
+package import PushModel
+
+/// The `apns` section.
+package struct APNSConfiguration: Sendable, Equatable {
+    /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
+    package static let standardIdle = Duration.seconds(3_600)
+    /// The key of ``broadcast``.
+    package static let broadcastKey = "apns.broadcast"
+    /// The key of ``channels``.
+    package static let channelsKey = "apns.channels"
+
+    /// The address of production, `https://host:port`.
+    package var production: String
+    /// The address of development (Apple's sandbox), `https://host:port`.
+    package var development: String
+    /// More certificates that may vouch for APNs, PEM: for a simulator or a proxy.
+    package var trustFile: String?
+    /// How long a request may stay without an answer.
+    package var requestTimeout: Duration
+    /// After how much silence a connection is asked whether it lives.
+    package var pingInterval: Duration = .seconds(3_600)
+    /// After how long without a push a route's connections to devices are closed.
+    package var idle: Duration = standardIdle
+    /// How many connections to one host the worker opens in a second, once its burst is used up.
+    package var connectRate = ConnectRateLimiter.defaultRate
+    /// How many connections to one host the worker opens at once.
+    package var connectBurst = ConnectRateLimiter.defaultBurst
+    /// The HTTP proxy on the way to APNs; nil for a direct one.
+    package var proxy: ProxyConfiguration?
+    /// Where broadcasts to channels go, where that is not the address of the environment.
+    package var broadcast = APNSAddresses()
+    /// Where channels are managed; without an address where the environment's is not Apple's and none is given here.
+    package var channels = APNSAddresses()
+
+    /// The address for an environment.
+    package func address(of environment: APNSEnvironment) -> String {
+        switch environment {
+        case .production: production
+        case .development: development
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// The addresses of Apple's servers.
+///
+/// Apple's pages disagree about the host for broadcasts: the text names that of device pushes, the samples
+/// `api-broadcast.push.apple.com` and `api-broadcast.sandbox.push.apple.com`. The text wins here; `apns.broadcast` is for
+/// those who know better.
+/// <https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>
+enum AppleHosts {
+    /// Device pushes, production.
+    static let production = "https://api.push.apple.com:443"
+    /// Device pushes, development.
+    static let development = "https://api.sandbox.push.apple.com:443"
+
+    /// Where channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is no default,
+    /// because its credentials are not for Apple to see.
+    static func channels(production: String, development: String) -> APNSAddresses {
+        APNSAddresses(
+            production: production == Self.production ? "https://api-manage-broadcast.push.apple.com:2196" : nil,
+            development: development == Self.development
+                ? "https://api-manage-broadcast.sandbox.push.apple.com:2195" : nil)
+    }
+}

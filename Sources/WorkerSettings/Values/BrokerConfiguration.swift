@@ -1,0 +1,19 @@
+package import PushModel
+
+/// The `broker` section.
+package struct BrokerConfiguration: Sendable {
+    /// AMQP URIs to try in random order; at least one. Secret, because they carry passwords.
+    package var uris: [SecretText]
+    /// The file that ``uris`` were read from, which is read again for each connection; nil where they stand elsewhere.
+    package var uriFile: String?
+    /// The file whose first line is the password, read again for each connection; it wins over one in ``uris``.
+    package var passwordFile: String?
+    /// Whether logins and messages may leave this machine unencrypted.
+    package var allowsPlaintext = false
+    /// The management API, as `http(s)://user:password@host:port`; only `martlet topology` uses it.
+    package var management: SecretText?
+    /// The heartbeat asked of the broker, in whole seconds.
+    package var heartbeat: Duration
+    /// Files for `amqps`.
+    package var tls: BrokerTLSConfiguration
+}

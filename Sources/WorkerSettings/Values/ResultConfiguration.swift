@@ -1,0 +1,17 @@
+/// The `results` section.
+package struct ResultConfiguration: Sendable, Equatable {
+    /// How a result names the device.
+    package enum DeviceToken: String, Sendable, CaseIterable {
+        /// The whole token.
+        case full
+        /// Not at all.
+        case omit
+    }
+
+    /// Results per message; always 1 in this version.
+    package var batch: Int
+    /// How a result names the device.
+    package var deviceToken: DeviceToken
+    /// Over how many queues results are dealt out, those of one job into one; at least 1.
+    package var queues = 1
+}

@@ -1,0 +1,14 @@
+/// A provider token key (`.p8`) and whose it is.
+///
+/// See Apple, "Establishing a token-based connection":
+/// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
+package struct TokenCredentialConfiguration: Sendable, Equatable {
+    /// The name that routes use.
+    package var name: String
+    /// The path of the `.p8` file, readable at start.
+    package var keyFile: String
+    /// Apple's ten-character key identifier.
+    package var keyID: String
+    /// Apple's ten-character team identifier.
+    package var teamID: String
+}

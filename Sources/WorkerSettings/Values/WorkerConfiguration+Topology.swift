@@ -1,0 +1,29 @@
+package import PushModel
+package import Topology
+
+extension WorkerConfiguration {
+    /// The routes as the topology and the routes table see them, in the order of the configuration.
+    package var topologyRoutes: [TopologyRoute] {
+        routes.map {
+            TopologyRoute(
+                name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane,
+                resultsQueue: $0.resultsQueue)
+        }
+    }
+
+    /// The retry tiers, in the order of the configuration: ascending.
+    package var retryTiers: [RetryTier] {
+        retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
+    }
+
+    /// What the broker must hold for this configuration.
+    ///
+    /// - Parameter virtualHost: The virtual host of the broker URI.
+    package func topology(virtualHost: String) -> BrokerTopology {
+        BrokerTopology(
+            routes: topologyRoutes, tiers: retryTiers, resultsQueues: results.queues, virtualHost: virtualHost)
+    }
+
+    /// Where jobs of each (environment, topic) belong; positions are those of ``routes``.
+    package var routesTable: RoutesTable { RoutesTable(routes: topologyRoutes) }
+}

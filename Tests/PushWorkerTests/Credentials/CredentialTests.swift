@@ -1,0 +1,378 @@
+import APNSClient
+import EventLoop
+import Foundation
+import LocalStack
+import Logging
+import Synchronization
+import TLS
+import TestSupport
+import Testing
+
+@testable import PushWorker
+@testable import WorkerSettings
+
+@Suite("Credentials that change", .timeLimit(.minutes(1)))
+struct CredentialTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory(prefix: "martlet-credentials")
+    }
+
+    private func token(_ file: String, keyID: String = "ABC1234567") -> CredentialConfiguration {
+        .token(
+            TokenCredentialConfiguration(
+                name: "key", keyFile: directory.file(file), keyID: keyID, teamID: "DEF1234567"))
+    }
+
+    private func store(_ configuration: CredentialConfiguration) throws -> CredentialStore {
+        try CredentialStore([configuration], trust: TrustRoots(systemRoots: false, files: []))
+    }
+
+    private func newKey() throws -> [UInt8] { try ES256PrivateKey.generate().pem }
+
+    private func rename(_ from: String, to: String) throws {
+        try #require(Foundation.rename(directory.file(from), directory.file(to)) == 0)
+    }
+
+    @Test("a file that nobody touched is not read again")
+    func untouched() throws {
+        try directory.write(try newKey(), to: "key.p8")
+        let store = try store(token("key.p8"))
+        #expect(store.readChanged().isEmpty)
+        #expect(store.current("key")?.version == 1)
+        #expect(store.current("nobody") == nil)
+    }
+
+    @Test("a file renamed into place is a new version; the same content is none")
+    func renamed() throws {
+        let first = try newKey()
+        try directory.write(first, to: "key.p8")
+        let store = try store(token("key.p8"))
+        try directory.write(first, to: "copy.p8")
+        try rename("copy.p8", to: "key.p8")
+        guard case .unchanged(name: "key")? = store.readChanged().first else { throw Unexpected() }
+        try directory.write(try newKey(), to: "new.p8")
+        try rename("new.p8", to: "key.p8")
+        guard case .changed(let credential, _)? = store.readChanged().first else { throw Unexpected() }
+        #expect(credential.version == 2)
+        #expect(store.current("key") === credential)
+        #expect(store.readChanged().isEmpty)
+    }
+
+    @Test("a link into a directory that is swapped as a whole, as Kubernetes does it, is a new version")
+    func swapped() throws {
+        let manager = FileManager.default
+        for (name, pem) in [("..one", try newKey()), ("..two", try newKey())] {
+            _ = try directory.makeDirectory(name)
+            try Data(pem).write(to: URL(fileURLWithPath: "\(directory.file(name))/key.p8"))
+        }
+        try manager.createSymbolicLink(atPath: directory.file("..data"), withDestinationPath: "..one")
+        try manager.createSymbolicLink(atPath: directory.file("key.p8"), withDestinationPath: "..data/key.p8")
+        let store = try store(token("key.p8"))
+        #expect(store.readChanged().isEmpty)
+        try manager.createSymbolicLink(atPath: directory.file("..tmp"), withDestinationPath: "..two")
+        try rename("..tmp", to: "..data")
+        guard case .changed(let credential, _)? = store.readChanged().first else { throw Unexpected() }
+        #expect(credential.version == 2)
+    }
+
+    @Test("a file that is half written, gone or nonsense changes nothing, and is taken once it is whole")
+    func halfWritten() throws {
+        let next = try newKey()
+        try directory.write(try newKey(), to: "key.p8")
+        let store = try store(token("key.p8"))
+        for content in [Array(next.prefix(60)), [], Array("nonsense".utf8)] {
+            try Data(content).write(to: URL(fileURLWithPath: directory.file("key.p8")))
+            guard case .failed(name: "key", let reason, isInUse: true)? = store.readChanged().first else {
+                throw Unexpected()
+            }
+            #expect(reason.contains("key.p8"))
+            #expect(store.readChanged().isEmpty)
+        }
+        try FileManager.default.removeItem(atPath: directory.file("key.p8"))
+        guard case .failed? = store.readChanged().first else { throw Unexpected() }
+        #expect(store.current("key")?.version == 1)
+        try directory.write(next, to: "key.p8")
+        guard case .changed(let credential, _)? = store.readChanged().first else { throw Unexpected() }
+        #expect(credential.version == 2)
+    }
+
+    @Test("a file that cannot be used at first is version 1 once it can; none that can is an error")
+    func unusable() throws {
+        try directory.write(try newKey(), to: "key.p8")
+        let broken = CredentialConfiguration.token(
+            TokenCredentialConfiguration(
+                name: "broken", keyFile: directory.file("broken.p8"), keyID: "ABC1234567", teamID: "DEF1234567"))
+        let trust = TrustRoots(systemRoots: false, files: [])
+        let store = try CredentialStore([token("key.p8"), broken], trust: trust)
+        #expect(store.current("key")?.version == 1 && store.unusable("key") == nil)
+        #expect(store.current("broken") == nil)
+        #expect(store.unusable("broken")?.contains("broken.p8") == true)
+        #expect(store.statuses.map(\.version) == [0, 1])
+        guard case .failed(name: "broken", _, isInUse: false)? = store.failures.first else { throw Unexpected() }
+        try directory.write(Array("nonsense".utf8), to: "broken.p8")
+        guard case .failed(name: "broken", _, isInUse: false)? = store.readChanged().first else { throw Unexpected() }
+        #expect(store.readChanged().isEmpty, "nothing new is no news")
+        try directory.write(try newKey(), to: "later.p8")
+        var elsewhere = broken
+        if case .token(var token) = broken {
+            token.keyFile = directory.file("gone.p8")
+            elsewhere = .token(token)
+        }
+        guard case .failed? = store.readAll([elsewhere]).first else { throw Unexpected() }
+        try rename("later.p8", to: "gone.p8")
+        guard case .changed(let credential, before: nil)? = store.readChanged().first else { throw Unexpected() }
+        #expect(credential.version == 1 && store.unusable("broken") == nil && store.failures.isEmpty)
+        try FileManager.default.removeItem(atPath: directory.file("broken.p8"))
+        try #require(mkfifo(directory.file("broken.p8"), 0o600) == 0, "reading it would wait for a writer")
+        for used in [["broken"], nil] as [Set<String>?] {
+            let message = #expect(throws: WorkerError.self) {
+                try CredentialStore(used == nil ? [broken] : [token("key.p8"), broken], trust: trust, used: used)
+            }
+            #expect(message?.message.contains("credential broken: ") == true)
+        }
+    }
+
+    @Test("certificate and key that change one after the other are taken when they fit")
+    func pair() throws {
+        let apple = try AppleStyleCertificates()
+        let first = try apple.issue("push")
+        let second = try apple.issue("next")
+        let store = try store(
+            .certificate(
+                CertificateCredentialConfiguration(
+                    name: "key", source: .pem(certificateFile: first.certificateFile, keyFile: first.keyFile))))
+        let before = try #require(store.current("key"))
+        #expect(before.tokens == nil && before.validity != nil && before.onlyTopic == nil)
+        #expect(store.statuses.map(\.notAfter) == [before.validity?.upperBound])
+        try #require(Foundation.rename(second.certificateFile, first.certificateFile) == 0)
+        guard case .failed(_, let reason, _)? = store.readChanged().first else { throw Unexpected() }
+        #expect(reason.contains("is not the key of"))
+        try #require(Foundation.rename(second.keyFile, first.keyFile) == 0)
+        guard case .changed(let after, let label)? = store.readChanged().first else { throw Unexpected() }
+        #expect(after.version == 2 && after.label != label && label == before.label)
+    }
+
+    @Test("reading on demand takes a new key identifier from the configuration, and ignores names nobody knows")
+    func onDemand() throws {
+        let pem = try newKey()
+        try directory.write(pem, to: "key.p8")
+        let store = try store(token("key.p8"))
+        guard case .unchanged? = store.readAll().first else { throw Unexpected() }
+        try directory.write(try newKey(), to: "other.p8")
+        let stranger = CredentialConfiguration.token(
+            TokenCredentialConfiguration(
+                name: "stranger", keyFile: directory.file("other.p8"), keyID: "XYZ1234567", teamID: "DEF1234567"))
+        let changes = store.readAll([token("other.p8", keyID: "NEW1234567"), stranger])
+        guard changes.count == 1, case .changed(let credential, _) = changes[0] else { throw Unexpected() }
+        #expect(credential.tokens?.keyID == "NEW1234567")
+        // The new file is the one that is watched from now on.
+        try directory.write(try newKey(), to: "key.p8")
+        #expect(store.readChanged().isEmpty)
+    }
+
+    @Test("a refusal of a version is news once, and only of the present version")
+    func refusals() throws {
+        try directory.write(try newKey(), to: "key.p8")
+        let store = try store(token("key.p8"))
+        #expect(store.noteRefused("key", version: 1))
+        #expect(!store.noteRefused("key", version: 1))
+        try directory.write(try newKey(), to: "next.p8")
+        try rename("next.p8", to: "key.p8")
+        _ = store.readChanged()
+        #expect(!store.noteRefused("key", version: 1))
+        #expect(store.noteRefused("key", version: 2))
+        #expect(!store.noteRefused("nobody", version: 1))
+    }
+
+    @Test("the watcher tells lanes and log of a change by itself, and says on demand what has not changed")
+    func watcher() throws {
+        try directory.write(try newKey(), to: "key.p8")
+        let store = try store(token("key.p8"))
+        let log = RecordedLog()
+        let told = Mutex<[Int]>([])
+        let done = DispatchSemaphore(value: 0)
+        let watcher = CredentialWatcher(
+            store: store, logger: log.logger, interval: .milliseconds(20),
+            announce: { message in
+                guard case .credentialChanged(let credential) = message else { return }
+                told.withLock { $0.append(credential.version) }
+                done.signal()
+            })
+        let thread = try LoopThread.start(name: "watch") { try? watcher.run() }
+        watcher.reload(nil)
+        log.wait(for: "a credential is unchanged")
+        try directory.write(try newKey(), to: "next.p8")
+        try rename("next.p8", to: "key.p8")
+        #expect(done.wait(timeout: .now() + 20) == .success)
+        try directory.write("nonsense", to: "key.p8")
+        log.wait(for: "a credential cannot be read: the present one stays in use")
+        watcher.stop()
+        thread.join()
+        #expect(told.withLock { $0 } == [2])
+        #expect(log.messages.contains("a credential changed: the new one is proved before it is used"))
+        #expect(log.everything.allSatisfy { !$0.contains("PRIVATE") })
+    }
+
+    @Test("a certificate that is running out is warned about from the start")
+    func expiryLogged() throws {
+        let apple = try AppleStyleCertificates()
+        var content = AppleStyleCertificates.Content()
+        content.notBefore = "20240101000000Z"
+        content.notAfter = "20250101000000Z"
+        let files = try apple.issue("old", content)
+        let store = try store(
+            .certificate(
+                CertificateCredentialConfiguration(
+                    name: "old", source: .pem(certificateFile: files.certificateFile, keyFile: files.keyFile))))
+        let log = RecordedLog()
+        let watcher = CredentialWatcher(store: store, logger: log.logger, announce: { _ in })
+        let thread = try LoopThread.start(name: "watch") { try? watcher.run() }
+        log.wait(for: "a certificate has expired: its routes are parked until it is replaced")
+        watcher.stop()
+        thread.join()
+        #expect(log.everything.contains { $0.contains("2025-01-01 00:00:00 UTC") })
+    }
+
+    struct Unexpected: Error {}
+}
+
+@Suite("Credential decisions", .timeLimit(.minutes(1)))
+struct CredentialDecisionTests {
+    typealias Expiry = CredentialExpiryStateMachine
+
+    @Test("each stage is told once as a year goes by, a replacement begins anew")
+    func expiry() {
+        var machine = Expiry()
+        let day: Int64 = 86_400
+        var told: [(Int64, Expiry.Stage)] = []
+        for hour in stride(from: Int64(0), through: 366 * 24, by: 1) {
+            let now = hour * 3_600
+            if let stage = machine.advance(notAfter: 365 * day, now: now) { told.append((now, stage)) }
+        }
+        #expect(told.map(\.1) == [.month, .fortnight, .week, .day, .over])
+        #expect(told.map(\.0) == [335 * day, 351 * day, 358 * day, 364 * day, 365 * day])
+        #expect(machine.advance(notAfter: 730 * day, now: 366 * day) == nil)
+        #expect(machine.advance(notAfter: 730 * day, now: 701 * day) == .month)
+    }
+
+    @Test(
+        "a certificate found late is told once, for the stage it has reached",
+        arguments: [
+            (31, nil), (30, .month), (15, .month), (14, .fortnight), (8, .fortnight), (7, .week), (2, .week), (1, .day),
+            (0, .over), (-400, .over),
+        ] as [(Int64, Expiry.Stage?)])
+    func late(days: Int64, expected: Expiry.Stage?) {
+        var machine = Expiry()
+        #expect(machine.advance(notAfter: days * 86_400, now: 0) == expected)
+        #expect(machine.advance(notAfter: days * 86_400, now: 1) == nil)
+    }
+
+    @Test("a clock that is a minute off is reported once, and once when it is right again")
+    func clock() {
+        var watch = ClockSkewWatch()
+        let told = [0, 59, -59, 60, 61, 3_600, 31, -40, 30, 10, -60, -3_600, 0, .min].map { watch.learned($0) }
+        #expect(
+            told == [nil, nil, nil, true, nil, nil, nil, nil, false, nil, true, nil, false, true])
+    }
+
+    @Test("a route whose credential's time is over takes nothing, and probes with one job after the replacement")
+    func held() {
+        var breaker = RouteBreaker()
+        breaker.isHeld = true
+        #expect(breaker.intake == .none && !breaker.isParked)
+        breaker.credentialReplaced()
+        #expect(breaker.intake == .one)
+        breaker.credentialAccepted()
+        #expect(breaker.intake == .full)
+    }
+
+    @Test("a replaced credential is probed at once, however long the route was to be parked")
+    func replaced() {
+        var breaker = RouteBreaker()
+        breaker.credentialReplaced()
+        #expect(breaker.state == .working, "what works is left alone")
+        for _ in 0..<5 {
+            breaker.credentialRefused(now: 0)
+            breaker.tick(now: .distantFuture)
+        }
+        breaker.credentialRefused(now: 0)
+        #expect(breaker.isParked && breaker.probeDelay > RouteBreaker.firstProbeDelay)
+        breaker.credentialReplaced()
+        #expect(breaker.state == .probing && breaker.probeDelay == RouteBreaker.firstProbeDelay)
+        breaker.credentialRefused(now: 1)
+        #expect(breaker.isParked)
+    }
+
+    @Test("metrics say how long certificates last, which version is in use, and how wrong the clock is")
+    func metrics() {
+        var shop = RouteCounters(tiers: 2)
+        shop.clockSkew = -75
+        var other = RouteCounters(tiers: 2)
+        other.clockSkew = 3
+        let snapshots = [
+            LaneSnapshot(lane: LaneCounters(), routes: [other, nil]),
+            LaneSnapshot(lane: LaneCounters(), routes: [shop, nil]),
+        ]
+        let text = String(
+            decoding: sampleMetrics().text(
+                snapshots,
+                credentials: [
+                    CredentialStatus(name: "cert", version: 3, notAfter: 1_000_100),
+                    CredentialStatus(name: "key", version: 1, notAfter: nil),
+                    CredentialStatus(name: "old", version: 1, notAfter: 999_000),
+                ], now: 1_000_000), as: UTF8.self)
+        #expect(text.contains("martlet_credential_expiry_seconds{credential=\"cert\"} 100\n"))
+        #expect(text.contains("martlet_credential_expiry_seconds{credential=\"old\"} -1000\n"))
+        #expect(!text.contains("martlet_credential_expiry_seconds{credential=\"key\"}"))
+        #expect(text.contains("martlet_credential_version{credential=\"cert\"} 3\n"))
+        #expect(text.contains("martlet_apns_clock_skew_seconds{route=\"shop\"} -75\n"))
+        #expect(!text.contains("martlet_apns_clock_skew_seconds{route=\"beta\"}"))
+    }
+}
+
+/// Keeps what is logged.
+// The condition's lock guards the lines.
+final class RecordedLog: LogHandler, @unchecked Sendable {
+    private let condition = NSCondition()
+    private var lines: [(message: String, all: String)] = []
+
+    var logger: Logger { Logger(label: "test") { _ in self } }
+    var messages: [String] { condition.withLock { lines.map(\.message) } }
+    var everything: [String] { condition.withLock { lines.map(\.all) } }
+
+    /// Waits until a message was logged, for half a minute at most.
+    func wait(for message: String, _ location: SourceLocation = #_sourceLocation) {
+        let deadline = Date(timeIntervalSinceNow: 30)
+        condition.withLock {
+            while !lines.contains(where: { $0.message == message }) {
+                guard condition.wait(until: deadline) else {
+                    Issue.record("not logged: \(message)", sourceLocation: location)
+                    return
+                }
+            }
+        }
+    }
+
+    func log(event: LogEvent) {
+        let all = "\(event.level) \(event.message) \(event.metadata ?? [:])"
+        condition.withLock {
+            lines.append(("\(event.message)", all))
+            condition.broadcast()
+        }
+    }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set { _ = newValue }
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+}

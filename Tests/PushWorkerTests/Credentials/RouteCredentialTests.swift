@@ -1,0 +1,231 @@
+import APNSClient
+import EventLoop
+import PushModel
+import TestSupport
+import Testing
+import Topology
+import WorkerSettings
+
+@testable import PushWorker
+
+@Suite("What one lane of a route hears about the credential", .timeLimit(.minutes(1)))
+struct RouteCredentialTests {
+    private static let endpoint = APNSEndpoint(host: "localhost", port: 1)
+    private let certificates: ThrowawayCertificates
+
+    init() throws { certificates = try ThrowawayCertificates() }
+
+    private final class Deaf: APNSPoolDelegate {
+        func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {}
+        func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) {}
+        func poolCapacityChanged(_ pool: APNSPool) {}
+    }
+
+    /// One route on two lanes with pools that never connect.
+    private final class Pair {
+        private(set) var routes: [Route] = []
+        private let delegate = Deaf()
+        private var messages: [(lane: Int, message: RouteMessage)] = []
+
+        init(_ credential: APNSCredential) throws {
+            let shared = SharedRouteState(lanes: [0, 1])
+            let table = RoutesTable(routes: [
+                TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
+            ])
+            let renderer = PublicationRenderer(tiers: [], routes: [], worker: "test", includesDeviceToken: false)
+            let loop = try EventLoop()
+            for lane in 0..<2 {
+                let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
+                let surroundings = Route.Surroundings(
+                    lane: lane, policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern(""),
+                    tell: { [unowned self] lane, message in
+                        guard case .route(0, let message) = message else { return false }
+                        messages.append((lane, message))
+                        return true
+                    })
+                let route = Route(
+                    name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
+                    credit: RouteCredit(fixed: nil, rate: nil), shared: shared, surroundings: surroundings)
+                route.credential = RouteCredential(name: "c")
+                let pool = APNSPool(
+                    configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
+                    endpoint: RouteCredentialTests.endpoint, credential: credential, delegate: delegate)
+                route.devices.open(pool, events: delegate)
+                routes.append(route)
+            }
+        }
+
+        /// A pool of the first lane has news, which the other lane hears of.
+        func happens(_ event: CredentialEvent) {
+            let moment = RouteCredentialTests.moment(1)
+            _ = routes[0].credentialEvent(event, on: routes[0].devices, at: moment)
+            tell()
+        }
+
+        /// Delivers what the lanes have told each other.
+        func tell() {
+            while !messages.isEmpty {
+                let (lane, message) = messages.removeFirst()
+                routes[lane].told(message, at: RouteCredentialTests.moment(1))
+            }
+        }
+
+        func offer(_ credential: APNSCredential) {
+            for route in routes { route.offer(credential, at: RouteCredentialTests.moment(1)) }
+        }
+    }
+
+    private static func moment(_ seconds: Int64) -> Moment {
+        Moment(monotonic: 0 + .seconds(seconds), wall: 1_763_712_800_000 + seconds * 1_000)
+    }
+
+    private func credential(_ version: Int) throws -> APNSCredential {
+        APNSCredential(name: "c", version: version, context: try certificates.clientContext())
+    }
+
+    @Test("A refusal parks the route on all lanes, and an accepted probe on any of them lets all go on")
+    func refused() throws {
+        let pair = try Pair(credential(1))
+        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
+        for route in pair.routes {
+            #expect(route.devices.breaker.isParked && route.credential?.refusal == "InvalidProviderToken")
+        }
+        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
+        let probed = pair.routes[0]
+        probed.devices.breaker.tick(now: Self.moment(60).monotonic)
+        #expect(probed.devices.breaker.state == .probing)
+        probed.devices.breaker.credentialAccepted()
+        probed.tellOthers(.credential(.accepted(version: 1)))
+        pair.tell()
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
+    }
+
+    @Test("A new version that one lane proved is used by all, and one that it saw refused by none")
+    func candidates() throws {
+        let pair = try Pair(credential(1))
+        pair.offer(try credential(2))
+        #expect(pair.routes[1].devices.pool?.provingVersion == 2)
+        pair.happens(.candidateRefused(version: 2, reason: "BadCertificate"))
+        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
+        #expect(pair.routes[1].devices.pool?.credential.version == 1)
+        #expect(pair.routes[1].credential?.candidateTrouble?.contains("BadCertificate") == true)
+        pair.offer(try credential(3))
+        pair.happens(.switched(version: 3))
+        #expect(pair.routes[1].devices.pool?.credential.version == 3)
+        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
+        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+    }
+
+    @Test("What is heard of a version that is not in use here changes nothing")
+    func stale() throws {
+        let pair = try Pair(credential(2))
+        pair.routes[1].learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].learn(.accepted(version: 3), at: Self.moment(1))
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
+        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+        #expect(pair.routes[1].devices.pool?.credential.version == 2)
+    }
+
+    @Test("A route that is parked because APNs is in trouble is not set free by news about its credential")
+    func troubled() throws {
+        let pair = try Pair(credential(1))
+        var random = SplitMix64(seed: 1)
+        let route = pair.routes[1]
+        for second in 0...10 {
+            for _ in 0..<RouteBreaker.troubleLimit {
+                route.devices.breaker.answered(
+                    isTrouble: true, now: Self.moment(Int64(second)).monotonic, random: &random)
+            }
+        }
+        #expect(route.devices.breaker.isTroubled)
+        route.learn(.accepted(version: 1), at: Self.moment(11))
+        #expect(route.devices.breaker.isParked)
+    }
+
+    @Test("A route without a connection begins with what was proved, and goes on with what was given up too early")
+    func withoutConnection() throws {
+        let (first, second) = (try credential(1), try credential(2))
+        var known = RouteCredential(name: "c", newest: first)
+        known.offered(second)
+        #expect(known.trusted === first && known.newest === second)
+        let isGivenUp = known.giveUp(2)
+        #expect(isGivenUp && known.newest === first)
+        let isGivenUpAgain = known.giveUp(2)
+        #expect(!isGivenUpAgain)
+        known.accepted(2)
+        #expect(known.trusted === second && known.newest === second)
+        // Nothing good is lost where the one in use is refused.
+        known.refusal = "InvalidProviderToken"
+        let third = try credential(3)
+        known.offered(third)
+        #expect(known.trusted === third)
+    }
+
+    @Test("A route whose credential's files cannot be used consumes nothing and says why, until they can")
+    func unusable() throws {
+        let route = try Pair(credential(1)).routes[0]
+        route.credential = RouteCredential(name: "c", unusable: "gone.p8: No such file or directory")
+        route.followCredential(at: Self.moment(1))
+        #expect(route.devices.breaker.isHeld && route.devices.breaker.intake == .none)
+        let trouble = "parked: the credential c cannot be used: "
+        #expect(route.credentialTroubles == [trouble + "gone.p8: No such file or directory"])
+        route.credential?.failed("gone.p8: no key")
+        #expect(route.credentialTroubles == [trouble + "gone.p8: no key"])
+        route.offer(try credential(1), at: Self.moment(2))
+        route.followCredential(at: Self.moment(2))
+        #expect(!route.devices.breaker.isHeld && route.devices.breaker.intake == .full)
+        route.credential?.failed("gone.p8: later")
+        #expect(route.credentialTroubles.isEmpty, "what could be used once stays in use")
+    }
+
+    @Test("Connections that close leave what they proved, and what was refused before one in use goes on waiting")
+    func rests() throws {
+        let pair = try Pair(credential(1))
+        let route = pair.routes[1]
+        pair.offer(try credential(2))
+        let pool = try #require(route.devices.pool)
+        #expect(pool.learn(.accepted, of: 2, now: Self.moment(1).monotonic))
+        pair.offer(try credential(3))
+        #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(1).monotonic))
+        route.credential?.keep(pool)
+        let known = try #require(route.credential)
+        #expect(known.trusted?.version == 2 && known.newest?.version == 2 && known.spare?.version == 3)
+        route.devices.rest()
+        #expect(route.presentCredential?.version == 2 && !route.devices.breaker.wasConnected)
+        // Another lane finds that the refusal came too early.
+        route.learn(.accepted(version: 3), at: Self.moment(2))
+        #expect(route.presentCredential?.version == 3 && route.credential?.spare == nil)
+        // And a version that is read meanwhile is proved with the next job.
+        route.offer(try credential(4), at: Self.moment(3))
+        #expect(route.presentCredential?.version == 3 && route.credential?.newest?.version == 4)
+    }
+
+    @Test("Without a connection, one whose time is over gives way to one that was refused before, in its time")
+    func untimelyWithoutConnection() throws {
+        let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)
+        let new = APNSCredential(name: "c", version: 2, context: try certificates.clientContext(), validity: 50...200)
+        var known = RouteCredential(name: "c", newest: old)
+        known.offered(new)
+        let isGivenUp = known.giveUp(2)
+        #expect(isGivenUp)
+        known.timePassed(100)
+        #expect(known.trusted === old)
+        known.timePassed(101)
+        #expect(known.trusted === new && known.newest === new && known.spare === old)
+        known.timePassed(201)
+        #expect(known.trusted === new, "there is none whose time is now")
+    }
+
+    @Test("A version whose time is over gives way to one whose time is now")
+    func untimely() throws {
+        let old = APNSCredential(name: "c", context: try certificates.clientContext(), validity: 0...100)
+        let new = APNSCredential(name: "c", version: 2, context: try certificates.clientContext(), validity: 50...200)
+        var known = RouteCredential(name: "c", newest: old)
+        known.offered(new)
+        known.timePassed(100)
+        #expect(known.trusted === old)
+        known.timePassed(101)
+        #expect(known.trusted === new)
+    }
+}

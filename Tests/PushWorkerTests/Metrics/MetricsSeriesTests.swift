@@ -1,0 +1,86 @@
+import PushModel
+import Testing
+
+@testable import PushWorker
+
+@Suite("How many time series there are", .timeLimit(.minutes(1)))
+struct MetricsSeriesTests {
+    /// The most that a route may add where no details are wanted.
+    private static let mostPerRoute = 30
+    private let tiers = ["2s", "15s", "1m", "5m", "30m"]
+
+    /// Counters of a route to which everything has happened that is counted.
+    private func busy() -> RouteCounters {
+        var counters = RouteCounters(tiers: tiers.count)
+        for outcome in Outcome.allCases {
+            counters.outcomes.count(outcome, nil)
+            for index in 0..<100 { counters.outcomes.count(outcome, Reason(rawValue: "Reason\(index)")) }
+        }
+        for metric in RouteCounters.counters + RouteCounters.gauges { counters[keyPath: metric.path] = 1 }
+        counters.retries = tiers.map { _ in 1 }
+        (counters.retryCopies, counters.retryReturns) = (counters.retries, counters.retries)
+        counters.requestDuration.record(microseconds: 1_000)
+        counters.queueAge.record(microseconds: 1_000)
+        counters.jobDuration.record(microseconds: 1_000)
+        counters.isParked = true
+        counters.clockSkew = 1
+        counters.limitedBy = .apns
+        return counters
+    }
+
+    /// The series of a worker each of whose routes has a credential of its own and lives on all lanes.
+    private func series(routes: Int, lanes: Int = 1, of counters: RouteCounters, isDetailed: Bool = false)
+        -> [Substring]
+    {
+        let names = (0..<routes).map { "route-\($0)" }
+        let metrics = WorkerMetrics(
+            build: [], routes: names, tiers: tiers, isDetailed: isDetailed)
+        let lane = LaneSnapshot(lane: LaneCounters(), routes: Array(repeating: counters, count: routes) + [nil])
+        let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
+        let text = metrics.text(Array(repeating: lane, count: lanes), credentials: credentials)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+
+    @Test("a route adds at most 30, whatever has happened to it")
+    func perRoute() {
+        for counters in [RouteCounters(tiers: tiers.count), busy()] {
+            let added = series(routes: 21, of: counters).count - series(routes: 1, of: counters).count
+            #expect(added <= 20 * Self.mostPerRoute, "\(added / 20) per route")
+        }
+        let detailed = series(routes: 2, of: busy(), isDetailed: true).count
+        #expect(detailed - series(routes: 1, of: busy(), isDetailed: true).count > Self.mostPerRoute)
+    }
+
+    @Test("a route adds as many where it lives on several lanes")
+    func perLane() {
+        func ofRoutes(_ lanes: Int) -> Int {
+            series(routes: 3, lanes: lanes, of: busy()).count { $0.contains("route=") }
+        }
+        #expect(ofRoutes(8) == ofRoutes(1))
+    }
+
+    @Test("nothing but reasons begins later than the worker, so that no first failure escapes increase()")
+    func fromTheStart() {
+        func names(_ counters: RouteCounters) -> Set<Substring> {
+            Set(series(routes: 2, of: counters).compactMap { $0.split(separator: " ").first })
+        }
+        let later = names(busy()).subtracting(names(RouteCounters(tiers: tiers.count)))
+        #expect(!later.isEmpty)
+        for name in later {
+            #expect(
+                name.hasPrefix("martlet_notification_reasons_total{")
+                    || name.hasPrefix("martlet_apns_clock_skew_seconds{"), "\(name)")
+        }
+        // The same holds for a route of which no lane has reported anything yet.
+        #expect(names(RouteCounters(tiers: tiers.count)) == Set(unreported()))
+    }
+
+    private func unreported() -> [Substring] {
+        let names = ["route-0", "route-1"]
+        let metrics = WorkerMetrics(build: [], routes: names, tiers: tiers)
+        let lane = LaneSnapshot(lane: LaneCounters(), routes: [])
+        let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
+        return String(decoding: metrics.text([lane], credentials: credentials), as: UTF8.self).split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").first }
+    }
+}

@@ -1,0 +1,128 @@
+import APNSClient
+import EventLoop
+import PushModel
+import Testing
+import Topology
+import WorkerSettings
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+/// A suite about a route without connections, which is given deliveries and asked what became of them.
+protocol RouteSuite {}
+
+extension RouteSuite {
+    /// When everything happens, in milliseconds since 1970.
+    static var wallClock: Int64 { 1_763_712_800_100 }
+    /// Writes what the route publishes.
+    var renderer: PublicationRenderer {
+        PublicationRenderer(tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
+    }
+
+    /// A route without connections, for all jobs in development.
+    ///
+    /// - Parameters:
+    ///   - neighbour: The topic of another route of the worker; nil for none.
+    ///   - open: Gives a destination of the route connections.
+    func route(
+        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
+        shared: SharedRouteState = SharedRouteState(), neighbour: String? = nil,
+        credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
+        open: @escaping (Route, Destination) -> Void = { _, _ in }
+    ) throws -> Route {
+        let publisher = Publisher(
+            link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
+        let apps = [("app", "com.example.app")] + (neighbour.map { [("neighbour", $0)] } ?? [])
+        let table = RoutesTable(
+            routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
+        return Route(
+            name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
+            credit: credit, shared: shared,
+            surroundings: Route.Surroundings(
+                policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
+                journal: journal, earlier: earlier, open: open),
+            devices: devices, channels: channels)
+    }
+
+    /// A delivery in wire form, the first of its channel.
+    func delivery(
+        returns: Int, topic: String = "com.example.app", id: String? = "job-1", headers: [(String, String)] = [],
+        padding: String? = nil,
+        body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
+    ) -> Delivery {
+        func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
+        func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
+        var table = short("x-delivery-count") + [UInt8(ascii: "l")]
+        table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
+        for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
+        // Padding goes into correlation_id, reply_to, type and app_id.
+        let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
+        let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7) | padded
+        var bytes = Array("development.normal.\(topic)".utf8)
+        let key = 0..<bytes.count
+        bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
+        let filler = padding.map(short) ?? []
+        bytes += filler + filler
+        if let id { bytes += short(id) }
+        bytes += filler + filler
+        let properties = key.upperBound..<bytes.count
+        bytes += body.utf8
+        return Delivery(
+            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: 0..<0, routingKey: key,
+            properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
+            isTruncated: false)
+    }
+
+    /// A time in seconds.
+    static func moment(_ seconds: UInt64, wall: Int64 = wallClock) -> Moment {
+        Moment(monotonic: MonotonicTime(nanoseconds: seconds * 1_000_000_000), wall: wall)
+    }
+
+    /// Lets a route take a delivery in, and a suspect at once.
+    func take(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) {
+        #expect(route.delivered(delivery, at: Self.moment(seconds)))
+        // Later than any suspect waits.
+        route.takeSuspect(at: Self.moment(seconds + 60))
+    }
+
+    /// What a broker answers to a method of a route's channel.
+    func answer(_ action: RouteConsumer.Action, _ route: Route, at moment: Moment) {
+        switch action {
+        case .openChannel: route.channelOpened(at: moment)
+        case .setPrefetch: route.prefetchSet()
+        case .startConsuming: route.consumeStarted(at: moment)
+        case .cancelConsuming(let queue):
+            _ = route.consumeCancelled(Array(route.consumerTag(queue).utf8), byBroker: false, at: moment)
+        }
+    }
+
+    /// A job of which one notification was sent when its channel was lost.
+    func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
+        take(delivery, route)
+        let job = try #require(route.devices.waiting.first)
+        _ = job.nextIndex()
+        route.generationEnded(at: Self.moment(2))
+        return job
+    }
+
+    /// The dead letter of the one job that the route refused.
+    func deadLetter(_ route: Route) throws -> OutgoingMessage {
+        let job = try #require(route.ledger.end().first)
+        let refusal = try #require(job.refusal)
+        #expect(refusal.reason == .poison)
+        var message = OutgoingMessage()
+        let publication = Publication(job: job, route: route, content: .deadLetter(refusal, indexes: nil))
+        renderer.render(publication, into: &message)
+        return message
+    }
+
+    /// A part of a message as text.
+    func text(_ range: Range<Int>, in message: OutgoingMessage) -> String {
+        String(decoding: message.bytes[range], as: UTF8.self)
+    }
+
+    /// A header of a message as text.
+    func header(_ name: String, in message: OutgoingMessage) -> String? {
+        message.headers.first { text($0.name, in: message) == name }.map { text($0.value, in: message) }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import LocalStack
+import PushModel
+import Testing
+
+@testable import Topology
+
+@Suite("Management client", .timeLimit(.minutes(1)), .serialized)
+struct ManagementClientTests {
+    private let topology = BrokerTopology(
+        routes: TopologyFixture.routes, tiers: [RetryTier(milliseconds: 2000)], virtualHost: "martlet/test 1")
+
+    enum TopologyFixture {
+        static let routes = [
+            TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop"], highLane: true)
+        ]
+    }
+
+    @Test("an API that does not answer is unreachable, and the message names no password")
+    func unreachable() async throws {
+        let client = try ManagementClient(address: SecretText("http://u:hunter2@127.0.0.1:1"))
+        let error = await #expect(throws: ManagementError.self) { try await client.check(topology) }
+        #expect(error?.code == .unreachable)
+        #expect(error?.exitCode == 69)
+        #expect(error?.message.contains("http://127.0.0.1:1 ") == true)
+        #expect(error?.message.contains("hunter2") == false)
+    }
+
+    @Test(
+        "a broker's usual management address has its host and login",
+        arguments: [
+            ("amqp://u:p%40@h:1234/v", "http://u:p%40@h:15672"), ("amqps://[::1]", "https://[::1]:15671"),
+            ("nonsense", nil),
+        ] as [(String, String?)])
+    func usualAddress(_ uri: String, _ expected: String?) {
+        #expect(ManagementClient.usualAddress(of: SecretText(uri))?.revealed == expected)
+    }
+
+    @Test("path segments are percent-encoded")
+    func encoding() {
+        #expect(ManagementConnection.encoded("/") == "%2F")
+        #expect(ManagementConnection.encoded("a-b._~c d%23é\n") == "a-b._~c%20d%2523%C3%A9%0A")
+    }
+
+    /// A broker whose management API these tests use; it ends with the process.
+    private static let broker = Result<PrivateBroker, any Error> {
+        try PrivateBroker.start(PrivateBrokerOptions(management: true))
+    }
+
+    @Test("a wrong password and a missing virtual host are refused with a remedy")
+    func refused() async throws {
+        let address = try Self.broker.get().managementURI
+        let wrong = address.replacingOccurrences(of: "guest:guest", with: "guest:hunter2")
+        let client = try ManagementClient(address: SecretText(wrong))
+        let error = await #expect(throws: ManagementError.self) { try await client.check(topology) }
+        #expect(error?.exitCode == 77, "\(error?.message ?? "")")
+        #expect(error?.message.contains("hunter2") == false)
+        let nowhere = BrokerTopology(routes: [], tiers: [], virtualHost: "nowhere")
+        let right = try ManagementClient(address: SecretText(address))
+        let missing = await #expect(throws: ManagementError.self) { try await right.check(nowhere) }
+        #expect(missing?.code == .missingVirtualHost)
+    }
+
+    @Test("applying mends an empty host, then a drifted one, and removes what is stale")
+    func apply() async throws {
+        let address = try Self.broker.get().managementURI
+        let raw = try ManagementConnection(address: address, timeout: 10)
+        let host = topology.virtualHost
+        _ = try? await raw.send(.delete, ["vhosts", host])
+        _ = try await raw.send(.put, ["vhosts", host], body: "{}")
+        _ = try await raw.send(
+            .put, ["permissions", host, "guest"], body: #"{"configure":".*","write":".*","read":".*"}"#)
+        let client = try ManagementClient(address: SecretText(address))
+
+        let first = try await client.apply(topology)
+        #expect(
+            first.mended.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
+                + topology.policies.count)
+        #expect(first.remaining == [])
+        #expect(try await client.check(topology) == [])
+
+        // Drift: a policy changed, a binding gone, a route of yesterday, and a classic queue in place of a quorum one.
+        _ = try await raw.send(
+            .put, ["policies", host, "apns.q.jobs.*"],
+            body: #"{"pattern":"^apns\\.q\\.jobs","apply-to":"queues","priority":10,"definition":{"max-length":5}}"#
+        )
+        _ = try await raw.send(.delete, ["bindings", host, "e", "apns.results", "q", "apns.q.results", "%23"])
+        _ = try await raw.send(.delete, ["queues", host, "apns.q.dead.tokens"])
+        _ = try await raw.send(
+            .put, ["queues", host, "apns.q.dead.tokens"], body: #"{"durable":true,"arguments":{"x-max-length":5}}"#)
+        _ = try await raw.send(
+            .put, ["queues", host, "apns.q.jobs.old"], body: #"{"durable":true,"arguments":{"x-queue-type":"quorum"}}"#)
+        for key in ["production.high.com.example.old", "#", "a b~c%é"] {
+            _ = try await raw.send(
+                .post, ["bindings", host, "e", "apns.jobs", "q", "apns.q.jobs.old"],
+                body: #"{"routing_key":"\#(key)","arguments":{}}"#)
+        }
+        let rows = try await client.check(topology).map { "\($0.kind.rawValue) \($0.object)" }
+        #expect(
+            rows.sorted() == [
+                "different policy apns.q.jobs.*", "different queue apns.q.dead.tokens",
+                "missing binding apns.dead -> apns.q.dead.tokens by dead_token.#",
+                "missing binding apns.results -> apns.q.results by #",
+                "stale binding apns.jobs -> apns.q.jobs.old by #",
+                "stale binding apns.jobs -> apns.q.jobs.old by a b~c%é",
+                "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old",
+                "stale queue apns.q.jobs.old",
+            ])
+        let second = try await client.apply(topology, prunes: true)
+        #expect(second.mended.count == 6)
+        #expect(
+            second.remaining.map { "\($0.kind.rawValue) \($0.object)" } == [
+                "different queue apns.q.dead.tokens", "stale queue apns.q.jobs.old",
+            ])
+        _ = try await raw.send(.delete, ["vhosts", host])
+    }
+}

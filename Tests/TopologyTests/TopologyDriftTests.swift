@@ -1,0 +1,320 @@
+import PushModel
+import Testing
+
+@testable import Topology
+
+@Suite("Topology drift", .timeLimit(.minutes(1)))
+struct TopologyDriftTests {
+    /// A broker that holds exactly what the topology wants.
+    static func live(_ topology: BrokerTopology = TopologyTests.topology) -> LiveTopology {
+        return LiveTopology(
+            exchanges: topology.exchanges.map {
+                .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy)
+            },
+            queues: topology.queues.map { .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy) },
+            bindings: topology.bindings.map {
+                .init(
+                    source: $0.source, destination: $0.queue, routingKey: $0.routingKey,
+                    propertiesKey: $0.routingKey.isEmpty ? "~" : $0.routingKey)
+            },
+            policies: topology.policies.map { policy in
+                .init(
+                    name: policy.name, pattern: policy.pattern, scope: policy.scope.rawValue, priority: policy.priority,
+                    settings: Dictionary(uniqueKeysWithValues: policy.settings.map { ($0.key, $0.value) }))
+            })
+    }
+
+    @Test("a broker that holds what is wanted shows no drift, whatever else it holds of others")
+    func none() {
+        var live = Self.live()
+        live.exchanges.append(.init(name: "amq.topic", kind: "topic"))
+        live.queues.append(.init(name: "apns.q.tap.1", kind: "classic"))
+        live.queues.append(.init(name: "other", kind: "classic"))
+        live.bindings += [
+            .init(source: "", destination: "other", routingKey: "other", propertiesKey: "other"),
+            .init(source: "apns.results", destination: "apns.q.tap.1", routingKey: "#", propertiesKey: "%23"),
+            .init(source: "apns.dead", destination: "team", isToQueue: false, routingKey: "#", propertiesKey: "%23"),
+            .init(source: "apns.jobs", destination: "audit", routingKey: "#", propertiesKey: "%23"),
+        ]
+        live.policies.append(
+            .init(name: "ha", pattern: ".*", scope: "all", priority: 0, settings: ["max-length": .integer(5)]))
+        #expect(TopologyTests.topology.drift(from: live) == [])
+    }
+
+    @Test("an empty broker misses everything, each row with a command")
+    func everything() {
+        let topology = TopologyTests.topology
+        let rows = topology.drift(from: LiveTopology())
+        #expect(
+            rows.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
+                + topology.policies.count)
+        #expect(rows.allSatisfy { $0.kind == .missing && !$0.command.isEmpty })
+        #expect(
+            rows.first
+                == TopologyDrift(
+                    kind: .missing, object: "exchange apns.return.unrouted", detail: "",
+                    command:
+                        "rabbitmqadmin --vhost=/ declare exchange name=apns.return.unrouted type=fanout durable=true"))
+        #expect(
+            rows.last?.command
+                == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.fleet "
+                + "'^apns\\.q\\.fleet$' '{ \"max-age\": \"5m\", \"max-length-bytes\": 16777216, "
+                + "\"stream-max-segment-size-bytes\": 1048576, \"queue-leader-locator\": \"balanced\" }'")
+    }
+
+    @Test("one change gives one row", arguments: changes)
+    func change(_ change: Change) {
+        var live = Self.live()
+        change.apply(&live)
+        let rows = TopologyTests.topology.drift(from: live)
+        #expect(rows.map { "\($0.kind.rawValue) \($0.object): \($0.detail)" } == [change.row])
+        #expect(rows.first?.command == change.command)
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let row: String
+        let command: String
+        let apply: @Sendable (inout LiveTopology) -> Void
+        var testDescription: String { row }
+    }
+
+    static let changes: [Change] = [
+        Change(
+            row: "different exchange apns.results: is durable direct, should be durable topic",
+            command: "rabbitmqadmin --vhost=/ delete exchange name=apns.results && rabbitmqadmin --vhost=/ declare "
+                + "exchange name=apns.results type=topic durable=true"
+        ) { live in
+            for index in live.exchanges.indices where live.exchanges[index].name == "apns.results" {
+                live.exchanges[index].kind = "direct"
+            }
+        },
+        Change(
+            row: "different queue apns.q.fleet: is durable quorum, should be durable stream",
+            command: "rabbitmqctl delete_queue -p / apns.q.fleet && rabbitmqadmin --vhost=/ declare queue "
+                + "name=apns.q.fleet queue_type=stream durable=true"
+        ) { live in
+            for index in live.queues.indices where live.queues[index].name == "apns.q.fleet" {
+                live.queues[index].kind = "quorum"
+            }
+        },
+        Change(
+            row:
+                "different queue apns.q.dead: is durable classic, should be durable quorum; has arguments that no policy "
+                + "can change: x-max-length",
+            command: "rabbitmqctl delete_queue -p / apns.q.dead --if-empty && rabbitmqadmin --vhost=/ declare queue "
+                + "name=apns.q.dead queue_type=quorum durable=true"
+        ) { live in
+            for index in live.queues.indices where live.queues[index].name == "apns.q.dead" {
+                live.queues[index].kind = "classic"
+                live.queues[index].arguments = ["x-max-length"]
+            }
+        },
+        Change(
+            row: "missing binding apns.results -> apns.q.results by #: ",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.results destination=apns.q.results "
+                + "destination_type=queue routing_key='#'"
+        ) { live in live.bindings.removeAll { $0.destination == "apns.q.results" } },
+        Change(
+            row:
+                "different policy apns.q.jobs.*: overflow is not set, should be reject-publish; delivery-limit is 20, "
+                + "should be 50; max-length is set, should not be",
+            command: "rabbitmqctl set_policy -p / --priority 11 --apply-to queues 'apns.q.jobs.*' "
+                + "'^apns\\.q\\.jobs\\.[a-z0-9-]+(\\.high)?$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
+                + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "
+                + "\"max-length-bytes\": 2147483648, \"queue-leader-locator\": \"balanced\" }'"
+        ) { live in
+            for index in live.policies.indices where live.policies[index].name == "apns.q.jobs.*" {
+                live.policies[index].settings["overflow"] = nil
+                live.policies[index].settings["delivery-limit"] = .integer(20)
+                live.policies[index].settings["max-length"] = .integer(1)
+            }
+        },
+        Change(
+            row:
+                "different policy apns.q.results: has no effect on apns.q.results: policy all's has priority 99, this one 10",
+            command: "rabbitmqctl clear_policy -p / 'all'\\''s'"
+        ) { live in
+            live.policies.append(.init(name: "all's", pattern: ".*", scope: "all", priority: 99, settings: [:]))
+            for index in live.queues.indices where live.queues[index].name == "apns.q.results" {
+                live.queues[index].policy = "all's"
+            }
+        },
+        Change(
+            row:
+                "stale binding apns.jobs -> apns.q.jobs.old by production.high.com.example.old: another configuration may "
+                + "have this route",
+            command: "rabbitmqadmin --vhost=/ delete binding source=apns.jobs destination=apns.q.jobs.old "
+                + "destination_type=queue properties_key=production.high.com.example.old"
+        ) { live in
+            live.bindings.append(
+                .init(
+                    source: "apns.jobs", destination: "apns.q.jobs.old",
+                    routingKey: "production.high.com.example.old", propertiesKey: "production.high.com.example.old"))
+        },
+        Change(
+            row: "stale binding apns.jobs -> apns.q.results by #: ",
+            command: "rabbitmqadmin --vhost=/ delete binding source=apns.jobs destination=apns.q.results "
+                + "destination_type=queue properties_key='%23'"
+        ) { live in
+            live.bindings.append(
+                .init(source: "apns.jobs", destination: "apns.q.results", routingKey: "#", propertiesKey: "%23"))
+        },
+        Change(
+            row: "missing binding apns.jobs -> apns.q.jobs.shop by production.high.com.example.shop: ",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.jobs destination=apns.q.jobs.shop "
+                + "destination_type=queue routing_key=production.high.com.example.shop"
+        ) { live in live.bindings.removeAll { $0.routingKey == "production.high.com.example.shop" } },
+        Change(
+            row: "missing binding apns.return -> apns.q.jobs.shop.return by production.*.com.example.shop: goes to "
+                + "apns.q.jobs.beta.return now",
+            command: "rabbitmqadmin --vhost=/ declare binding source=apns.return.moving "
+                + "destination=apns.q.jobs.shop.return destination_type=queue "
+                + "routing_key='production.*.com.example.shop' && rabbitmqadmin --vhost=/ delete binding "
+                + "source=apns.return destination=apns.q.jobs.beta.return destination_type=queue properties_key=theirs "
+                + "&& rabbitmqadmin --vhost=/ declare binding source=apns.return destination=apns.q.jobs.shop.return "
+                + "destination_type=queue routing_key='production.*.com.example.shop' && rabbitmqadmin --vhost=/ delete "
+                + "binding source=apns.return.moving destination=apns.q.jobs.shop.return destination_type=queue "
+                + "properties_key='production.%2A.com.example.shop'"
+        ) { live in
+            for index in live.bindings.indices where live.bindings[index].routingKey == "production.*.com.example.shop"
+            {
+                live.bindings[index].destination = "apns.q.jobs.beta.return"
+                live.bindings[index].propertiesKey = "theirs"
+            }
+        },
+        Change(
+            row: "stale queue apns.q.results.2: not wanted any more; holds 5 messages",
+            command: "rabbitmqctl delete_queue -p / apns.q.results.2 --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.results.2", kind: "quorum", messages: 5)) },
+        Change(
+            row:
+                "different policy apns.q.jobs.*: has no effect on apns.q.jobs.shop and 1 more: policy mine has priority "
+                + "50, this one 11",
+            command: "rabbitmqctl clear_policy -p / mine"
+        ) { live in
+            live.policies.append(
+                .init(name: "mine", pattern: "shop|beta", scope: "queues", priority: 50, settings: [:]))
+            for index in live.queues.indices
+            where ["apns.q.jobs.shop", "apns.q.jobs.beta"].contains(live.queues[index].name) {
+                live.queues[index].policy = "mine"
+            }
+        },
+        Change(
+            row: "missing policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl and no "
+                + "dead-letter-exchange is in effect; 300 wait in it",
+            command: "martlet topology apply"
+        ) { live in
+            live.policies.removeAll { $0.name == "apns.q.retry.2s" }
+            for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+                (live.queues[index].policy, live.queues[index].messages) = (nil, 300)
+            }
+        },
+        Change(
+            row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no message-ttl is in effect; "
+                + "message-ttl is not set, should be 2000",
+            command: "martlet topology apply"
+        ) { live in
+            for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {
+                live.policies[index].settings["message-ttl"] = nil
+            }
+        },
+        Change(
+            row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no dead-letter-exchange is in "
+                + "effect; 0 wait in it; has no effect on apns.q.retry.2s: policy all has priority 99, this one 10",
+            command: "rabbitmqctl clear_policy -p / all"
+        ) { live in
+            live.policies.append(
+                .init(
+                    name: "all", pattern: ".*", scope: "all", priority: 99,
+                    settings: ["message-ttl": .integer(2_000)]))
+            for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+                (live.queues[index].policy, live.queues[index].messages) = ("all", 0)
+            }
+        },
+        Change(
+            row:
+                "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 12 messages: "
+                + "let workers have high_lane: true until it is empty",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 12)) },
+        Change(
+            row: "stale queue apns.q.jobs.shop.high: not wanted any more; empty",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 0)) },
+        Change(
+            row: "stale queue apns.q.jobs.old: not wanted any more; holds 3 messages",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.old --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "quorum", messages: 3)) },
+        Change(
+            row: "stale queue apns.q.retry.5m: not wanted any more",
+            command: "rabbitmqctl delete_queue -p / apns.q.retry.5m --if-empty"
+        ) { live in
+            live.queues.append(.init(name: "apns.q.retry.5m", kind: "quorum", policy: "apns.q.retry.5m"))
+            live.policies.append(
+                .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+        },
+        Change(
+            row: "stale policy apns.q.retry.5m: its queue is gone",
+            command: "rabbitmqctl clear_policy -p / apns.q.retry.5m"
+        ) { live in
+            live.policies.append(
+                .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
+        },
+        Change(
+            row: "stale policy apns.q.jobs.old: one for all routes takes its place",
+            command: "rabbitmqctl clear_policy -p / apns.q.jobs.old"
+        ) { live in
+            live.policies.append(
+                .init(
+                    name: "apns.q.jobs.old", pattern: "^apns\\.q\\.jobs\\.old$", scope: "queues", priority: 10,
+                    settings: [:]))
+        },
+    ]
+
+    @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
+    func keepingTiers() {
+        let topology = TopologyTests.topology
+        var live = Self.live()
+        live.policies.removeAll { $0.name == "apns.q.retry.2s" || $0.name == "apns.q.results" }
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].policy = nil
+        }
+        #expect(topology.keepingTierDrift(from: live).map(\.object) == ["policy apns.q.retry.2s"])
+        let steps = topology.plan(from: live, prunes: false).map { step in
+            switch step {
+            case .set(let policy): "set \(policy.name)"
+            case .release(let tier): "release \(tier)"
+            default: "\(step)"
+            }
+        }
+        #expect(steps == ["set apns.q.results", "set apns.q.retry.2s", "release apns.q.retry.2s"])
+        // Under another policy what is released could be lost.
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].policy = "all"
+        }
+        let overruled = topology.plan(from: live, prunes: false)
+        #expect(!overruled.contains(.release(tier: "apns.q.retry.2s")))
+        #expect(topology.keepingTierDrift(from: live).allSatisfy { $0.command.hasPrefix("rabbitmqctl set_policy") })
+        #expect(topology.keepingTierDrift(from: Self.live()) == [])
+        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
+            live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]
+        }
+        #expect(topology.keepingTierDrift(from: live) == [])
+        #expect(topology.keepingTierDrift(from: LiveTopology()) == [])
+    }
+
+    @Test(
+        "how many queues each node of a cluster leads is counted, those without any included, and of a single node not")
+    func leaders() {
+        let topology = TopologyTests.topology
+        func leaders(_ nodes: [String]) -> [String] {
+            let queues = topology.queues.map {
+                LiveTopology.Queue(name: $0.name, kind: "quorum", leader: nodes[0], members: nodes)
+            }
+            let others = [LiveTopology.Queue(name: "other", kind: "quorum", leader: "c", members: ["c"])]
+            return topology.leaders(in: LiveTopology(queues: queues + others)).map { "\($0.node) \($0.queues)" }
+        }
+        #expect(leaders(["b", "a"]) == ["a 0", "b \(topology.queues.count)"])
+        #expect(leaders(["a"]) == [])
+    }
+}
