@@ -26,6 +26,12 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     /// How many reads a connection may do before others have their turn.
     static let readsPerTurn = 4
 
+    /// How long a client may take to end the connection after the gateway's last byte, in milliseconds.
+    static let farewellTime = 2_000
+
+    /// How much a client may send after the gateway's last byte, in bytes; it is read and dropped.
+    static let farewellBytes = 16 << 20
+
     /// How long a frozen connection is kept whose client may be long gone, in milliseconds.
     static let frozenLimit = 600_000
 
@@ -41,6 +47,10 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     private var interest: Readiness = .readable
     private var isClosed = false
     private var isFrozen = false
+    /// Whether nothing more is to be sent than what waits already.
+    private var isEnding = false
+    /// How many bytes came after the gateway's last byte; nil before that.
+    private var dropped: Int?
 
     /// Both directions of a connection whose client is far away.
     private final class Distance {
@@ -87,15 +97,17 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     ///   - now: The time of the loop's turn.
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
         guard !isClosed, !isFrozen else { return }
+        if dropped != nil { return drop() }
         do {
             if readiness != .writable { try read() }
             if !isClosed { try receiveArrived(now: now) }
             if !isClosed, !isFrozen { try flush(now: now) }
         } catch {
             gateway.logger.debug("connection failed", metadata: ["connection": "\(number)", "error": "\(error)"])
+            guard !isClosed else { return }
             // What TLS or HTTP/2 wants to say about the failure is worth a try.
-            if !isClosed { try? flush(now: now) }
-            close()
+            end()
+            do { try flush(now: now) } catch { close() }
         }
     }
 
@@ -148,6 +160,17 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     ///   - completion: Is told whether it was taken; what it answers is sent then.
     func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void) {
         gateway.hold(arrival, from: self, completion: completion)
+    }
+
+    /// Sends what waits and then nothing more; closes when the client has ended the connection too.
+    ///
+    /// A socket that is closed while its client still sends makes the kernel reset the connection, and answers that
+    /// the client has not read are destroyed. So what still comes is read and dropped, for ``farewellTime`` and up to
+    /// ``farewellBytes``.
+    func end() {
+        guard !isEnding else { return }
+        isEnding = true
+        later(milliseconds: Self.farewellTime) { [weak self] in self?.close() }
     }
 
     /// Closes the connection without a word.
@@ -219,10 +242,11 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
             try encrypt()
             isBlocked = try !drain(now: now)
         } while !isBlocked && session?.wantsToSend ?? false
-        if session?.isFinished ?? false, tls.pendingCiphertext == 0 {
+        if session?.isFinished ?? false { isEnding = true }
+        if isEnding, tls.pendingCiphertext == 0 {
             tls.closeNotify()
-            _ = try drain(now: now)
-            if distance?.isEmpty ?? true { return close() }
+            isBlocked = try !drain(now: now)
+            if !isBlocked, distance?.isEmpty ?? true { return try endSending() }
         }
         var wanted: Readiness = isBlocked ? [.readable, .writable] : .readable
         if tls.pendingCiphertext > Self.unsentLimit || distance?.outbound.isFull ?? false { wanted = .writable }
@@ -233,6 +257,29 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
             interest = wanted
         }
         wakeUpInTime()
+    }
+
+    /// Tells the client that nothing more comes, and reads on until it has ended the connection too.
+    private func endSending() throws {
+        dropped = 0
+        later(milliseconds: Self.farewellTime) { [weak self] in self?.close() }
+        SocketOptions.shutdownSending(socket.fileDescriptor)
+        if interest != .readable { try gateway.loop.change(socket.fileDescriptor, to: .readable) }
+        interest = .readable
+    }
+
+    /// Drops what the client still sends.
+    private func drop() {
+        for _ in 0..<Self.readsPerTurn where !isClosed {
+            switch (try? socket.read(into: &gateway.buffers.ciphertext)) ?? .closed {
+            case .bytes(let count):
+                let total = (dropped ?? 0) + count
+                dropped = total
+                if total > Self.farewellBytes { close() }
+            case .wouldBlock: return
+            case .closed: close()
+            }
+        }
     }
 
     /// Writes what is encrypted; tells whether the socket took all of it.

@@ -79,8 +79,12 @@ protocol GatewayCarrier: AnyObject {
     ///   - completion: Is told whether it was taken; what it answers is sent then.
     func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void)
 
+    /// Sends what waits and then nothing more, and closes when the client has ended the connection too.
+    func end()
+
     /// Closes the connection without a word.
     func close()
+
     /// Leaves the socket open but reads and writes nothing.
     ///
     /// - Parameter milliseconds: For how long; nil for ever, which means until its client is long gone.

@@ -61,7 +61,7 @@ extension PushSession {
         send(frame, lastStream: nil)
         if !frame.staysOpen {
             // Streams that are never answered must not keep the connection for ever.
-            carrier?.later(milliseconds: Self.drainLimit) { [weak self] in self?.carrier?.close() }
+            carrier?.later(milliseconds: Self.drainLimit) { [weak self] in self?.carrier?.end() }
         }
     }
 
@@ -167,8 +167,7 @@ extension PushSession {
         }
         send(frame, lastStream: last)
         if frame.reach != .accepted, !frame.staysOpen {
-            // Time for the frame to be read: closing at once could destroy it on the way.
-            carrier?.later(milliseconds: Self.lingering) { [weak self] in self?.carrier?.close() }
+            carrier?.later(milliseconds: Self.lingering) { [weak self] in self?.carrier?.end() }
         }
     }
 }

@@ -1,0 +1,69 @@
+import Foundation
+import HTTP2
+import LocalStack
+import TestSupport
+import Testing
+
+@testable import APNSSimulator
+
+@Suite("GOAWAY and the answers before it", .timeLimit(.minutes(1)))
+struct GoAwayTests {
+    let maker: TokenMaker
+
+    init() throws { maker = try TokenMaker() }
+
+    private var push: RequestBuilder { get throws { try SimulatorBench.push(maker) } }
+
+    private func withScenario(
+        _ yaml: String, devices: Bool = false, _ body: (RunningSimulator) async throws -> Void
+    ) async throws {
+        let scenario = try Scenario(yaml: yaml, name: "scenario")
+        try await SimulatorBench.with(
+            {
+                $0.scenario = scenario
+                if devices { $0.devices.port = 0 }
+            }, body)
+    }
+
+    private struct Order: Encodable {
+        var port: Int
+        var authority: String
+        var authorization: String
+        var topic = "com.example.app"
+        var token = RequestBuilder.token
+        var pushes: Int
+    }
+
+    private struct Outcome: Decodable {
+        var answered: Int
+        var last: Int32?
+    }
+
+    private func runPython(_ order: Order) async throws -> Outcome {
+        let resources = try #require(Bundle.module.resourceURL)
+        let script = resources.appending(path: "Fixtures/push_h2.py").path
+        let input = [UInt8](try JSONEncoder().encode(order))
+        let outcome = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try PythonEnvironment.run(script, input: input, timeout: .seconds(45)) })
+            }
+        }
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        return try JSONDecoder().decode(Outcome.self, from: Data(outcome.text.utf8))
+    }
+
+    @Test("A client that still sends after the GOAWAY gets every answer that was given")
+    func everyAnswerArrives() async throws {
+        let goodbye = "goaway: { after_pushes: 600, reason: Shutdown, twice: true }"
+        try await withScenario("connections: [{ streams: 100000, \(goodbye) }]") { simulator in
+            let outcome = try await runPython(
+                Order(
+                    port: simulator.port, authority: simulator.authorityFile,
+                    authorization: try maker.bearer(issuedAt: maker.issuedAt), pushes: 2000))
+            #expect(simulator.ledger.records().count { $0.status == 200 } == 600)
+            #expect(outcome.answered == 600)
+            #expect(outcome.last == 1199)
+        }
+    }
+}
