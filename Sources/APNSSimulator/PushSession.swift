@@ -41,6 +41,8 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     var isLeaving = false
     /// The last stream that is served after a GOAWAY of the gateway's own; nil before one.
     var lastServed: Int32?
+    /// The GOAWAY that waits for answers; nil for none.
+    var farewell: Farewell?
     /// Whether the socket stays open when all is over.
     var staysOpen = false
     /// The headers of an answer, used again and again.
@@ -115,10 +117,8 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
             return
         }
         // What came together with the push that brought the goodbye, but after it, is not processed, as promised.
-        if let lastServed, request.streamID > lastServed {
-            if !staysOpen { session?.reset(streamID: request.streamID, .refusedStream) }
-            return
-        }
+        // The GOAWAY tells the client so.
+        if let lastServed, request.streamID > lastServed { return }
         let push = PushRequest(request)
         let now = service.clock.now
         let given = push[.id].flatMap { MessageID(parsing: $0) }
@@ -140,12 +140,15 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
         if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
     }
 
-    /// A stream's end needs no action but to be told: an answer to a stream that is gone goes nowhere.
+    /// Sends the GOAWAY that waited for this stream's end. An answer to a stream that is gone goes nowhere.
     ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: Why it ended.
-    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) { facts.record.hasOpen(session?.openStreams ?? 0) }
+    func streamClosed(streamID: Int32, code: HTTP2ErrorCode) {
+        facts.record.hasOpen(session?.openStreams ?? 0)
+        sayFarewellOnceAnswered()
+    }
 
     /// The client's GOAWAY needs no action: open streams are still answered.
     ///

@@ -59,6 +59,12 @@ package final class HTTP2ServerSession {
     package var openStreams: Int {
         slots.count - freeSlots.count
     }
+    /// Streams up to a number that the client opened and that are not over yet.
+    /// - Parameter last: The highest stream that counts.
+    /// - Returns: How many there are.
+    package func openStreams(upTo last: Int32) -> Int {
+        slots.count { $0.streamID > 0 && $0.streamID <= last }
+    }
     /// What the client has announced so far; `nil` before its first SETTINGS.
     package internal(set) var remoteSettings: HTTP2Settings?
 

@@ -66,4 +66,32 @@ struct GoAwayTests {
             #expect(outcome.last == 1199)
         }
     }
+
+    @Test("The GOAWAY stands behind the end of the last answer", arguments: [false, true])
+    func frameOrder(_ devices: Bool) async throws {
+        let yaml = "connections: [{ streams: 100, goaway: { after_pushes: 3, reason: Shutdown } }]"
+        try await withScenario(yaml, devices: devices) { simulator in
+            let client = try RawClient(simulator)
+            let refused = try push.token(token("bad00400"))
+            let tags = try client.send([try push, refused, refused])
+            try client.waitForEnd()
+            #expect(tags.map { client.answers[$0]?.status } == [200, 400, 400])
+            let ends = client.frames.indices.filter { client.frames[$0].endsStream }
+            #expect(Set(ends.map { client.frames[$0].stream }) == [1, 3, 5])
+            let goAway = try #require(client.frames.firstIndex { $0.type == RawFrame.goAway })
+            #expect(ends.allSatisfy { $0 < goAway })
+            #expect(client.goAways.map(\.lastStreamID) == [5])
+        }
+    }
+
+    @Test("A stream that is never answered does not hold the GOAWAY back")
+    func silentStream() async throws {
+        let yaml = "connections: [{ streams: 100, goaway: { after_pushes: 2, reason: Shutdown } }]"
+        try await withScenario(yaml) { simulator in
+            let client = try RawClient(simulator)
+            try client.send(try push.token(token("0ff00000")))
+            #expect(try client.exchange(try push).status == 200)
+            try client.wait { client.goAways.map(\.lastStreamID) == [3] }
+        }
+    }
 }
