@@ -22,6 +22,9 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// How much of a request's body is kept, in bytes: enough to see that it is too large.
     static let bodyLimit = 8192
 
+    /// What APNs was seen to say with GOAWAY 7 to a client that opens more streams than it may.
+    static let excessStreamText = "Maximum active streams violated for this endpoint."
+
     /// How much of the connection's window is used before it is given back, in bytes: a sixteenth.
     static let windowStep: Int32 = 4096
 
@@ -101,6 +104,7 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
             throw SimulatorError(.protocol, "cannot start HTTP/2: \(error)")
         }
         session?.windowStep = Self.windowStep
+        session?.excessStreamAnswer = (.refusedStream, Array(Self.excessStreamText.utf8))
         begin()
     }
 

@@ -47,6 +47,9 @@ package final class HTTP2ServerSession {
     let headerListLimit: Int
     /// How much of the connection's window is used before it is given back, in bytes: half of it unless chosen.
     package var windowStep: Int32 = 32_768
+    /// What a client is told that opens more streams than the limit it acknowledged, and the connection ends; `nil` for
+    /// the library's own PROTOCOL_ERROR. Beyond a limit that is not acknowledged yet, streams are refused.
+    package var excessStreamAnswer: (code: HTTP2ErrorCode, debugData: [UInt8])?
     /// The streams whose body goes on, and whose windows were used since they were last looked at.
     @exclusivity(unchecked)
     var usedStreams: [Int32] = []

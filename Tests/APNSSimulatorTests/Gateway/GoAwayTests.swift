@@ -94,4 +94,21 @@ struct GoAwayTests {
             try client.wait { client.goAways.map(\.lastStreamID) == [3] }
         }
     }
+
+    @Test("A stream above the limit is answered GOAWAY 7 with the text that APNs was seen to send")
+    func excessStream() async throws {
+        try await SimulatorBench.with({ $0.streams = .fixed(1) }) { simulator in
+            let client = try RawClient(simulator)
+            try client.send(try push.token(token("0ff00000")))
+            // HEADERS of stream 3 with END_STREAM and END_HEADERS: POST, https, /.
+            try client.write([0, 0, 3, 1, 5, 0, 0, 0, 3, 0x83, 0x87, 0x84])
+            try client.waitForEnd()
+            #expect(client.goAways.map(\.code) == [.refusedStream])
+            #expect(client.goAways.map(\.lastStreamID) == [1])
+            #expect(
+                client.goAways.map { String(decoding: $0.debugData, as: UTF8.self) } == [
+                    "Maximum active streams violated for this endpoint."
+                ])
+        }
+    }
 }
