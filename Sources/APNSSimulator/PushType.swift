@@ -23,9 +23,6 @@ enum PushType: String, CaseIterable {
     /// The longest payload in bytes.
     var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// The types whose suffix no bundle identifier can end with.
-    private static let impossibleInBundles: [PushType] = [.controls, .fileprovider, .liveactivity, .widgets]
-
     /// Byte by byte: comparing as text would honour Unicode, at a price.
     private func isImplied(by topic: String) -> Bool {
         let suffix = topicSuffix.utf8
@@ -34,14 +31,14 @@ enum PushType: String, CaseIterable {
 
     /// Whether a topic has the form this type asks for.
     ///
-    /// A type without a suffix takes any topic but those no bundle identifier can look like (`.push-type.`, `.pushkit.`):
-    /// an app may well be called `com.example.voip`.
+    /// A topic that ends with a type's suffix is that type's, and no other's. APNs knows which apps exist and the
+    /// simulator does not, so an app whose bundle identifier itself ends with a suffix cannot be played.
     ///
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: Whether it fits.
     func accepts(topic: String) -> Bool {
-        if topicSuffix.isEmpty { return !Self.impossibleInBundles.contains { $0.isImplied(by: topic) } }
-        return isImplied(by: topic) && topic.utf8.count > topicSuffix.utf8.count
+        let implied = Self.implied(by: topic)
+        return implied.topicSuffix == topicSuffix && topic.utf8.count > topicSuffix.utf8.count
     }
 
     /// The type that a topic's suffix speaks of, for pushes without `apns-push-type`.
