@@ -17,9 +17,6 @@ package enum APNSSimulator {
         // The thin mode looks at nobody's certificate, so it asks for none.
         let clientTrust = TrustRoots(
             systemRoots: false, files: configuration.clientTrustFiles, pem: [store.providerAuthority.certificatePEM])
-        let certificates = try ServerCertificates(
-            store: store, clientTrust: configuration.acceptsAll ? nil : clientTrust,
-            alertsBadClients: configuration.trust.badCertificate == .alert)
         var logger = Logger(label: "apns.simulator")
         logger.logLevel = .warning
         let health = StorageHealth()
@@ -32,6 +29,9 @@ package enum APNSSimulator {
             configuration: configuration, clock: clock, devices: devices?.service, kept: kept, health: health)
         var gateway: Gateway?
         do {
+            let certificates = try ServerCertificates(
+                store: store, clientTrust: configuration.acceptsAll ? nil : clientTrust,
+                clientFault: service.clientFault)
             let listening = try Gateway(service: service, certificates: certificates, logger: logger)
             gateway = listening
             try devices?.openChannels(service: service, certificates: certificates, logger: logger)

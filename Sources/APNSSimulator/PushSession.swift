@@ -231,7 +231,7 @@ extension PushSession {
             defer { leave(Verdict.GoAway(reason: Refusal.idleTimeout.reason, reach: .accepted)) }
             return .refused(.idleTimeout)
         }
-        if credentials.version != service.credentials.version {
+        if credentials.version != service.credentials.settle(now: now) {
             credentials = service.credentials.snapshot()
             lastFacts = nil
             lastAdmission = nil

@@ -9,6 +9,7 @@ internal import NIOCore
 /// | `GET /clock` | the simulator's time |
 /// | `POST /clock` `{"advance":"55m"}` | puts the clock of all rules forward |
 /// | `POST /keys/<id>/revoke`, `…/restore` | a provider key is no longer good, or good again |
+/// | the same with `{"after":"1h"}` | the revocation takes effect later, by the simulator's clock |
 /// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate (also: `environments`, `days`, `starts_in`) |
 /// | `POST /certificates/<serial>/revoke`, `…/restore` | a provider certificate is no longer good, or good again |
 /// | `POST /server-certificate` `{"kind":"expired"}` | what clients are shown, by ``ServerCertificateKind`` |
@@ -20,6 +21,10 @@ extension AdminService {
 
     private struct Advance: Decodable {
         var advance: String
+    }
+
+    private struct Revocation: Decodable {
+        var after: String
     }
 
     private struct Kind: Decodable {
@@ -53,16 +58,19 @@ extension AdminService {
             return clock(control)
         }
         for (word, isRevoked) in [("revoke", true), ("restore", false)] {
-            router.post("/keys/:id/\(word)") { _, context in
-                guard control.setKey(try context.parameters.require("id"), isRevoked: isRevoked) else {
+            router.post("/keys/:id/\(word)") { request, context in
+                guard let delay = try await delay(request) else { return trouble(delayForm) }
+                let id = try context.parameters.require("id")
+                guard control.setKey(id, isRevoked: isRevoked, after: delay) else {
                     return trouble("no such key is known", status: .notFound)
                 }
                 return done(word)
             }
-            router.post("/certificates/:serial/\(word)") { _, context in
+            router.post("/certificates/:serial/\(word)") { request, context in
+                guard let delay = try await delay(request) else { return trouble(delayForm) }
                 let serial = try context.parameters.require("serial")
                 guard HexText.isHex(serial.utf8) else { return trouble("a serial number is hexadecimal") }
-                control.setCertificate(serial, isRevoked: isRevoked)
+                control.setCertificate(serial, isRevoked: isRevoked, after: delay)
                 return done(word)
             }
         }
@@ -118,6 +126,16 @@ extension AdminService {
         } catch {
             return trouble(error.message)
         }
+    }
+
+    private static let delayForm = #"expected nothing or {"after":"1h"}: a number and ms, s, m, h or d"#
+
+    /// After how long a revocation takes effect, in milliseconds; nil where the body does not make sense.
+    private static func delay(_ request: Request) async throws -> Int64? {
+        let body = try await request.body.collect(upTo: bodyLimit)
+        if body.readableBytes == 0 { return 0 }
+        let asked = try? JSONDecoder().decode(Revocation.self, from: Data(body.readableBytesView))
+        return asked.flatMap { DurationText.milliseconds($0.after) }
     }
 
     private static func append(_ pem: [UInt8], to text: inout [UInt8]) { JSONEscaping.append(pem, to: &text) }

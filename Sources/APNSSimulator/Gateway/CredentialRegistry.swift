@@ -19,11 +19,17 @@ final class CredentialRegistry: Sendable {
         var keys: [ProviderKey]
         var revokedKeys: Set<String> = []
         var revokedCertificates: Set<String> = []
+        var keysDue: [String: Int64] = [:]
+        var certificatesDue: [String: Int64] = [:]
         var accounts: [String: RefreshAccount] = [:]
+
+        /// When the next revocation takes effect.
+        var nextDue: Int64 { min(keysDue.values.min() ?? .max, certificatesDue.values.min() ?? .max) }
     }
 
     private let acceptsAnyWellFormed: Bool
     private let changes = Atomic(0)
+    private let nextDue: Atomic<Int64>
     private let state: Mutex<State>
 
     /// Starts with keys and what was revoked before.
@@ -31,23 +37,46 @@ final class CredentialRegistry: Sendable {
     /// - Parameters:
     ///   - keys: The known keys.
     ///   - acceptsAnyWellFormed: Whether signatures go unchecked where no keys are known.
-    ///   - revokedKeys: The identifiers of revoked keys.
-    ///   - revokedCertificates: The serial numbers of revoked certificates.
-    init(
-        keys: [ProviderKey], acceptsAnyWellFormed: Bool, revokedKeys: Set<String> = [],
-        revokedCertificates: Set<String> = []
-    ) {
+    ///   - kept: What was revoked before a restart.
+    init(keys: [ProviderKey], acceptsAnyWellFormed: Bool, kept: KeptControl) {
         self.acceptsAnyWellFormed = acceptsAnyWellFormed
-        state = Mutex(State(keys: keys, revokedKeys: revokedKeys, revokedCertificates: revokedCertificates))
+        let state = State(
+            keys: keys, revokedKeys: kept.revokedKeys, revokedCertificates: kept.revokedCertificates,
+            keysDue: kept.keysDue ?? [:], certificatesDue: kept.certificatesDue ?? [:])
+        nextDue = Atomic(state.nextDue)
+        self.state = Mutex(state)
     }
 
-    /// What is revoked at present, as it is kept.
-    var revoked: (keys: Set<String>, certificates: Set<String>) {
-        state.withLock { ($0.revokedKeys, $0.revokedCertificates) }
+    /// Writes down what is revoked, now or later.
+    ///
+    /// - Parameter kept: Receives it.
+    func keep(in kept: inout KeptControl) {
+        state.withLock { state in
+            kept.revokedKeys = state.revokedKeys
+            kept.revokedCertificates = state.revokedCertificates
+            kept.keysDue = state.keysDue
+            kept.certificatesDue = state.certificatesDue
+        }
     }
 
-    /// The number of changes so far, to be compared with a snapshot's.
-    var version: Int { changes.load(ordering: .acquiring) }
+    /// Lets revocations take effect that are due.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    /// - Returns: The number of changes so far, to be compared with a snapshot's.
+    @discardableResult
+    func settle(now: Int64) -> Int {
+        if now >= nextDue.load(ordering: .relaxed) {
+            change { state in
+                for (id, due) in state.keysDue where due <= now { state.revokedKeys.insert(id) }
+                for (serial, due) in state.certificatesDue where due <= now { state.revokedCertificates.insert(serial) }
+                state.keysDue = state.keysDue.filter { $0.value > now }
+                state.certificatesDue = state.certificatesDue.filter { $0.value > now }
+            }
+        }
+        return version
+    }
+
+    private var version: Int { changes.load(ordering: .acquiring) }
 
     /// What is good at the moment.
     func snapshot() -> Snapshot {
@@ -69,14 +98,15 @@ final class CredentialRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - keyID: The key's identifier.
-    ///   - isRevoked: Whether it is revoked from now on.
+    ///   - isRevoked: Whether it is revoked.
+    ///   - due: When a revocation takes effect, in milliseconds since 1970; nil for at once.
     /// - Returns: Whether the key is known, or any key is.
-    func setKey(_ keyID: String, isRevoked: Bool) -> Bool {
+    func setKey(_ keyID: String, isRevoked: Bool, due: Int64? = nil) -> Bool {
         change { state in
             guard acceptsAnyWellFormed && state.keys.isEmpty || state.keys.contains(where: { $0.keyID == keyID }) else {
                 return false
             }
-            if isRevoked { state.revokedKeys.insert(keyID) } else { state.revokedKeys.remove(keyID) }
+            Self.set(keyID, isRevoked, due, now: &state.revokedKeys, later: &state.keysDue)
             return true
         }
     }
@@ -85,11 +115,26 @@ final class CredentialRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - serialNumber: Its serial number in hexadecimal digits of either case.
-    ///   - isRevoked: Whether it is revoked from now on.
-    func setCertificate(_ serialNumber: String, isRevoked: Bool) {
+    ///   - isRevoked: Whether it is revoked.
+    ///   - due: When a revocation takes effect, in milliseconds since 1970; nil for at once.
+    func setCertificate(_ serialNumber: String, isRevoked: Bool, due: Int64? = nil) {
         change { state in
-            let serial = serialNumber.lowercased()
-            if isRevoked { state.revokedCertificates.insert(serial) } else { state.revokedCertificates.remove(serial) }
+            Self.set(
+                serialNumber.lowercased(), isRevoked, due, now: &state.revokedCertificates,
+                later: &state.certificatesDue)
+        }
+    }
+
+    private static func set(
+        _ name: String, _ isRevoked: Bool, _ due: Int64?, now: inout Set<String>, later: inout [String: Int64]
+    ) {
+        later[name] = nil
+        if !isRevoked {
+            now.remove(name)
+        } else if let due {
+            later[name] = due
+        } else {
+            now.insert(name)
         }
     }
 
@@ -109,6 +154,7 @@ final class CredentialRegistry: Sendable {
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
             let result = body(&state)
+            nextDue.store(state.nextDue, ordering: .relaxed)
             changes.wrappingAdd(1, ordering: .releasing)
             return result
         }

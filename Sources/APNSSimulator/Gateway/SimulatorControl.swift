@@ -40,12 +40,13 @@ package struct SimulatorControl: Sendable {
     ///
     /// - Parameters:
     ///   - keyID: The key's identifier.
-    ///   - isRevoked: Whether it is revoked from now on.
+    ///   - isRevoked: Whether it is revoked.
+    ///   - delay: After how many milliseconds of the simulator's clock a revocation takes effect.
     /// - Returns: Whether such a key is known.
     @discardableResult
-    package func setKey(_ keyID: String, isRevoked: Bool) -> Bool {
+    package func setKey(_ keyID: String, isRevoked: Bool, after delay: Int64 = 0) -> Bool {
         defer { keep() }
-        return service.credentials.setKey(keyID, isRevoked: isRevoked)
+        return service.credentials.setKey(keyID, isRevoked: isRevoked, due: due(after: delay))
     }
 
     /// Issues a provider certificate.
@@ -61,11 +62,14 @@ package struct SimulatorControl: Sendable {
     ///
     /// - Parameters:
     ///   - serialNumber: The serial number in hexadecimal digits.
-    ///   - isRevoked: Whether it is revoked from now on.
-    package func setCertificate(_ serialNumber: String, isRevoked: Bool) {
-        service.credentials.setCertificate(serialNumber, isRevoked: isRevoked)
+    ///   - isRevoked: Whether it is revoked.
+    ///   - delay: After how many milliseconds of the simulator's clock a revocation takes effect.
+    package func setCertificate(_ serialNumber: String, isRevoked: Bool, after delay: Int64 = 0) {
+        service.credentials.setCertificate(serialNumber, isRevoked: isRevoked, due: due(after: delay))
         keep()
     }
+
+    private func due(after delay: Int64) -> Int64? { delay > 0 ? service.clock.now + delay : nil }
 
     /// Shows clients another server certificate from the next connection on.
     ///
@@ -94,10 +98,9 @@ package struct SimulatorControl: Sendable {
 
     private func keep() {
         archive.save {
-            let revoked = service.credentials.revoked
-            return KeptControl(
-                clockAdvance: service.clock.advance, revokedKeys: revoked.keys,
-                revokedCertificates: revoked.certificates)
+            var kept = KeptControl(clockAdvance: service.clock.advance)
+            service.credentials.keep(in: &kept)
+            return kept
         }
     }
 }

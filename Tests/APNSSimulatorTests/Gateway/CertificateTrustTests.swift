@@ -130,6 +130,43 @@ struct CertificateTrustTests {
         }
     }
 
+    @Test("By choice a revoked certificate, and one that expired by the simulator's clock, ends the handshake, too")
+    func revokedAlert() async throws {
+        try await SimulatorBench.with({ $0.trust.badCertificate = .alert }) { simulator in
+            let good = try certificate(simulator)
+            let open = try RawClient(simulator, certificate: good)
+            #expect(try open.exchange(Self.push).status == 200)
+            simulator.control.setCertificate(good.serialNumber, isRevoked: true)
+            let revoked = #expect(throws: TLSError.self) { try RawClient(simulator, certificate: good) }
+            #expect(revoked?.code == .certificateRefused)
+            #expect(revoked?.message.contains("revoked") == true)
+            #expect(try open.exchange(Self.push).reason == "BadCertificate")
+            simulator.control.setCertificate(good.serialNumber, isRevoked: false)
+            #expect(try RawClient(simulator, certificate: good).exchange(Self.push).status == 200)
+            simulator.control.advanceClock(milliseconds: 2 * 86_400_000)
+            let expired = #expect(throws: TLSError.self) { try RawClient(simulator, certificate: good) }
+            #expect(expired?.message.contains("expired") == true)
+        }
+    }
+
+    @Test("A revocation may take effect later, by the simulator's clock and across a restart")
+    func lateRevocation() async throws {
+        try await SimulatorBench.with { first in
+            let directory = String(first.authorityFile.dropLast("/ca.pem".count))
+            let good = try certificate(first)
+            first.control.setCertificate(good.serialNumber, isRevoked: true, after: 3_600_000)
+            let client = try RawClient(first, certificate: good)
+            #expect(try client.exchange(Self.push).status == 200)
+            await first.stop()
+            try await SimulatorBench.with({ $0.stateDirectory = directory }) { second in
+                let client = try RawClient(second, certificate: good)
+                #expect(try client.exchange(Self.push).status == 200)
+                second.control.advanceClock(milliseconds: 3_600_000)
+                #expect(try client.exchange(Self.push).reason == "BadCertificate")
+            }
+        }
+    }
+
     @Test("The authority of provider certificates survives a restart")
     func kept() async throws {
         try await SimulatorBench.with { first in

@@ -59,6 +59,13 @@ struct ControlTests {
             #expect(try await ask(simulator, "POST", "/keys/ABC1234567/restore").status == 200)
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             #expect(try await ask(simulator, "POST", "/certificates/xyz/revoke").status == 400)
+            #expect(
+                try await ask(simulator, "POST", "/keys/ABC1234567/revoke", #"{"after":"10m"}"#).status == 200)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+            simulator.control.advanceClock(milliseconds: 600_000)
+            #expect(try client.exchange(try SimulatorBench.push(maker)).reason == "InvalidProviderToken")
+            let mistake = try await ask(simulator, "POST", "/keys/ABC1234567/revoke", #"{"after":"soon"}"#)
+            #expect(mistake.status == 400 && mistake.body.contains("after"))
         }
         let keys = [ProviderKey(keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey)]
         try await withAdmin({ $0.keys = keys }) { simulator in
