@@ -39,7 +39,7 @@ struct AdminService: Sendable {
     ) async throws(SimulatorError) -> AdminService {
         let (started, continuation) = AsyncStream<Result<Int, SimulatorError>>.makeStream()
         let application = Application(
-            router: router(service, control),
+            responder: AdminResponder(router(service, control)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
                 continuation.yield(.success(channel.localAddress?.port ?? port))

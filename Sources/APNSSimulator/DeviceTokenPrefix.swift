@@ -4,7 +4,8 @@
 /// |---|---|
 /// | `600d0000` | 200, also where a scenario says otherwise |
 /// | `bad` + two digits *n* + status | reason number *n* of that status, counted as in ``Refusal/known`` |
-/// | `bad99` + status | a reason that Apple does not document, `SimulatedUnknownReason` |
+/// | `bad99` + 400 to 599 | that status with a reason that Apple does not document, `SimulatedUnknownReason` |
+/// | `bad` + two digits that number no reason of that status, up to 39 | 400 `SimulatedNoSuchReason` |
 /// | `dead0410`, `dead1410` | `Unregistered`, `ExpiredToken` with a timestamp one day old |
 /// | `fa11` + *n* + status | *n* times (1 to 9) the first reason of that status, then 200 |
 /// | `fa11` + *n* + `000` | *n* times no answer, then 200 |
@@ -24,6 +25,12 @@ package enum DeviceTokenPrefix {
 
     /// The reason text of `bad99…`.
     package static let unknownReason = "SimulatedUnknownReason"
+
+    /// The reason text where `bad…` asks for a reason by a number that its status does not have.
+    package static let missingReason = "SimulatedNoSuchReason"
+
+    /// The highest number that is taken for a mistake; beyond it a token is a random one.
+    private static let mistakenNumbers = 0..<40
 
     /// Reads a device token's prefix.
     ///
@@ -80,10 +87,15 @@ package enum DeviceTokenPrefix {
         guard let number = Int(head.dropFirst(3).prefix(2)), let status = Int(head.dropFirst(5).prefix(3)) else {
             return nil
         }
+        if number == 99, (400...599).contains(status) {
+            return VerdictSequence(Verdict(.refuse(Refusal(status, unknownReason))))
+        }
         let candidates = Refusal.known.filter { $0.status == status }
-        guard !candidates.isEmpty else { return nil }
-        if number == 99 { return VerdictSequence(Verdict(.refuse(Refusal(status, unknownReason)))) }
-        guard number < candidates.count else { return nil }
+        guard !candidates.isEmpty, mistakenNumbers.contains(number) else { return nil }
+        // A newcomer's typing error would be a 200 otherwise.
+        guard number < candidates.count else {
+            return VerdictSequence(Verdict(.refuse(Refusal(400, missingReason))))
+        }
         return VerdictSequence(Verdict(.refuse(dated(candidates[number], now: now))))
     }
 
@@ -134,7 +146,8 @@ package enum DeviceTokenPrefix {
             lines.append("bad\(digits)\(refusal.status)        \(refusal.status) \(refusal.reason)")
         }
         lines += [
-            "bad99<status>   a reason Apple does not document",
+            "bad99<status>   a reason Apple does not document, with any status from 400 to 599: bad99418",
+            "bad<n><status>  400 SimulatedNoSuchReason where the status has no reason of that number, up to 39",
             "fa11<n><status> n times (1-9) the first reason of that status, then 200: fa112429, fa113500",
             "fa11<n>000      n times no answer, then 200; fa11<n>007: n times REFUSED_STREAM",
             "de1a00<ms>      200 after four decimal digits of milliseconds: de1a000250",
@@ -142,6 +155,7 @@ package enum DeviceTokenPrefix {
             "c0de00<code>    RST_STREAM with that HTTP/2 error code in hexadecimal: c0de0008",
             "90a000<code>    200, then GOAWAY; 90a100<code>: GOAWAY before this push; 90a200<code>: GOAWAY, no answer",
             "c105ed00        the connection is closed without a word",
+            "Other digits choose nothing: 200, or what the scenario says.",
         ]
         return lines.joined(separator: "\n")
     }

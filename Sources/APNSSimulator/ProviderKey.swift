@@ -56,6 +56,8 @@ package struct ProviderKey: Sendable {
     package init(argument text: String) throws(SimulatorError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard (3...6).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw Self.unreadable(text) }
+        try Self.check(parts[0], "key", in: text)
+        try Self.check(parts[1], "team", in: text)
         let publicKey = try Self.publicKey(file: parts[2])
         self.init(keyID: parts[0], teamID: parts[1], publicKey: publicKey)
         for part in parts[3...] {
@@ -65,9 +67,31 @@ package struct ProviderKey: Sendable {
             case (_, "environment"):
                 guard let limited = ServiceEnvironment(rawValue: words[1]) else { throw Self.unreadable(text) }
                 environment = limited
-            case (_, "related"): relatedKeyID = words[1]
+            case (_, "related"):
+                try Self.check(words[1], "key", in: text)
+                relatedKeyID = words[1]
             default: throw Self.unreadable(text)
             }
+        }
+    }
+
+    /// How many letters and digits Apple's identifiers of keys and teams have.
+    private static let identifierLength = 10
+
+    private static func check(_ identifier: String, _ kind: String, in text: String) throws(SimulatorError) {
+        let isGood = identifier.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        guard isGood, identifier.utf8.count == identifierLength else {
+            throw SimulatorError(
+                .configuration,
+                "\(identifier) is not a \(kind) identifier, which has \(identifierLength) letters and digits, in \(text)"
+            )
         }
     }
 

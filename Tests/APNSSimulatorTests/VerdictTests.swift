@@ -46,6 +46,8 @@ struct DeviceTokenPrefixTests {
             ("dead0410", VerdictSequence(Verdict(.refuse(Refusal(410, "Unregistered", timestamp: now - 86_400_000))))),
             ("DEAD1410", VerdictSequence(Verdict(.refuse(Refusal(410, "ExpiredToken", timestamp: now - 86_400_000))))),
             ("bad00400", VerdictSequence(Verdict(.refuse(.badDeviceToken)))),
+            ("bad99418", VerdictSequence(Verdict(.refuse(Refusal(418, "SimulatedUnknownReason"))))),
+            ("bad30400", VerdictSequence(Verdict(.refuse(Refusal(400, "SimulatedNoSuchReason"))))),
             ("bad99500", VerdictSequence(Verdict(.refuse(Refusal(500, "SimulatedUnknownReason"))))),
             ("fa112429", VerdictSequence(Verdict(.refuse(.tooManyRequests)), count: 2)),
             ("fa113500", VerdictSequence(Verdict(.refuse(.internalServerError)), count: 3)),
@@ -65,7 +67,8 @@ struct DeviceTokenPrefixTests {
     @Test(
         "Other tokens choose nothing",
         arguments: [
-            "a1b2c3d4", "deadbeef", "bad24400", "bad00418", "badc0ffe", "fa110429", "fa112999", "de1a00ab12",
+            "a1b2c3d4", "deadbeef", "bad40400", "bad00418", "bad99200",
+            "badc0ffe", "fa110429", "fa112999", "de1a00ab12",
             "c0de000e", "90a30000", "0ff00001",
         ])
     func others(_ prefix: String) {

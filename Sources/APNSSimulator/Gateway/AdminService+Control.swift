@@ -8,6 +8,7 @@ internal import NIOCore
 /// |---|---|
 /// | `GET /clock` | the simulator's time |
 /// | `POST /clock` `{"advance":"55m"}` | puts the clock of all rules forward |
+/// | `POST /clock` `{"reset":true}` | takes it back to the real time |
 /// | `POST /keys/<id>/revoke`, `…/restore` | a provider key is no longer good, or good again |
 /// | the same with `{"after":"1h"}` | the revocation takes effect later, by the simulator's clock |
 /// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate (also: `environments`, `days`, `starts_in`) |
@@ -19,8 +20,9 @@ extension AdminService {
     /// The largest request body, in bytes.
     static let bodyLimit = 1 << 20
 
-    private struct Advance: Decodable {
-        var advance: String
+    private struct ClockChange: Decodable {
+        var advance: String?
+        var reset: Bool?
     }
 
     private struct Revocation: Decodable {
@@ -50,13 +52,7 @@ extension AdminService {
     ///   - router: Where they are added.
     static func addControls(_ control: SimulatorControl, to router: Router<BasicRequestContext>) {
         router.get("/clock") { _, _ in clock(control) }
-        router.post("/clock") { request, _ in
-            guard let asked = try await decode(Advance.self, request),
-                let milliseconds = DurationText.milliseconds(asked.advance)
-            else { return trouble(#"expected {"advance":"20m"}: a number and ms, s, m, h or d"#) }
-            guard control.advanceClock(milliseconds: milliseconds) else { return trouble("the clock is too far ahead") }
-            return clock(control)
-        }
+        router.post("/clock") { request, _ in try await changeClock(request, control) }
         for (word, isRevoked) in [("revoke", true), ("restore", false)] {
             router.post("/keys/:id/\(word)") { request, context in
                 guard let delay = try await delay(request) else { return trouble(delayForm) }
@@ -103,6 +99,23 @@ extension AdminService {
         }
     }
 
+    private static func changeClock(_ request: Request, _ control: SimulatorControl) async throws -> Response {
+        let asked = try await decode(ClockChange.self, request)
+        if asked?.reset == true, asked?.advance == nil {
+            control.resetClock()
+            return clock(control)
+        }
+        if asked?.advance?.hasPrefix("-") == true { return trouble(noWayBack) }
+        guard asked?.reset != true, let milliseconds = asked?.advance.flatMap(DurationText.milliseconds) else {
+            return trouble(
+                #"expected {"advance":"20m"}, a number and ms, s, m, h or d, or {"reset":true} for the real time"#)
+        }
+        guard control.advanceClock(milliseconds: milliseconds) else {
+            return trouble("the clock can be at most ten years ahead of the real time")
+        }
+        return clock(control)
+    }
+
     private static func issue(_ request: Request, _ control: SimulatorControl) async throws -> Response {
         guard let asked = try await decode(Issue.self, request) else {
             return trouble(#"expected {"topics":["com.example.app"]}, and perhaps environments, days, starts_in"#)
@@ -127,6 +140,10 @@ extension AdminService {
             return trouble(error.message)
         }
     }
+
+    private static let noWayBack =
+        "the clock goes forward only: what it has written down, such as device tokens, expirations and accounts of "
+        + #"token updates, would lie in the future; {"reset":true} takes it to the real time"#
 
     private static let delayForm = #"expected nothing or {"after":"1h"}: a number and ms, s, m, h or d"#
 
@@ -153,7 +170,13 @@ extension AdminService {
         json(Array("{\"done\":\"\(word)\"}\n".utf8))
     }
 
-    private static func trouble(_ message: String, status: HTTPResponse.Status = .badRequest) -> Response {
+    /// Makes an answer that tells what went wrong.
+    ///
+    /// - Parameters:
+    ///   - message: What was found and what to ask instead.
+    ///   - status: The status.
+    /// - Returns: The answer.
+    static func trouble(_ message: String, status: HTTPResponse.Status = .badRequest) -> Response {
         var text: [UInt8] = Array("{\"error\":\"".utf8)
         JSONEscaping.append(message.utf8, to: &text)
         text.append(contentsOf: "\"}\n".utf8)

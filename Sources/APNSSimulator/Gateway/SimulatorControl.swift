@@ -31,6 +31,13 @@ package struct SimulatorControl: Sendable {
         return true
     }
 
+    /// Takes the clock of all rules back to the real time; what was written down before keeps its times.
+    package func resetClock() {
+        service.clock.reset()
+        keep()
+        gateway.attend()
+    }
+
     /// Makes a provider's key known, or replaces the one with the same identifier.
     ///
     /// - Parameter key: The key.

@@ -22,6 +22,9 @@ final class VirtualClock: Sendable {
     /// How far the clock is ahead of the wall clock, in milliseconds.
     var advance: Int64 { offset.load(ordering: .relaxed) }
 
+    /// Takes the clock back to the wall clock's time.
+    func reset() { offset.store(0, ordering: .relaxed) }
+
     /// Puts the clock forward.
     ///
     /// - Parameter milliseconds: How far; nothing happens where that is negative or beyond ``advanceLimit``.

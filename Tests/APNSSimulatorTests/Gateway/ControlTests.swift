@@ -44,9 +44,27 @@ struct ControlTests {
                 try await ask(simulator, "POST", "/clock", #"{"advance":"61m"}"#).body.contains(#""advance":3660000"#))
             #expect(try client.exchange(try SimulatorBench.push(maker)).reason == "ExpiredProviderToken")
             #expect(try await ask(simulator, "GET", "/clock").body.contains(#""advance":3660000"#))
-            for bad in [#"{"advance":"soon"}"#, "{}", "", #"{"advance":"-1s"}"#] {
+            for bad in [#"{"advance":"soon"}"#, "{}", "", #"{"reset":false}"#, #"{"advance":"1s","reset":true}"#] {
                 #expect(try await ask(simulator, "POST", "/clock", bad).status == 400)
             }
+            let back = try await ask(simulator, "POST", "/clock", #"{"advance":"-1s"}"#)
+            #expect(back.status == 400 && back.body.contains("goes forward only"))
+            #expect(try await ask(simulator, "POST", "/clock", #"{"reset":true}"#).body.contains(#""advance":0"#))
+            #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+        }
+    }
+
+    @Test("What the admin API does not know is answered in JSON that says what it knows")
+    func unknown() async throws {
+        try await withAdmin { simulator in
+            let missing = try await ask(simulator, "GET", "/count")
+            #expect(missing.status == 404)
+            let told = try JSONDecoder().decode([String: String].self, from: Data(missing.body.utf8))
+            #expect(told["error"]?.contains("has no /count; it has DELETE /shutdown, GET /, GET /clock") == true)
+            let wrong = try await ask(simulator, "GET", "/keys/ABC1234567/revoke")
+            #expect(wrong.status == 405)
+            #expect(wrong.body == #"{"error":"/keys/ABC1234567/revoke takes POST, and not GET"}"# + "\n")
+            #expect(try await ask(simulator, "DELETE", "/clock").body.contains("takes GET, POST"))
         }
     }
 

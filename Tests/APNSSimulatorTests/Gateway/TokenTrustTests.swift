@@ -224,7 +224,7 @@ struct TokenTrustTests {
             ("a.b,c.d", ["a.b", "c.d"], nil, nil),
             ("environment=production", nil, .production, nil),
             ("related=OTHER00000:a.b", ["a.b"], nil, "OTHER00000"),
-            ("a.b:environment=development:related=X", ["a.b"], .development, "X"),
+            ("a.b:environment=development:related=OTHER00000", ["a.b"], .development, "OTHER00000"),
         ] as [(String, Set<String>?, ServiceEnvironment?, String?)])
     func argument(_ rest: String, _ topics: Set<String>?, _ environment: ServiceEnvironment?, _ related: String?)
         async throws
@@ -235,8 +235,14 @@ struct TokenTrustTests {
             #expect(key.topics == topics)
             #expect(key.environment == environment)
             #expect(key.relatedKeyID == related)
-            for bad in ["environment=moon", "color=red", ""] {
-                #expect(throws: SimulatorError.self) { _ = try ProviderKey(argument: "A:B:\(file):\(bad)") }
+            for bad in ["environment=moon", "color=red", "", "related=X"] {
+                #expect(throws: SimulatorError.self) {
+                    _ = try ProviderKey(argument: "ABC1234567:DEF7654321:\(file):\(bad)")
+                }
+            }
+            for bad in ["ABC123456:DEF7654321", "ABC1234567:DEF76543210", "ABC-234567:DEF7654321"] {
+                let error = #expect(throws: SimulatorError.self) { _ = try ProviderKey(argument: "\(bad):\(file)") }
+                #expect(error?.message.contains("10 letters and digits") == true)
             }
         }
     }
