@@ -1,18 +1,6 @@
 import Synchronization
 internal import TLS
 
-/// What the gateway shows its clients.
-package enum ServerCertificateKind: String, Sendable, CaseIterable {
-    /// A good certificate of the simulator's authority.
-    case good
-    /// One of the same authority whose time is over.
-    case expired
-    /// One of the same authority for another host.
-    case wrongName = "wrong-name"
-    /// One that signed itself.
-    case selfSigned = "self-signed"
-}
-
 /// The gateway's certificates, good and bad, and which one is in force. Safe from any thread.
 final class ServerCertificates: Sendable {
     /// The host that ``ServerCertificateKind/wrongName`` is for.
