@@ -16,9 +16,10 @@ let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"]
 
 /// A library target of this package, in the order of the arrows: a module imports only what stands above it.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = unchecked
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = unchecked,
+    resources: [Resource] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: dialect + settings)
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: dialect + settings)
 }
 
 /// A test target; every one may use `TestSupport`.
@@ -70,7 +71,9 @@ let package = Package(
         module("PushModel"),
         module("Topology", ["PushModel"], []),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
-        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], []),
+        module(
+            "APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], [],
+            resources: [.embedInCode("Admin/Page")]),
         module(
             "WorkerSettings",
             ["EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),

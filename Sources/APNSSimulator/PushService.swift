@@ -1,4 +1,5 @@
 import Synchronization
+internal import TLS
 
 /// What all connections share: configuration, rules, keys, the verdicts' memory and the ledger. Safe from any thread.
 final class PushService: Sendable {
@@ -64,8 +65,7 @@ final class PushService: Sendable {
         rules = PushRules(
             tokenLengths: configuration.tokenLengths, requiresJSONObject: configuration.requiresJSONObject)
         credentials = CredentialRegistry(
-            keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey, revokedKeys: kept.revokedKeys,
-            revokedCertificates: kept.revokedCertificates)
+            keys: configuration.keys, acceptsAnyWellFormed: configuration.acceptsAnyKey, kept: kept)
         ledger = Ledger(capacity: configuration.ledgerCapacity)
         script = Mutex(Self.script(configuration.scenario, configuration, now: clock.now))
     }
@@ -85,6 +85,23 @@ final class PushService: Sendable {
     func seed(forConnection number: Int) -> UInt64 {
         var system = SystemRandomNumberGenerator()
         return system.next() &+ UInt64(number)
+    }
+
+    /// What ends the handshakes of clients with bad certificates; nil where they are answered.
+    var clientFault: (@Sendable (PeerCertificate) -> CertificateFault?)? {
+        guard configuration.trust.badCertificate == .alert else { return nil }
+        return { self.fault(of: $0) }
+    }
+
+    /// Looks for what is wrong with a provider's certificate whose chain is good.
+    ///
+    /// - Parameter peer: The certificate.
+    /// - Returns: Nil where it is good at present, by the simulator's clock.
+    private func fault(of peer: PeerCertificate) -> CertificateFault? {
+        let now = clock.now
+        credentials.settle(now: now)
+        if credentials.snapshot().revokedCertificates.contains(peer.serialNumber) { return .revoked }
+        return now / 1000 > peer.notAfter ? .expired : nil
     }
 
     /// Chooses what to do with a valid push.

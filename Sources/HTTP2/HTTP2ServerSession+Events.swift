@@ -69,6 +69,22 @@ extension HTTP2ServerSession {
         }
     }
 
+    /// A whole frame arrived and was not valid.
+    /// - Parameters:
+    ///   - frame: The frame, lent by the library.
+    ///   - code: What the library calls it.
+    /// - Returns: What the callback returns: not 0 keeps the library from saying goodbye in its own words.
+    func frameInvalid(_ frame: UnsafePointer<nghttp2_frame>, _ code: Int32) -> Int32 {
+        guard let excessStreamAnswer, code == NGHTTP2_ERR_PROTO.rawValue,
+            frameHeader(frame).type == UInt8(NGHTTP2_HEADERS.rawValue), failure == nil,
+            // The library gives the value that the client has acknowledged.
+            openStreams >= nghttp2_session_get_local_settings(handle.pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+        else { return 0 }
+        goAway(excessStreamAnswer.code, debugData: excessStreamAnswer.debugData)
+        failure = HTTP2Error(code: .protocolViolation, message: "the client opened more streams than it may")
+        return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+    }
+
     private func headReceived(_ streamID: Int32) {
         guard let slot = handle.slot(of: streamID), !slots[slot].hasHead else { return }
         slots[slot].hasHead = true

@@ -47,6 +47,9 @@ package final class HTTP2ServerSession {
     let headerListLimit: Int
     /// How much of the connection's window is used before it is given back, in bytes: half of it unless chosen.
     package var windowStep: Int32 = 32_768
+    /// What a client is told that opens more streams than the limit it acknowledged, and the connection ends; `nil` for
+    /// the library's own PROTOCOL_ERROR. Beyond a limit that is not acknowledged yet, streams are refused.
+    package var excessStreamAnswer: (code: HTTP2ErrorCode, debugData: [UInt8])?
     /// The streams whose body goes on, and whose windows were used since they were last looked at.
     @exclusivity(unchecked)
     var usedStreams: [Int32] = []
@@ -58,6 +61,12 @@ package final class HTTP2ServerSession {
     /// Streams the client opened that are not over yet.
     package var openStreams: Int {
         slots.count - freeSlots.count
+    }
+    /// Streams up to a number that the client opened and that are not over yet.
+    /// - Parameter last: The highest stream that counts.
+    /// - Returns: How many there are.
+    package func openStreams(upTo last: Int32) -> Int {
+        slots.count { $0.streamID > 0 && $0.streamID <= last }
     }
     /// What the client has announced so far; `nil` before its first SETTINGS.
     package internal(set) var remoteSettings: HTTP2Settings?

@@ -9,6 +9,7 @@ func registerServerCallbacks(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_header_callback(callbacks, serverHeader)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, serverData)
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, serverFrameReceived)
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, serverFrameInvalid)
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, serverFrameSent)
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, serverStreamClosed)
 }
@@ -54,6 +55,14 @@ private func serverFrameReceived(
     guard let frame, let userData else { return 0 }
     withSession(userData) { $0.frameReceived(frame) }
     return 0
+}
+
+private func serverFrameInvalid(
+    _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ code: Int32,
+    _ userData: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let frame, let userData else { return 0 }
+    return withSession(userData) { $0.frameInvalid(frame, code) }
 }
 
 private func serverFrameSent(

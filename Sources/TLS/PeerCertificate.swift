@@ -100,3 +100,68 @@ extension TLSContext {
         return context
     }
 }
+
+/// What is wrong with a client's certificate whose chain is good.
+package enum CertificateFault: Sendable {
+    /// Its issuer has taken it back.
+    case revoked
+    /// Its time is over.
+    case expired
+
+    /// The library's number, from which it makes the alert that the client gets (RFC 8446, 6.2).
+    fileprivate var number: Int32 {
+        switch self {
+        case .revoked: X509_V_ERR_CERT_REVOKED
+        case .expired: X509_V_ERR_CERT_HAS_EXPIRED
+        }
+    }
+}
+
+/// Holds the judgement of clients' certificates for OpenSSL's callback.
+final class ClientJudge: Sendable {
+    /// Says what is wrong with a certificate, nil for nothing.
+    let fault: @Sendable (PeerCertificate) -> CertificateFault?
+
+    /// Keeps a judgement.
+    ///
+    /// - Parameter fault: says what is wrong with a certificate.
+    init(_ fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?) { self.fault = fault }
+}
+
+extension TLSContext {
+    /// Makes the context of connections we accept and whose clients we refuse by a judgement of our own, too.
+    ///
+    /// - Parameters:
+    ///   - identity: who we are.
+    ///   - applicationProtocols: what we speak (ALPN), the most welcome first.
+    ///   - clientTrust: authorities of client certificates; a certificate is optional, a bad one is refused.
+    ///   - fault: says what is wrong with a certificate whose chain is good, nil for nothing; called within the
+    ///     handshake, on the thread of the session.
+    /// - Returns: the context.
+    /// - Throws: `TLSError` when a trust file or the identity cannot be used.
+    package static func server(
+        identity: CertificateIdentity, applicationProtocols: [String], clientTrust: TrustRoots,
+        refusing fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?
+    ) throws(TLSError) -> TLSContext {
+        let context = try server(
+            identity: identity, applicationProtocols: applicationProtocols, clientTrust: clientTrust)
+        let judge = ClientJudge(fault)
+        context.clientJudge = judge
+        SSL_CTX_set_cert_verify_callback(
+            context.pointer, judgeClient, Unmanaged.passUnretained(judge).toOpaque())
+        return context
+    }
+}
+
+/// Verifies a client's chain and asks the judge; OpenSSL calls it within the handshake, on the thread of the session.
+private func judgeClient(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let store, let argument, X509_verify_cert(store) == 1, let pointer = X509_STORE_CTX_get0_cert(store),
+        X509_up_ref(pointer) == 1
+    else { return 0 }
+    let judge = Unmanaged<ClientJudge>.fromOpaque(argument).takeUnretainedValue()
+    guard let fault = judge.fault(PeerCertificate(Certificate(takingOwnership: pointer), distrust: nil)) else {
+        return 1
+    }
+    X509_STORE_CTX_set_error(store, fault.number)
+    return 0
+}

@@ -17,6 +17,10 @@ package final class TLSContext: Sendable {
     // Written once, before anybody else sees it.
     nonisolated(unsafe) private let offerArgument: UnsafeMutablePointer<UnsafeMutableBufferPointer<UInt8>>
 
+    /// What refuses clients beside the verification of their chain; kept for OpenSSL's callback, which does not own it.
+    // Written once, before anybody else sees it.
+    nonisolated(unsafe) var clientJudge: ClientJudge?
+
     /// Makes the context of connections we open; certificates of servers are always verified.
     ///
     /// - Parameters:

@@ -50,6 +50,12 @@ struct DeviceCommandLine: AsyncParsableCommand {
     @Option(help: "What the device is called on the simulator's page.")
     var name = "device"
 
+    @Option(
+        help: ArgumentHelp(
+            "Hand device tokens to this provider, by POST of JSON with token, topic and environment.", valueName: "url")
+    )
+    var provider: String?
+
     @Flag(help: "Save power from the start.")
     var lowPower = false
 
@@ -61,6 +67,9 @@ struct DeviceCommandLine: AsyncParsableCommand {
     /// Checks what the parser cannot.
     func validate() throws {
         guard !app.isEmpty else { throw ValidationError("--app is needed: the bundle identifier of an app") }
+        guard provider.map({ DeviceRegistration.address($0) != nil }) ?? true else {
+            throw ValidationError("--provider is an http or https URL, such as http://localhost:8080/devices")
+        }
         guard Self.endpoint(simulator) != nil else { throw ValidationError("--simulator is written host:port") }
     }
 
@@ -70,10 +79,17 @@ struct DeviceCommandLine: AsyncParsableCommand {
         let screen = DeviceScreen(
             name: name, isDrawn: output.output == .text && Console.isTerminal(STDOUT_FILENO))
         let first = app[0]
+        let registration = provider.flatMap(DeviceRegistration.address).map(DeviceRegistration.init)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         do {
             try await BlockingWork.run("device") {
-                let client = try DeviceClient(configuration) { screen.show($0) }
+                let client = try DeviceClient(configuration) { event in
+                    screen.show(event)
+                    guard case .token(_, let topic, let environment, let token) = event else { return }
+                    registration?.send(
+                        DeviceRegistration.Message(token: token, topic: topic, environment: environment)
+                    ) { screen.show($0) }
+                }
                 let mailbox = client.mailbox
                 screen.whenLost { mailbox.post(.quit) }
                 let watching = Task {

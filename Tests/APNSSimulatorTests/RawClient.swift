@@ -18,6 +18,32 @@ struct RawAnswer: Sendable {
     }
 }
 
+/// The header of a frame, RFC 9113, 4.1.
+struct RawFrame: Equatable {
+    static let data: UInt8 = 0
+    static let headers: UInt8 = 1
+    static let goAway: UInt8 = 7
+
+    var type: UInt8
+    var flags: UInt8
+    var stream: Int
+
+    /// Whether it is the last frame of its stream.
+    var endsStream: Bool { (type == Self.data || type == Self.headers) && flags & 1 != 0 }
+
+    /// The frames in what a peer sent, in order.
+    static func all(in bytes: [UInt8]) -> [RawFrame] {
+        var frames: [RawFrame] = []
+        var index = 0
+        while index + 9 <= bytes.count {
+            let number = bytes[(index + 5)..<(index + 9)].reduce(0) { $0 << 8 | Int($1) }
+            frames.append(RawFrame(type: bytes[index + 3], flags: bytes[index + 4], stream: number))
+            index += 9 + bytes[index..<(index + 3)].reduce(0) { $0 << 8 | Int($1) }
+        }
+        return frames
+    }
+}
+
 /// A blocking client on the bridges themselves: sees frames as they are.
 final class RawClient: HTTP2ClientDelegate {
     struct Failure: Error {
@@ -32,6 +58,7 @@ final class RawClient: HTTP2ClientDelegate {
     private(set) var answers: [Int: RawAnswer] = [:]
     private(set) var settings: [HTTP2Settings] = []
     private(set) var goAways: [HTTP2GoAway] = []
+    private var received: [UInt8] = []
 
     /// Connects, shakes hands and waits for the server's SETTINGS.
     init(
@@ -60,6 +87,16 @@ final class RawClient: HTTP2ClientDelegate {
 
     /// Whether the server ended the connection.
     var isClosed: Bool { !isConnected }
+
+    /// The frames that came, in order.
+    var frames: [RawFrame] { RawFrame.all(in: received) }
+
+    /// Sends bytes as they are, behind what is sent already.
+    func write(_ bytes: [UInt8]) throws {
+        try flush()
+        try tls.write(bytes.span)
+        try flushTLS()
+    }
 
     /// Sends a request; its answer appears in ``answers``.
     @discardableResult
@@ -128,12 +165,15 @@ final class RawClient: HTTP2ClientDelegate {
         case .closed:
             isConnected = false
             session?.connectionLost()
+            // As clients do; the gateway waits for that.
+            SocketOptions.shutdown(socket.fileDescriptor)
         case .wouldBlock: break
         case .bytes(let count):
             tls.receive(buffer.span.extracting(0..<count))
             if session == nil { return }
             var plaintext = [UInt8](repeating: 0, count: 65_536)
             while case .bytes(let count) = try tls.read(into: &plaintext) {
+                received += plaintext[..<count]
                 try session?.receive(plaintext.span.extracting(0..<count))
             }
         }

@@ -169,6 +169,27 @@ struct DeviceCommandTests {
         #expect(third.process.wait(timeout: .seconds(10)) == .exited(0))
     }
 
+    @Test("A device hands its token to a provider, and tells how that went", arguments: [204, 500])
+    func provider(_ status: Int) throws {
+        let (apns, ports) = try simulator()
+        let server = try SmallHTTPServer(status: status)
+        let url = "http://user:secret@127.0.0.1:\(server.port)/devices?key=secret"
+        let phone = try device(ports, ["--provider", url])
+        let address = token(try phone.event("token"))
+        let (head, body) = try server.next()
+        #expect(head.hasPrefix("POST /devices?key=secret HTTP/1.1\r\n"))
+        #expect(head.lowercased().contains("content-type: application/json"))
+        let told = try JSONDecoder().decode([String: String].self, from: Data(body.utf8))
+        #expect(told == ["token": address, "topic": "com.example.app", "environment": "development"])
+        let outcome = try phone.event(status == 204 ? "done" : "trouble")
+        #expect(outcome.contains("http://127.0.0.1:\(server.port)/devices ") && !outcome.contains("secret"))
+        #expect(outcome.contains("answered 500") == (status == 500))
+        phone.process.signal(SIGTERM)
+        #expect(phone.process.wait(timeout: .seconds(10)) == .exited(0))
+        apns.process.signal(SIGTERM)
+        #expect(apns.process.wait(timeout: .seconds(10)) == .exited(0))
+    }
+
     @Test("A device is the same device at its next start, and a signal ends it in order")
     func nextStart() throws {
         let (apns, ports) = try simulator()
@@ -192,6 +213,8 @@ struct DeviceCommandTests {
             (["device"], CommandStatus.usage, "--app"),
             (["device", "--app", "a", "--simulator", "x"], .usage, "host:port"),
             (["device", "--app", "a", "--ca", "/nonexistent"], .missingInput, "/nonexistent"),
+            (["device", "--app", "a", "--provider", "ftp://x"], .usage, "--provider"),
+            (["simulator", "--key", "ABC:DEF7654321:x.p8"], .configuration, "10 letters and digits"),
             (["simulator", "--device-port", "70000"], .usage, "port"),
             (["simulator", "--device-tokens", "none"], .usage, "--device-tokens"),
             (["simulator", "--device-token-lifetime", "0"], .usage, "--device-token-lifetime"),

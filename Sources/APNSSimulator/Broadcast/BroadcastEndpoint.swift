@@ -92,7 +92,7 @@ struct BroadcastEndpoint {
     }
 
     private mutating func credentialRefusal(_ call: BroadcastCall, now: Int64) -> Refusal? {
-        if credentials.version != service.credentials.version {
+        if credentials.version != service.credentials.settle(now: now) {
             credentials = service.credentials.snapshot()
             lastFacts = nil
         }

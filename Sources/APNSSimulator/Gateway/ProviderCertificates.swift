@@ -1,46 +1,5 @@
 package import TLS
 
-/// What a provider's certificate is to say.
-package struct ProviderCertificateRequest: Equatable, Sendable {
-    /// The topics; the first is the subject's, and several are listed in an extension.
-    package var topics: [String]
-    /// The environments; both where empty.
-    package var environments: Set<ServiceEnvironment>
-    /// How many days it is good for.
-    package var days: Int
-    /// When its validity starts, in seconds from now; negative for the past.
-    package var startsIn: Int
-
-    /// The largest number of days a certificate can be good for.
-    package static let dayLimit = 3650
-
-    /// Describes a certificate.
-    ///
-    /// - Parameters:
-    ///   - topics: The topics, the main one first.
-    ///   - environments: The environments; both where empty.
-    ///   - days: How many days it is good for.
-    ///   - startsIn: When its validity starts, in seconds from now.
-    package init(
-        topics: [String], environments: Set<ServiceEnvironment> = [], days: Int = 365, startsIn: Int = 0
-    ) {
-        self.topics = topics
-        self.environments = environments
-        self.days = days
-        self.startsIn = startsIn
-    }
-}
-
-/// A provider's certificate with its key.
-package struct ProviderCertificate: Sendable {
-    /// The certificate in PEM.
-    package var certificatePEM: [UInt8]
-    /// Its private key in PEM: a secret.
-    package var keyPEM: [UInt8]
-    /// Its serial number in hexadecimal digits, by which it is revoked.
-    package var serialNumber: String
-}
-
 /// Issues the certificates that providers show the simulator, in the form of Apple's.
 package enum ProviderCertificates {
     /// The longest common name of X.509, in characters.

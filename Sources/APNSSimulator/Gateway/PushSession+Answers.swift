@@ -5,6 +5,9 @@ extension PushSession {
     /// How long a connection lives on after a GOAWAY that leaves a push unanswered, in milliseconds.
     static let lingering = 100
 
+    /// How long a GOAWAY waits for answers to the streams it covers, in milliseconds.
+    static let answersFirst = 100
+
     /// How long new streams are still answered after the end was announced, in milliseconds: with `Shutdown`.
     static let endGrace = 500
 
@@ -58,11 +61,9 @@ extension PushSession {
         guard let frame, !isLeaving else { return }
         isLeaving = true
         staysOpen = frame.staysOpen
-        send(frame, lastStream: nil)
-        if !frame.staysOpen {
-            // Streams that are never answered must not keep the connection for ever.
-            carrier?.later(milliseconds: Self.drainLimit) { [weak self] in self?.carrier?.close() }
-        }
+        // Streams that are never answered must not keep the connection for ever.
+        let patience = frame.staysOpen ? nil : Self.drainLimit
+        send(Farewell(frame: frame, last: session?.lastStreamID ?? 0, patience: patience))
     }
 
     /// Tells the client to open no more streams, and says goodbye when what was on its way is answered.
@@ -75,16 +76,37 @@ extension PushSession {
         carrier?.later(milliseconds: Self.endGrace) { [weak self] in self?.leave(Verdict.GoAway(reach: .accepted)) }
     }
 
-    private func send(_ frame: Verdict.GoAway, lastStream: Int32?) {
-        promise(lastStream ?? session?.lastStreamID ?? 0)
-        for _ in 0..<(frame.isRepeated ? 2 : 1) {
-            session?.goAway(
-                lastStreamID: lastStream, HTTP2ErrorCode(rawValue: frame.code), debugData: frame.debugData)
-        }
+    /// Sends a GOAWAY behind the answers to the streams it covers.
+    ///
+    /// Clients are seen to lose an answer whose end comes after the GOAWAY, which HTTP/2 allows. Later streams are not
+    /// served from now on.
+    private func send(_ next: Farewell) {
+        sayFarewell()
+        let last = min(lastServed ?? next.last, next.last)
+        lastServed = last
+        farewell = next
+        farewell?.last = last
+        sayFarewellOnceAnswered()
+        guard farewell != nil else { return }
+        carrier?.later(milliseconds: Self.answersFirst) { [weak self] in self?.sayFarewell() }
     }
 
-    /// Remembers which streams are still served, now that the client is told.
-    private func promise(_ last: Int32) { lastServed = min(lastServed ?? last, last) }
+    /// Sends the GOAWAY that waits, where the streams it covers are over.
+    func sayFarewellOnceAnswered() {
+        guard let farewell, let session, session.openStreams(upTo: farewell.last) <= farewell.unanswered else { return }
+        sayFarewell()
+    }
+
+    private func sayFarewell() {
+        guard let said = farewell else { return }
+        farewell = nil
+        for _ in 0..<(said.frame.isRepeated ? 2 : 1) {
+            session?.goAway(
+                lastStreamID: said.last, HTTP2ErrorCode(rawValue: said.frame.code), debugData: said.frame.debugData)
+        }
+        guard let patience = said.patience else { return }
+        carrier?.later(milliseconds: patience) { [weak self] in self?.carrier?.end() }
+    }
 
     /// A certificate of the other environment was seen to be told by GOAWAY, once or twice.
     private func greet(_ certificate: ClientCertificate) {
@@ -158,17 +180,28 @@ extension PushSession {
     private func sayGoodbye(_ frame: Verdict.GoAway, _ exchange: Exchange) {
         isLeaving = true
         staysOpen = frame.staysOpen
-        var last = exchange.stream
+        var farewell = Farewell(frame: frame, last: exchange.stream)
         switch frame.reach {
         case .accepted: answer(exchange, refusal: nil)
         // Clients' streams are odd; the one before is two below.
-        case .before: last = max(0, exchange.stream - 2)
-        case .unanswered: break
+        case .before: farewell.last = max(0, exchange.stream - 2)
+        case .unanswered: farewell.unanswered = 1
         }
-        send(frame, lastStream: last)
-        if frame.reach != .accepted, !frame.staysOpen {
-            // Time for the frame to be read: closing at once could destroy it on the way.
-            carrier?.later(milliseconds: Self.lingering) { [weak self] in self?.carrier?.close() }
-        }
+        if frame.reach != .accepted, !frame.staysOpen { farewell.patience = Self.lingering }
+        send(farewell)
+    }
+}
+
+extension PushSession {
+    /// A GOAWAY that goes out behind the answers to the streams it covers.
+    struct Farewell {
+        /// The frame.
+        var frame: Verdict.GoAway
+        /// The last stream that is served.
+        var last: Int32
+        /// How many of the streams up to that one get no answer.
+        var unanswered = 0
+        /// How long after the frame the connection ends if streams are left, in milliseconds; nil for no end.
+        var patience: Int?
     }
 }

@@ -1,18 +1,6 @@
 import Synchronization
 internal import TLS
 
-/// What the gateway shows its clients.
-package enum ServerCertificateKind: String, Sendable, CaseIterable {
-    /// A good certificate of the simulator's authority.
-    case good
-    /// One of the same authority whose time is over.
-    case expired
-    /// One of the same authority for another host.
-    case wrongName = "wrong-name"
-    /// One that signed itself.
-    case selfSigned = "self-signed"
-}
-
 /// The gateway's certificates, good and bad, and which one is in force. Safe from any thread.
 final class ServerCertificates: Sendable {
     /// The host that ``ServerCertificateKind/wrongName`` is for.
@@ -25,7 +13,7 @@ final class ServerCertificates: Sendable {
 
     private let store: CertificateStore
     private let clientTrust: TrustRoots?
-    private let alertsBadClients: Bool
+    private let clientFault: (@Sendable (PeerCertificate) -> CertificateFault?)?
     private let state = Mutex(State())
 
     /// Prepares the good certificate.
@@ -33,12 +21,16 @@ final class ServerCertificates: Sendable {
     /// - Parameters:
     ///   - store: The authority and the good certificate.
     ///   - clientTrust: Authorities of client certificates; nil asks clients for none.
-    ///   - alertsBadClients: Whether a bad client certificate ends the handshake.
+    ///   - clientFault: Ends the handshake of a client whose certificate is bad, and says what is wrong with one whose
+    ///     chain is good; nil lets everybody in.
     /// - Throws: ``SimulatorError`` where TLS cannot be set up.
-    init(store: CertificateStore, clientTrust: TrustRoots?, alertsBadClients: Bool) throws(SimulatorError) {
+    init(
+        store: CertificateStore, clientTrust: TrustRoots?,
+        clientFault: (@Sendable (PeerCertificate) -> CertificateFault?)?
+    ) throws(SimulatorError) {
         self.store = store
         self.clientTrust = clientTrust
-        self.alertsBadClients = alertsBadClients
+        self.clientFault = clientFault
         _ = try context(.good)
     }
 
@@ -61,12 +53,15 @@ final class ServerCertificates: Sendable {
         let made: TLSContext
         do {
             let identity = try identity(kind)
-            if let clientTrust, !alertsBadClients {
+            if let clientTrust, let clientFault {
+                made = try TLSContext.server(
+                    identity: identity, applicationProtocols: ["h2"], clientTrust: clientTrust, refusing: clientFault)
+            } else if let clientTrust {
                 made = try TLSContext.server(
                     identity: identity, applicationProtocols: ["h2"], judgingClientsBy: clientTrust)
             } else {
                 made = try TLSContext.server(
-                    identity: identity, applicationProtocols: ["h2"], clientTrust: clientTrust)
+                    identity: identity, applicationProtocols: ["h2"], clientTrust: nil)
             }
         } catch {
             throw SimulatorError(.credential, "cannot set TLS up: \(error)")

@@ -10,6 +10,10 @@ struct KeptControl: Codable, Equatable {
     var revokedKeys: Set<String> = []
     /// The serial numbers of revoked certificates.
     var revokedCertificates: Set<String> = []
+    /// When keys will be revoked, in milliseconds since 1970; nil where an older version kept nothing of it.
+    var keysDue: [String: Int64]?
+    /// When certificates will be revoked, in milliseconds since 1970; nil where an older version kept nothing of it.
+    var certificatesDue: [String: Int64]?
 }
 
 /// Keeps ``KeptControl`` as a file. Safe from any thread.

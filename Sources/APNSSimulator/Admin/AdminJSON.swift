@@ -1,0 +1,16 @@
+import FoundationEssentials
+
+/// JSON as the admin API writes it.
+enum AdminJSON {
+    /// Writes a value.
+    ///
+    /// - Parameter value: Anything that has a JSON form.
+    /// - Returns: One line of JSON without its end.
+    static func bytes(of value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        // The views hold strings, numbers and flags only, which always have a JSON form.
+        return (try? encoder.encode(value)).map([UInt8].init) ?? Array("null".utf8)
+    }
+}

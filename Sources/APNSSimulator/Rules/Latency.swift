@@ -1,0 +1,35 @@
+import Glibc
+
+/// How long answers take, drawn anew for each push.
+package enum Latency: Hashable, Sendable {
+    /// The longest wait that is ever drawn, in milliseconds.
+    static let limit = 600_000.0
+
+    /// Evenly between two bounds, in milliseconds.
+    case uniform(min: Int, max: Int)
+    /// Mostly short and seldom long, as the time between independent events is; by its mean in milliseconds.
+    case exponential(mean: Int)
+    /// A typical time with a long tail, as of real services; by its middle and its 99th percentile in milliseconds.
+    case logNormal(median: Int, percentile99: Int)
+
+    /// Draws a wait.
+    ///
+    /// - Parameter generator: The randomness.
+    /// - Returns: Milliseconds.
+    func draw(using generator: inout SplitMix64) -> Int {
+        let fraction = generator.fraction()
+        let milliseconds: Double
+        switch self {
+        case .uniform(let low, let high):
+            milliseconds = Double(low) + fraction * Double(high - low)
+        case .exponential(let mean):
+            milliseconds = -Double(mean) * log(1 - fraction)
+        case .logNormal(let median, let percentile99):
+            // Box and Muller's way from two even numbers to a normal one; 2.3263 is the normal 99th percentile.
+            let normal = (-2 * log(1 - fraction)).squareRoot() * cos(2 * Double.pi * generator.fraction())
+            let ratio = Double(max(percentile99, median, 1)) / Double(max(median, 1))
+            milliseconds = Double(median) * exp(normal * log(ratio) / 2.3263)
+        }
+        return Int(min(Self.limit, max(0, milliseconds)).rounded())
+    }
+}

@@ -1,0 +1,21 @@
+/// Sebastiano Vigna's SplitMix64: small, seeded, the same everywhere.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// Starts at a seed.
+    ///
+    /// - Parameter seed: Any number.
+    init(seed: UInt64) { state = seed }
+
+    /// The next 64 bits.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// The next number from 0 up to, not including, 1.
+    mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
+}
