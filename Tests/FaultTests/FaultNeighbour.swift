@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Synchronization
+import TestSupport
 import Topology
 
 @testable import martlet
@@ -54,7 +55,7 @@ final class FaultNeighbour: Sendable {
     static let token = String(repeating: "0b", count: 32)
     /// What a ratio is of at least: a route that is ruined takes seconds, and where a row keeps all of the machine's cores
     /// busy (31, 54, 147), 5 ms become 230 on two of them.
-    static let least = Duration.milliseconds(100)
+    static let least = Duration.milliseconds(100) * Slowness.factor
     /// The largest ratio of the median of a route that nothing happened to.
     static let mostRatio = 3.0
     /// The largest ratio of its slowest: two seconds at least.

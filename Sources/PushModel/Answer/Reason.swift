@@ -93,7 +93,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
     }
 
     /// The reason spelled by these bytes; listed ones need no allocation, others are repaired to UTF-8.
-    /// - Parameter utf8: the text of a `reason` field.
+    /// - Parameter utf8: The text of a `reason` field.
     package init(utf8 bytes: Span<UInt8>) {
         for candidate in Self.all where bytes.matches(candidate.rawValue) {
             known = candidate

@@ -9,8 +9,8 @@ package struct JobRoutingKey: Sendable, Equatable {
 
     /// Reads a key; nil when it does not follow the pattern, as with keys of other exchanges.
     /// - Parameters:
-    ///   - range: where the key stands in `bytes`.
-    ///   - bytes: the buffer.
+    ///   - range: Where the key stands in `bytes`.
+    ///   - bytes: The buffer.
     package init?(_ range: Range<Int>, in bytes: Span<UInt8>) {
         let key = bytes.extracting(range)
         guard let environment = APNSEnvironment(firstWordOf: key) else { return nil }
