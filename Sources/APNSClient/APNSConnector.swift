@@ -2,66 +2,6 @@ package import EventLoop
 import Glibc
 package import TLS
 
-/// What a pool asks for when it wants another connection.
-package struct ConnectRequest: Hashable, Sendable {
-    /// The request's number within its pool.
-    package let id: Int
-    /// Addresses to be used only where there are no others: those in use and those that kept silent.
-    package let avoiding: Set<SocketAddress>
-    /// How long the attempt may take in all.
-    package let timeout: Duration
-    /// Who we are on the connection; nil for nobody in particular.
-    package let credential: APNSCredential?
-
-    /// A request from its parts.
-    package init(id: Int, avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil) {
-        self.id = id
-        self.avoiding = avoiding
-        self.timeout = timeout
-        self.credential = credential
-    }
-
-    /// Whether both are the same request of one pool.
-    package static func == (left: ConnectRequest, right: ConnectRequest) -> Bool { left.id == right.id }
-
-    /// Adds the request's number to a hash.
-    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
-/// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, nothing was requested.
-///
-/// Belongs to one thread at a time: the helper thread that made it, then the lane that adopts it.
-// The sender keeps no reference; the mailbox that carries it to the lane orders the accesses.
-package final class EstablishedConnection: @unchecked Sendable {
-    /// The socket; closed with this object unless it was taken.
-    let fileDescriptor: Int32
-    /// The TLS session, its handshake done.
-    let session: TLSSession
-    /// Who is at the other end.
-    package let address: SocketAddress
-    private var isTaken = false
-
-    init(_ socket: consuming Socket, session: TLSSession, address: SocketAddress) {
-        fileDescriptor = socket.release()
-        self.session = session
-        self.address = address
-    }
-
-    deinit {
-        if !isTaken { close(fileDescriptor) }
-    }
-
-    /// For instance `TLSv1.3`.
-    package var protocolVersion: String { session.protocolVersion }
-
-    /// Hands the socket over, once.
-    func takeSocket() -> Socket {
-        precondition(!isTaken, "a connection adopted twice")
-        isTaken = true
-        return Socket(takingOwnershipOf: fileDescriptor)
-    }
-}
-
 /// Opens connections to one APNs; its calls block, so they belong on helper threads.
 package final class APNSConnector: Sendable {
     /// How long one of several addresses is tried at most.

@@ -1,15 +1,3 @@
-/// What keeps a pool from taking more requests.
-package enum APNSPoolLimit: Sendable, Equatable {
-    /// Nothing: there is room.
-    case nothing
-    /// Every stream that APNs allows is open.
-    case streams
-    /// The flow-control windows are full: 65,535 bytes per round trip and connection (RFC 9113, section 6.9.2).
-    case window
-    /// APNs: there is no connection, it allows fewer streams than before, or it reads more slowly than the windows allow.
-    case server
-}
-
 /// How busy a pool is at the end of a turn: what its size is decided from.
 struct APNSPoolLoad: Sendable, Equatable {
     /// What keeps requests from being submitted now.
@@ -31,20 +19,5 @@ struct APNSPoolLoad: Sendable, Equatable {
     var neededConnections: Int {
         let room = max(1, perConnection) * 3
         return max(1, (inFlight * 4 + room - 1) / room)
-    }
-}
-
-extension APNSPoolLimit {
-    /// What holds two connections back together: room on one is room; while APNs holds one of them back, that is what
-    /// must change first; a full window empties sooner than streams that are all open.
-    ///
-    /// - Parameters:
-    ///   - one: what holds one of them back.
-    ///   - other: what holds the other one back.
-    /// - Returns: what holds both of them back.
-    static func loosest(_ one: APNSPoolLimit, _ other: APNSPoolLimit) -> APNSPoolLimit {
-        if one == .nothing || other == .nothing { return .nothing }
-        if one == .server || other == .server { return .server }
-        return one == .window || other == .window ? .window : .streams
     }
 }

@@ -1,16 +1,6 @@
 internal import EventLoop
 package import RabbitMQ
 
-/// What the broker says about a published message.
-package enum PublishResult: Sendable, Equatable {
-    /// It is stored, wherever it was routed to.
-    case confirmed
-    /// The broker refused responsibility for it.
-    case nacked
-    /// No queue took it; with the reason in words.
-    case returned(String)
-}
-
 /// A simple, blocking client for command-line tools and tests; for one thread.
 ///
 /// Like a worker it uses two connections: one that consumes and manages queues, and one that publishes, opened when

@@ -1,23 +1,5 @@
 internal import COpenSSL
 
-/// A certificate extension that OpenSSL knows no name for, such as those of Apple's push certificates.
-package struct CertificateExtension: Hashable, Sendable {
-    /// The object identifier in dotted form.
-    package var identifier: String
-    /// The DER bytes inside.
-    package var content: [UInt8]
-
-    /// Describes an extension.
-    ///
-    /// - Parameters:
-    ///   - identifier: the object identifier in dotted form.
-    ///   - content: the DER bytes inside.
-    package init(_ identifier: String, content: [UInt8]) {
-        self.identifier = identifier
-        self.content = content
-    }
-}
-
 /// What the certificate of the other side says about it. Safe on any thread.
 package struct PeerCertificate: Sendable {
     /// The longest user identifier that is read, in bytes.
