@@ -71,7 +71,7 @@ let package = Package(
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel"),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
-        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], []),
+        module("APNSSimulator", ["EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], []),
         module(
             "PushWorker",
             [
@@ -79,12 +79,15 @@ let package = Package(
                 metrics, lifecycle,
                 hummingbird, yams,
             ]),
-        module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
+        module("LocalStack", ["TLS"], []),
+        module(
+            "Rig",
+            ["EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "APNSSimulator", "LocalStack", histogram], []),
         .executableTarget(
             name: "martlet",
             dependencies: [
                 "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient", "PushWorker",
-                "APNSSimulator", "LocalStack",
+                "APNSSimulator", "LocalStack", "Rig",
                 argumentParser,
                 logging, metrics, lifecycle, unixSignals, histogram,
             ],
@@ -93,7 +96,7 @@ let package = Package(
             swiftSettings: dialect),
 
         .target(
-            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
+            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack"],
             path: "Tests/TestSupport", swiftSettings: dialect),
         .target(
             name: "FuzzTargets",
@@ -110,7 +113,7 @@ let package = Package(
         tests("PushModelTests", ["PushModel"]),
         tests(
             "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
-        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
+        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "LocalStack"]),
         tests(
             "PushWorkerTests",
             [
@@ -119,16 +122,19 @@ let package = Package(
                 "LocalStack",
                 logging, lifecycle,
             ]),
+        tests("LocalStackTests", ["LocalStack"]),
+        tests("RigTests", ["Rig"]),
         tests(
             "CommandTests",
             [
-                "martlet", "APNSSimulator", "TLS", "PushModel", "LocalStack", "RabbitMQ", "BrokerClient",
+                "martlet", "APNSSimulator", "EventLoop", "TLS", "PushModel", "LocalStack", "Rig", "RabbitMQ",
+                "BrokerClient",
                 argumentParser, histogram,
             ]),
         tests(
             "BrokerTests",
             [
-                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "LocalStack",
+                "martlet", "PushWorker", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "LocalStack", "Rig",
                 "EventLoop",
                 "TLS", "HTTP2",
                 logging, lifecycle,
@@ -136,7 +142,7 @@ let package = Package(
         tests(
             "FaultTests",
             [
-                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "PushWorker", "LocalStack",
+                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "PushWorker", "LocalStack", "Rig",
                 "EventLoop", "TLS",
             ]),
     ]

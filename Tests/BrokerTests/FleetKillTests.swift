@@ -1,10 +1,10 @@
 import BrokerClient
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import Testing
-
-@testable import martlet
 
 // Workers that find their shares of the routes by themselves.
 extension KillTests {

@@ -1,10 +1,10 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import LocalStack
 import PushModel
 import RabbitMQ
-
-@testable import martlet
+import Rig
 
 /// A message that no careful producer publishes.
 struct FaultMessage: Sendable {

@@ -2,9 +2,8 @@ import APNSSimulator
 import EventLoop
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
-
-@testable import martlet
 
 /// Two apps, each with a route of its own.
 private let twoApps = [

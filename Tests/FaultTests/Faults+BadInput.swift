@@ -1,9 +1,8 @@
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import TestSupport
-
-@testable import martlet
 
 // What arrives is not what the contract says.
 extension FaultCatalogue {

@@ -2,9 +2,8 @@ import EventLoop
 import Foundation
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
-
-@testable import martlet
 
 // One app's trouble at the broker, and a neighbour whose results must not come later for it.
 extension FaultCatalogue {

@@ -1,9 +1,8 @@
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
-
-@testable import martlet
 
 // Whatever can happen to the connections with the broker.
 extension FaultCatalogue {

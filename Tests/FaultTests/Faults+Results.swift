@@ -1,9 +1,8 @@
 import APNSSimulator
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
-
-@testable import martlet
 
 // Results cannot be published.
 extension FaultCatalogue {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Rig
 import Testing
 
 @testable import martlet

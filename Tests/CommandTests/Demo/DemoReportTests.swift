@@ -1,5 +1,6 @@
 import Histogram
 import LocalStack
+import Rig
 import Testing
 
 @testable import martlet
@@ -14,7 +15,7 @@ struct DemoReportTests {
         state.ledger.promised(job: "j")
         change(&state)
         return DemoReport(
-            seed: 4, jobs: 1, refused: refused, killedWorker: killed, state: state, verdict: state.ledger.verdict(),
+            seed: 4, jobs: 1, refused: refused, killedWorker: killed, state: state, balance: state.ledger.balance(),
             deadLetters: ["apns.q.dead": 1_234, "apns.q.dead.tokens": 0])
     }
 
@@ -26,7 +27,7 @@ struct DemoReportTests {
                 isRedelivered: redelivered, apnsID: "a")
             state.ledger.accepted(apnsID: "a")
         }
-        state.outcomes[ResultSummary.Kind(outcome: "accepted", status: 200)] = 1
+        state.outcomes[ResultRecord.Kind(outcome: "accepted", status: 200)] = 1
         if redelivered { state.redelivered = times }
         for milliseconds: Int64 in [10, 20, 30] { state.took(milliseconds) }
         state.firstAttempts = 5_000

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Rig
 @testable import martlet
 
 @Suite("Results", .timeLimit(.minutes(1)))
@@ -142,7 +143,7 @@ struct ResultTests {
 
     @Test("JSON is written with what must be escaped, and nothing else")
     func json() {
-        let value = JSONValue.object([
+        let value = JSON.object([
             ("a\"b", .text("\\ \n\r\t \u{1} é /")), ("n", .null),
             ("l", .array([.boolean(true), .integer(-1), .number(0.5)])),
         ])

@@ -22,7 +22,7 @@ struct BrokerOptionsTests {
     func option() throws {
         let (directory, variables) = try Self.production()
         defer { directory.remove() }
-        let target = BrokerTarget(uri: "amqps://u:own@other.example")
+        let target = BrokerSettings(uri: "amqps://u:own@other.example")
         let environments = [variables, variables.merging(["MARTLET_BROKER_URI": "amqps://u@h"]) { $1 }]
         for environment in environments {
             let endpoint = try #require(try target.endpoints(environment: environment).first)
@@ -30,12 +30,12 @@ struct BrokerOptionsTests {
             #expect(endpoint.tls.caFile == nil && endpoint.tls.certFile == nil && endpoint.tls.keyFile == nil)
             for uri in ["amqps://u@other.example", "amqp://u:own@other.example"] {
                 let failure = #expect(throws: CommandFailure.self) {
-                    try BrokerTarget(uri: uri).endpoints(environment: environment)
+                    try BrokerSettings(uri: uri).endpoints(environment: environment)
                 }
                 #expect(failure?.status == .usage)
             }
         }
-        let named = BrokerTarget(
+        let named = BrokerSettings(
             uri: "amqps://u@other.example", caFile: directory.file("ca"), certificateFile: directory.file("cert"),
             keyFile: directory.file("key"), passwordFile: try directory.write("given", to: "given"))
         let endpoint = try #require(try named.endpoints(environment: variables).first)
@@ -44,7 +44,7 @@ struct BrokerOptionsTests {
 
     @Test("Without a URI anywhere the default's own login goes to the default")
     func nothing() throws {
-        let endpoints = try BrokerTarget().endpoints(environment: try Self.production().variables)
+        let endpoints = try BrokerSettings().endpoints(environment: try Self.production().variables)
         #expect(endpoints.map(\.host) == ["localhost"] && endpoints.map(\.password) == ["guest"])
     }
 
@@ -57,13 +57,13 @@ struct BrokerOptionsTests {
         let uri = "amqps://u@a.example,amqps://u:old@b.example"
         var environment = variables.merging(["MARTLET_BROKER_URI": isFile ? "" : uri]) { $1 }
         if isFile { environment["MARTLET_BROKER_URI_FILE"] = try directory.write("\(uri)\n", to: "uri") }
-        let endpoints = try BrokerTarget().endpoints(environment: environment)
+        let endpoints = try BrokerSettings().endpoints(environment: environment)
         #expect(Set(endpoints.map(\.host)) == ["a.example", "b.example"])
         for endpoint in endpoints {
             #expect(endpoint.password == "production-password" && endpoint.tls.caFile == directory.file("ca"))
             #expect(endpoint.tls.certFile == directory.file("cert") && endpoint.tls.keyFile == directory.file("key"))
         }
-        let target = BrokerTarget(passwordFile: try directory.write("given", to: "given"))
+        let target = BrokerSettings(passwordFile: try directory.write("given", to: "given"))
         #expect(try target.endpoints(environment: environment).allSatisfy { $0.password == "given" })
     }
 

@@ -5,6 +5,7 @@ import FoundationEssentials
 import PushModel
 import PushWorker
 import RabbitMQ
+import Rig
 import TLS
 
 /// `martlet check`: what a worker with this configuration would meet.
@@ -131,7 +132,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         for endpoint in endpoints {
             do throws(CommandFailure) {
-                let link = try BrokerLink.open([endpoint], timeout: timeout.duration, isCheck: true)
+                let link = try CommandConnection.open([endpoint], timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
                 report.good("broker", link.description)
                 checkQueues(configuration, link, &report)
@@ -141,7 +142,9 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    private func checkQueues(_ configuration: WorkerConfiguration, _ link: BrokerLink, _ report: inout CheckReport) {
+    private func checkQueues(
+        _ configuration: WorkerConfiguration, _ link: CommandConnection, _ report: inout CheckReport
+    ) {
         guard let topology = try? configuration.topology() else { return }
         for queue in topology.queues.map(\.name) {
             do throws(CommandFailure) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Rig
 
 /// `martlet dead`: jobs that did not make it.
 struct DeadCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct DeadCommand: ParsableCommand {
         func validate() throws {
             // A consumer cannot be promised more unacknowledged messages than this.
             if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
-            if let mistake = BrokerLink.mistake(lookingAt: name) { throw ValidationError(mistake) }
+            if let mistake = CommandConnection.mistake(lookingAt: name) { throw ValidationError(mistake) }
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
@@ -106,7 +107,7 @@ struct DeadCommand: ParsableCommand {
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
     ) throws(CommandFailure) -> (seen: Int, left: Int) {
-        let link = try BrokerLink.open(broker.target)
+        let link = try CommandConnection.open(broker.target)
         defer { link.close() }
         Interrupt.watch()
         let waiting = try link.messageCount(selection.name)

@@ -1,3 +1,5 @@
+import Rig
+
 /// A dead letter as `martlet dead` shows it: a job with what the worker, or the broker, says about its end.
 struct DeadLetter {
     /// The message.
@@ -55,8 +57,8 @@ struct DeadLetter {
 
     /// The letter for programs.
     /// - Parameter withBody: Whether the job's body, with its device tokens and payload, is part of it.
-    func json(withBody: Bool) -> JSONValue {
-        var members: [(String, JSONValue)] = [
+    func json(withBody: Bool) -> JSON {
+        var members: [(String, JSON)] = [
             ("id", .text(message.messageID)), ("outcome", .text(outcome)), ("reason", .optional(reason)),
             ("topic", .text(topic)), ("died_at", .optional(diedAt)), ("routing_key", .text(message.routingKey)),
             ("content_type", .optional(message.contentType)),

@@ -1,3 +1,5 @@
+import Rig
+
 /// Compares what APNs accepted for a device with what arrived on it: pure.
 struct DemoDeviceAccount: Equatable {
     /// A push as APNs saw it.
@@ -75,7 +77,7 @@ struct DemoDeviceAccount: Equatable {
     }
 
     /// The same for programs.
-    var json: JSONValue {
+    var json: JSON {
         .object([
             ("name", .text(owner.name)), ("accepted", .integer(Int64(accepted))),
             ("received", .integer(Int64(received))), ("on_return", .integer(Int64(onReturn))),

@@ -1,4 +1,5 @@
 import LocalStack
+import Rig
 
 /// Whose the demo's devices are, what happens to them, and what is pushed to them: pure.
 struct DemoDevicePlan {

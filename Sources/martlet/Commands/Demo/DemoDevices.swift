@@ -3,6 +3,7 @@ import EventLoop
 import FoundationEssentials
 import LocalStack
 import PushModel
+import Rig
 import Synchronization
 
 /// The demo's devices: each lives on a thread of this process, and is ended by whoever owns this value.

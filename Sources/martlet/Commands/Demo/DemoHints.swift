@@ -1,5 +1,6 @@
 import APNSSimulator
 import LocalStack
+import Rig
 
 /// The commands to look closer at a demo that keeps running.
 struct DemoHints {

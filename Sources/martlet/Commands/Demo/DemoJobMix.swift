@@ -1,21 +1,5 @@
 import PushModel
-
-/// Randomness that a seed repeats (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    /// Starts at a seed.
-    init(seed: UInt64) { state = seed }
-
-    /// The next 64 bits.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
+import Rig
 
 /// The demo's jobs: mostly good ones of both forms, and a few of everything that goes wrong, in a shuffled order.
 struct DemoJobMix: Sequence, IteratorProtocol {

@@ -1,6 +1,6 @@
 import Histogram
-import LocalStack
 import PushModel
+import Rig
 
 /// What happened in a demo, in words and as JSON: pure.
 struct DemoReport {
@@ -25,7 +25,7 @@ struct DemoReport {
                 + "max \(TimeText.length(max))"
         }
 
-        fileprivate var json: JSONValue {
+        fileprivate var json: JSON {
             .object([("p50", .integer(p50)), ("p90", .integer(p90)), ("p99", .integer(p99)), ("max", .integer(max))])
         }
     }
@@ -44,7 +44,7 @@ struct DemoReport {
     /// What was read of results and dead letters.
     var state: RunAudit.State
     /// How ledgers of producer, APNs and results compare.
-    var verdict: RunLedger.Verdict
+    var balance: RunLedger.Balance
     /// What is in the dead-letter queues.
     var deadLetters: [String: Int]
     /// What arrived on the devices.
@@ -52,7 +52,7 @@ struct DemoReport {
 
     /// Whether everything is final and explained.
     var isClean: Bool {
-        verdict.isClean && state.ledger.open == 0 && refused == 0 && state.failure == nil
+        balance.isClean && state.ledger.open == 0 && refused == 0 && state.failure == nil
             && devices.allSatisfy(\.isClean)
     }
 
@@ -83,40 +83,35 @@ struct DemoReport {
         if refused > 0 { lines.append("  refused        \(TimeText.count(refused)) jobs the broker did not take") }
         lines += complaints
         lines.append("")
-        let lost = "lost \(TimeText.count(verdict.lost.count))"
+        let lost = "lost \(TimeText.count(balance.lost.count))"
         let ink = isClean ? Ink.green : Ink.red
         lines.append("  \(colour ? ink(lost) : lost)\(isClean ? "" : "  (not everything is as it should be)")")
         return lines
     }
 
     /// The report for programs.
-    var json: JSONValue {
+    var json: JSON {
         let outcomes = sortedOutcomes.map { kind, count in
-            JSONValue.object([
+            JSON.object([
                 ("outcome", .text(kind.outcome)), ("status", .optional(kind.status.map(Int64.init))),
                 ("reason", .optional(kind.reason)), ("count", .integer(Int64(count))),
             ])
         }
-        let dead = deadLetters.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer(Int64($0.value))) }
-        func count(_ keys: [RunLedger.Key]) -> JSONValue { .integer(Int64(keys.count)) }
-        return .object([
+        let dead = deadLetters.sorted { $0.key < $1.key }.map { ($0.key, JSON.integer(Int64($0.value))) }
+        let findings = balance.findings.map { ($0.name, JSON.integer(Int64($0.names.count))) }
+        let members: [(String, JSON)] = [
             ("seed", .text(String(seed))), ("jobs", .integer(Int64(jobs))), ("refused", .integer(Int64(refused))),
             ("notifications", .integer(Int64(state.ledger.promises))), ("outcomes", .array(outcomes)),
             ("latency_ms", Times(state.latency).json), ("apns_ms", Times(state.answers).json),
             ("throughput", .integer(Int64(throughput))), ("dead_letters", .object(dead)),
             ("devices", .array(devices.map(\.json))),
             ("killed_worker", .optional(killedWorker)), ("redelivered_results", .integer(Int64(state.redelivered))),
-            ("explained_duplicates", .integer(Int64(verdict.explainedDuplicates))),
-            ("unexplained_duplicates", count(verdict.unexplainedDuplicates)), ("ambiguous", count(verdict.ambiguous)),
-            ("unexpected", count(verdict.unexpected)), ("unreceived", count(verdict.unreceived)),
-            ("unreported", .integer(Int64(verdict.unreported.count))), ("misreported", count(verdict.misreported)),
-            ("mixed_up", count(verdict.mixedUp)), ("without_dead_letter", count(verdict.withoutDeadLetter)),
-            ("stray_dead_letters", count(verdict.strayDeadLetters)), ("lost", count(verdict.lost)),
-            ("clean", .boolean(isClean)),
-        ])
+            ("explained_duplicates", .integer(Int64(balance.explainedDuplicates))),
+        ]
+        return .object(members + findings + [("clean", .boolean(isClean))])
     }
 
-    private var sortedOutcomes: [(key: ResultSummary.Kind, value: Int)] {
+    private var sortedOutcomes: [(key: ResultRecord.Kind, value: Int)] {
         state.outcomes.sorted { left, right in
             left.value != right.value
                 ? left.value > right.value
@@ -140,7 +135,7 @@ struct DemoReport {
 
     /// Pushes that devices got twice, and why.
     private var duplicateLines: [String] {
-        let twice = verdict.explainedDuplicates
+        let twice = balance.explainedDuplicates
         // A second push counts as explained only where a result says redelivered.
         guard state.redelivered > 0 else { return ["  duplicates     none"] }
         let what = twice == 0 ? "none pushed twice" : "\(TimeText.count(twice)) pushed twice, all explained"
@@ -153,20 +148,8 @@ struct DemoReport {
 
     /// Single notifications that spoil the verdict.
     private var complaints: [String] {
-        func names(_ keys: [RunLedger.Key]) -> [String] { keys.map { "\($0.job)#\($0.index)" } }
-        let lists: [(String, [String])] = [
-            ("never became final", names(verdict.lost)),
-            ("pushed twice without a reason", names(verdict.unexplainedDuplicates)),
-            ("reported, but never promised", names(verdict.unexpected)),
-            ("reported twice under different message ids", names(verdict.ambiguous)),
-            ("reported accepted, but APNs never saw them", names(verdict.unreceived)),
-            ("accepted by APNs (by apns-id), but never reported", verdict.unreported),
-            ("accepted by APNs, but reported as something else", names(verdict.misreported)),
-            ("received by APNs for another device or with another payload", names(verdict.mixedUp)),
-            ("failed without a dead letter", names(verdict.withoutDeadLetter)),
-            ("accepted, and in the dead letters all the same", names(verdict.strayDeadLetters)),
-        ]
-        return (lists + DemoDeviceAccount.complaints(devices)).filter { !$0.1.isEmpty }.flatMap { title, names in
+        let findings = balance.findings.map { ($0.title, $0.names) }
+        return (findings + DemoDeviceAccount.complaints(devices)).filter { !$0.1.isEmpty }.flatMap { title, names in
             let shown = names.sorted().prefix(Self.listLimit)
             return ["", "  \(TimeText.count(names.count)) \(title):"] + shown.map { "    \($0)" }
         }

@@ -5,6 +5,7 @@ import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 
 /// One demo from the first process to the verdict. Cancelling its task ends it early; everything is stopped either way.
 struct DemoRun {
@@ -261,7 +262,7 @@ struct DemoRun {
         let dead = [TopologyNames.deadQueue, TopologyNames.deadTokensQueue]
         let report = DemoReport(
             seed: seed, jobs: status.jobs - refused, refused: refused, killedWorker: killedWorker, state: state,
-            verdict: state.ledger.verdict(),
+            balance: state.ledger.balance(),
             deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
         switch format {
         case .text: report.lines(colour: Self.coloursReport).forEach { Console.data(Array($0.utf8)) }

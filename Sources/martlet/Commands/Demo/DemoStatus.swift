@@ -1,3 +1,5 @@
+import Rig
+
 /// What the live view of the demo shows: pure text from numbers.
 struct DemoStatus: Sendable {
     /// How a worker is.
@@ -93,43 +95,5 @@ struct DemoStatus: Sendable {
         let drawn = String(repeating: "#", count: full) + String(repeating: "-", count: cells - full)
         let width = TimeText.count(notifications).count
         return "[\(drawn)]  \(TimeText.count(value).aligned(to: width)) of \(TimeText.count(notifications))"
-    }
-}
-
-/// Colours of the terminal.
-enum Ink: String {
-    case red = "31"
-    case green = "32"
-    case bold = "1"
-
-    /// A text in this colour.
-    func callAsFunction(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
-
-    /// Colours single words of a line.
-    /// - Parameters:
-    ///   - line: The line; it has no colours yet.
-    ///   - words: The words and their colours.
-    static func paint(_ line: String, words: [String: Ink]) -> String {
-        line.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            words[String(word)]?(String(word)) ?? String(word)
-        }.joined(separator: " ")
-    }
-}
-
-/// Measures how many of something there are per second, over the last second: pure.
-struct RateMeter {
-    private var samples: [(time: Int64, count: Int)] = []
-
-    /// Takes a sample.
-    /// - Parameters:
-    ///   - count: How many there are so far.
-    ///   - time: The present in milliseconds.
-    /// - Returns: How many came per second.
-    mutating func measure(_ count: Int, at time: Int64) -> Int {
-        samples.append((time, count))
-        // One sample older than a second stays, to measure from.
-        while samples.count > 2, samples[1].time <= time - 1_000 { samples.removeFirst() }
-        let first = samples[0]
-        return time > first.time ? (count - first.count) * 1_000 / Int(time - first.time) : 0
     }
 }

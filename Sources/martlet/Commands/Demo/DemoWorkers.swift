@@ -1,5 +1,7 @@
+import EventLoop
 import Glibc
 import LocalStack
+import Rig
 
 /// The demo's workers: processes of this very executable, ended by whoever owns this value.
 struct DemoWorkers {

@@ -2,22 +2,6 @@ import APNSSimulator
 import ArgumentParser
 import FoundationEssentials
 
-/// Which device tokens the simulator takes.
-enum DeviceTokenChoice: String, CaseIterable, ExpressibleByArgument {
-    /// Made-up ones, too.
-    case any
-    /// Those it has issued.
-    case issued
-}
-
-/// What waits for a device that cannot take it.
-enum StorageChoice: String, CaseIterable, ExpressibleByArgument {
-    /// The newest notification of each app.
-    case latest
-    /// All of them.
-    case all
-}
-
 /// The options of `martlet simulator` about devices, storage and broadcast.
 struct DeviceOptions: ParsableArguments {
     /// The port of the gateway with which the other ports have their usual numbers.
@@ -75,14 +59,5 @@ struct DeviceOptions: ParsableArguments {
         configuration.devices.backlogLimit = backlogLimit
         configuration.devices.tokenLifetime = deviceTokenLifetime
         if !broadcastApp.isEmpty { configuration.devices.broadcastApps = Set(broadcastApp) }
-    }
-}
-
-/// Where programs keep their state.
-enum StateHome {
-    /// `XDG_STATE_HOME`, or what stands for it.
-    static var path: String {
-        let environment = ProcessInfo.processInfo.environment
-        return environment["XDG_STATE_HOME"] ?? environment["HOME"].map { "\($0)/.local/state" } ?? "/tmp"
     }
 }

@@ -8,7 +8,7 @@ struct ContractSchema {
     ///   - bytes: Its text; text that is not a schema has no properties.
     ///   - nullIsAbsence: Whether a property that is null counts as absent, so that null need not be named.
     init(_ bytes: [UInt8], nullIsAbsence: Bool = false) {
-        let schema = (try? JSONValue(reading: bytes)) ?? .null
+        let schema = (try? JSON(reading: bytes)) ?? .null
         let required = schema["required"]?.elements.compactMap(\.text) ?? []
         properties = (schema["properties"]?.members ?? []).map { name, property in
             var values = Self.values(property, definitions: schema["$defs"])
@@ -21,7 +21,7 @@ struct ContractSchema {
     }
 
     /// What a property may hold, an alternative each: types with their range, or the values themselves.
-    private static func values(_ property: JSONValue, definitions: JSONValue?) -> [String] {
+    private static func values(_ property: JSON, definitions: JSON?) -> [String] {
         if let name = property["$ref"]?.text?.split(separator: "/").last {
             return (definitions?[String(name)]).map { values($0, definitions: definitions) } ?? []
         }
@@ -38,7 +38,7 @@ struct ContractSchema {
     }
 
     /// A type with what bounds it. The length of strings is left to their descriptions, because limits count bytes.
-    private static func type(named name: String, _ property: JSONValue) -> String {
+    private static func type(named name: String, _ property: JSON) -> String {
         switch name {
         case "integer":
             guard let low = property["minimum"]?.integer else { return "integer" }
@@ -60,7 +60,7 @@ struct ContractSchema {
     }
 
     /// A value as people write it.
-    private static func word(_ value: JSONValue) -> String { value.text ?? value.description }
+    private static func word(_ value: JSON) -> String { value.text ?? value.description }
 
     /// `a`, `a or b`, `a, b or c`.
     private static func list(_ words: [String]) -> String {

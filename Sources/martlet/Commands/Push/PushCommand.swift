@@ -1,6 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import PushModel
+import Rig
 
 /// `martlet push`: one job from flags, or many from a file.
 struct PushCommand: ParsableCommand {
@@ -88,7 +90,7 @@ struct PushCommand: ParsableCommand {
     func run() throws {
         let source = try jobSource()
         if dryRun { return try PushPreview.print(source, format.output) }
-        let link = try BrokerLink.open(broker.target, heartbeat: false)
+        let link = try CommandConnection.open(broker.target, heartbeat: false)
         defer { link.close() }
         var run = PushRun(link: link, format: format.output, rate: rate, quiet: jobs == nil)
         if wait { try run.listenForReplies() }
@@ -125,12 +127,4 @@ struct PushCommand: ParsableCommand {
         for warning in PushLint(draft).warnings { Console.talk("warning: \(warning)") }
         return .one(job)
     }
-}
-
-/// Where the jobs of one run come from.
-enum JobSource {
-    /// From flags.
-    case one(OutgoingJob)
-    /// From lines.
-    case lines(LineReader, JobLine)
 }

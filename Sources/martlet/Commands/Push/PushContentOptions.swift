@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushModel
 
 /// What a notification made of flags shows.
 struct PushContentOptions: ParsableArguments {
@@ -48,88 +47,5 @@ struct PushContentOptions: ParsableArguments {
             targetContentID: targetContentID, interruptionLevel: interruptionLevel, relevanceScore: relevanceScore,
             filterCriteria: filterCriteria, urlArguments: urlArg.isEmpty ? nil : urlArg, activity: activity,
             data: data.map { ($0.name, $0.json) })
-    }
-}
-
-/// What a Live Activity made of flags shows.
-struct PushActivityOptions: ParsableArguments {
-    @Option(help: "start, update or end.") var event: String?
-    @Option(help: "When the content was true: ISO 8601, seconds since 1970, or +10m. (default: now, with --event)")
-    var timestamp: Moment?
-    @Option(
-        help: ArgumentHelp("The app's content state, a JSON object.", valueName: "json"), transform: JSONArgument.object
-    )
-    var contentState: [UInt8]?
-    @Option(help: "When the content is out of date.") var staleDate: Moment?
-    @Option(help: "When an ended activity leaves the screen.") var dismissalDate: Moment?
-    @Option(help: "The name of the attributes' type, for --event start.") var attributesType: String?
-    @Option(
-        help: ArgumentHelp("The attributes for --event start, a JSON object.", valueName: "json"),
-        transform: JSONArgument.object)
-    var attributes: [UInt8]?
-    @Flag(help: "Let the started activity ask for a token to update it with.") var inputPushToken = false
-    @Option(help: ArgumentHelp("The channel that the started activity listens to.", valueName: "channel-id"))
-    var inputPushChannel: String?
-
-    /// What the flags say.
-    /// - Parameter now: The present, in milliseconds since 1970.
-    func content(now: Int64) -> ActivityContent {
-        func seconds(_ moment: Moment?) -> Int64? { moment.map { $0.milliseconds(now: now) / 1_000 } }
-        return ActivityContent(
-            event: event, timestamp: seconds(timestamp) ?? (event == nil ? nil : now / 1_000),
-            contentState: contentState, staleDate: seconds(staleDate), dismissalDate: seconds(dismissalDate),
-            attributesType: attributesType, attributes: attributes, inputPushToken: inputPushToken,
-            inputPushChannel: inputPushChannel)
-    }
-}
-
-/// A member of a payload beside `aps`, from `key=json`.
-struct AppMember: Equatable {
-    /// The member's name.
-    var name: String
-    /// The member's value.
-    var json: [UInt8]
-
-    /// Reads `key=json`.
-    /// - Parameter text: What follows the flag.
-    /// - Throws: A `ValidationError` that says what is wrong.
-    init(_ text: String) throws {
-        guard let mark = text.firstIndex(of: "="), mark != text.startIndex else {
-            throw ValidationError("Give --data as key=json, for example order=4711.")
-        }
-        name = String(text[..<mark])
-        guard name != "aps" else { throw ValidationError("--data adds members beside aps; aps has flags of its own.") }
-        json = try JSONArgument.value(String(text[text.index(after: mark)...]))
-    }
-}
-
-/// JSON on the command line.
-enum JSONArgument {
-    /// Reads any JSON value.
-    /// - Parameter text: The JSON.
-    /// - Returns: Its bytes as written.
-    /// - Throws: A `ValidationError` that says what is wrong.
-    static func value(_ text: String) throws -> [UInt8] { try read(text).bytes }
-
-    /// Reads a JSON object.
-    /// - Parameter text: The JSON.
-    /// - Returns: Its bytes as written.
-    /// - Throws: A `ValidationError` that says what is wrong.
-    static func object(_ text: String) throws -> [UInt8] {
-        let (bytes, isObject) = try read(text)
-        guard isObject else { throw ValidationError("This is not a JSON object: it must begin with {.") }
-        return bytes
-    }
-
-    private static func read(_ text: String) throws -> (bytes: [UInt8], isObject: Bool) {
-        let bytes = Array(text.utf8)
-        var scanner = JSONScanner(0..<bytes.count)
-        do throws(JSONError) {
-            let value = try scanner.value(in: bytes.span)
-            try scanner.finish(in: bytes.span)
-            return (bytes, value.kind == .object)
-        } catch {
-            throw ValidationError("\(error.detail). A text needs quotation marks of its own, as in '\"text\"'.")
-        }
     }
 }

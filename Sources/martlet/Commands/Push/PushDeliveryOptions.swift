@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushModel
 
 /// Where a job goes and how it is treated.
 struct PushDeliveryOptions: ParsableArguments {
@@ -8,21 +9,21 @@ struct PushDeliveryOptions: ParsableArguments {
         help:
             "Which APNs the tokens belong to: production or development.\n(default: development; with --jobs each line's own)"
     )
-    var environment: EnvironmentName?
+    var environment: APNSEnvironment?
     @Option(name: .customLong("class"), help: "high for jobs that wait for nobody, else normal.")
     var jobClass: JobClass = .normal
     @Option(help: "Apple's push type, for example alert, background or voip. (default: derived by the worker)")
     var pushType: String?
     @Option(help: "10, 5 or 1. (default: 10, and 5 for background)") var priority: Int?
     @Option(help: "Until when APNs keeps the notification: ISO 8601, seconds since 1970, +10m, or 0 for one attempt.")
-    var expiration: Moment?
+    var expiration: MomentArgument?
     @Option(name: .customLong("collapse-id"), help: "Lets a later notification replace this one; at most 64 bytes.")
     var collapseID: String?
     @Option(name: .customLong("apns-id"), help: "The notification's id, a UUID. (default: derived from the job id)")
     var apnsID: String?
     @Option(help: "The job id. (default: a new UUID)") var id: String?
     @Option(help: "After this moment the job is not sent any more: ISO 8601, seconds since 1970, or +10m.")
-    var deadline: Moment?
+    var deadline: MomentArgument?
     @Option(help: "What to do when APNs does not answer: retry (may arrive twice) or report. (default: retry)")
     var onUnknown: UnknownPolicy?
     @Option(help: "A text of yours that the result repeats.") var reference: String?
@@ -34,3 +35,6 @@ struct PushDeliveryOptions: ParsableArguments {
             || deadline != nil || onUnknown != nil || reference != nil || raw
     }
 }
+
+extension APNSEnvironment: ExpressibleByArgument {}
+extension JobClass: ExpressibleByArgument {}

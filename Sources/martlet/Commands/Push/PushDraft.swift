@@ -1,92 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import PushModel
-
-/// Which APNs a device token belongs to, on the command line.
-enum EnvironmentName: String, CaseIterable, ExpressibleByArgument {
-    /// Apps from the App Store and TestFlight.
-    case production
-    /// Apps run from Xcode.
-    case development
-}
-
-/// How urgent a job is; a route with a high lane keeps the two apart.
-enum JobClass: String, CaseIterable, ExpressibleByArgument {
-    /// Jobs that wait for nobody.
-    case high
-    /// All others.
-    case normal
-}
-
-/// What happens to a notification that was sent and never answered.
-enum UnknownPolicy: String, CaseIterable, ExpressibleByArgument {
-    /// It is sent again, and may arrive twice.
-    case retry
-    /// It is reported as `unknown`.
-    case report
-}
-
-/// A value of an AMQP header that a producer writes.
-enum JobHeader: Equatable {
-    /// A text.
-    case text(String)
-    /// A whole number.
-    case integer(Int64)
-}
-
-/// A job as it goes to the exchange `apns.jobs`.
-struct OutgoingJob: Equatable {
-    /// `<environment>.<class>.<topic>`.
-    var routingKey: String
-    /// Which of the two forms the body has.
-    var contentType: String
-    /// The job id.
-    var messageID: String
-    /// AMQP headers in the order in which they are written.
-    var headers: [(name: String, value: JobHeader)] = []
-    /// The body.
-    var body: [UInt8]
-    /// How many notifications it asks for, and so how many results to expect.
-    var notifications: Int
-
-    static func == (left: OutgoingJob, right: OutgoingJob) -> Bool {
-        left.routingKey == right.routingKey && left.contentType == right.contentType
-            && left.messageID == right.messageID && left.body == right.body
-            && left.notifications == right.notifications
-            && left.headers.elementsEqual(right.headers) { $0.name == $1.name && $0.value == $1.value }
-    }
-
-    /// The content type of a job whose body is an envelope.
-    static let enveloped = "application/json"
-    /// The content type of a job whose body is the payload itself.
-    static let raw = "application/vnd.apns.payload+json"
-    /// The most bytes a worker reads of a body.
-    static let bodyLimit = 256 << 10
-
-    /// A routing key, after checking that each part can be one.
-    /// - Parameters:
-    ///   - environment: `production` or `development`.
-    ///   - jobClass: `high` or `normal`.
-    ///   - topic: The APNs topic with its suffix.
-    /// - Throws: A `badInput` failure that names the part.
-    static func routingKey(environment: String, jobClass: JobClass, topic: String) throws(CommandFailure) -> String {
-        guard EnvironmentName(rawValue: environment) != nil else {
-            throw CommandFailure(.badInput, "environment \"\(environment)\" is neither production nor development")
-        }
-        let allowed = topic.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard allowed, (1...200).contains(topic.utf8.count) else {
-            throw CommandFailure(.badInput, "topic \"\(topic)\" is not 1 to 200 letters, digits, dots and hyphens")
-        }
-        return "\(environment).\(jobClass.rawValue).\(topic)"
-    }
-}
+import Rig
 
 /// One job from the flags of `martlet push`.
 struct PushDraft {
@@ -99,7 +14,7 @@ struct PushDraft {
     /// The APNs topic with its suffix.
     var topic: String
     /// Which APNs the tokens belong to.
-    var environment: EnvironmentName = .development
+    var environment: APNSEnvironment = .development
     /// How urgent the job is.
     var jobClass: JobClass = .normal
     /// The payload, an object; its bytes are sent as they are.
@@ -187,7 +102,7 @@ struct PushDraft {
     }
 
     private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
-        var members: [(String, JSONValue)] = [("id", .text(id))]
+        var members: [(String, JSON)] = [("id", .text(id))]
         if let channel {
             members.append(("operation", .text(channel.operation)))
             if let id = channel.channelID { members.append(("channel_id", .text(id))) }
@@ -207,7 +122,7 @@ struct PushDraft {
         if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
         if let reference { members.append(("reference", .text(reference))) }
         if channel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
-        let body = JSONValue.object(members).bytes
+        let body = JSON.object(members).bytes
         guard body.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(
                 .badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")

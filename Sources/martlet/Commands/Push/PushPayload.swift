@@ -65,12 +65,12 @@ struct PushPayload: Equatable {
 
     /// The payload as JSON bytes, keys in Apple's order.
     var json: [UInt8] {
-        JSONValue.object([("aps", .object(aps))] + data.map { ($0.name, .verbatim($0.json)) }).bytes
+        JSON.object([("aps", .object(aps))] + data.map { ($0.name, .verbatim($0.json)) }).bytes
     }
 
     /// The members of `aps`.
-    private var aps: [(String, JSONValue)] {
-        var aps: [(String, JSONValue)] = []
+    private var aps: [(String, JSON)] {
+        var aps: [(String, JSON)] = []
         if let alert { aps.append(("alert", alert)) }
         if let badge { aps.append(("badge", .integer(Int64(badge)))) }
         // A Live Activity has its sound inside the alert.
@@ -90,8 +90,8 @@ struct PushPayload: Equatable {
     }
 
     /// A text where the body is all there is, else a dictionary.
-    private var alert: JSONValue? {
-        var parts: [(String, JSONValue)] = []
+    private var alert: JSON? {
+        var parts: [(String, JSON)] = []
         if activity.isGiven {
             for (name, wording) in [("title", title), ("subtitle", subtitle), ("body", body)] {
                 if let value = wording.dictionary { parts.append((name, value)) }
@@ -110,9 +110,9 @@ struct PushPayload: Equatable {
     }
 
     /// A name, or a dictionary for a critical sound.
-    private var soundValue: JSONValue? {
+    private var soundValue: JSON? {
         guard isCritical || volume != nil else { return sound.map { .text($0) } }
-        var parts: [(String, JSONValue)] = [("critical", .integer(isCritical ? 1 : 0))]
+        var parts: [(String, JSON)] = [("critical", .integer(isCritical ? 1 : 0))]
         parts.append(("name", .text(sound ?? "default")))
         if let volume { parts.append(("volume", .number(volume))) }
         return .object(parts)
@@ -121,8 +121,8 @@ struct PushPayload: Equatable {
 
 extension PushPayload.Wording {
     /// The members of an ordinary alert.
-    fileprivate func members(_ name: String, keyed prefix: String) -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
+    fileprivate func members(_ name: String, keyed prefix: String) -> [(String, JSON)] {
+        var members: [(String, JSON)] = []
         if let text { members.append((name, .text(text))) }
         if let key { members.append(("\(prefix)-key", .text(key))) }
         if !arguments.isEmpty { members.append(("\(prefix)-args", .array(arguments.map { .text($0) }))) }
@@ -130,50 +130,10 @@ extension PushPayload.Wording {
     }
 
     /// The value of a Live Activity's alert: the text, or a dictionary with key and arguments.
-    fileprivate var dictionary: JSONValue? {
+    fileprivate var dictionary: JSON? {
         guard let key else { return text.map { .text($0) } }
-        var members: [(String, JSONValue)] = [("loc-key", .text(key))]
+        var members: [(String, JSON)] = [("loc-key", .text(key))]
         if !arguments.isEmpty { members.append(("loc-args", .array(arguments.map { .text($0) }))) }
         return .object(members)
-    }
-}
-
-/// What a payload says about a Live Activity.
-struct ActivityContent: Equatable {
-    /// `start`, `update` or `end`.
-    var event: String?
-    /// When the content was true, in seconds since 1970; the newest wins.
-    var timestamp: Int64?
-    /// The app's `ContentState`, JSON.
-    var contentState: [UInt8]?
-    /// When the content is out of date, in seconds since 1970.
-    var staleDate: Int64?
-    /// When an ended activity leaves the screen, in seconds since 1970.
-    var dismissalDate: Int64?
-    /// The name of the attributes' type, to start with.
-    var attributesType: String?
-    /// The attributes to start with, JSON.
-    var attributes: [UInt8]?
-    /// Whether the app is to ask for a token to update the activity with.
-    var inputPushToken = false
-    /// The channel that a started activity listens to.
-    var inputPushChannel: String?
-
-    /// Whether any of it was given.
-    var isGiven: Bool { self != ActivityContent() }
-
-    /// The members of `aps`.
-    fileprivate var members: [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = []
-        if let timestamp { members.append(("timestamp", .integer(timestamp))) }
-        if let event { members.append(("event", .text(event))) }
-        if let contentState { members.append(("content-state", .verbatim(contentState))) }
-        if let staleDate { members.append(("stale-date", .integer(staleDate))) }
-        if let dismissalDate { members.append(("dismissal-date", .integer(dismissalDate))) }
-        if let attributesType { members.append(("attributes-type", .text(attributesType))) }
-        if let attributes { members.append(("attributes", .verbatim(attributes))) }
-        if inputPushToken { members.append(("input-push-token", .integer(1))) }
-        if let inputPushChannel { members.append(("input-push-channel", .text(inputPushChannel))) }
-        return members
     }
 }

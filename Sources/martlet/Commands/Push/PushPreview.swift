@@ -1,3 +1,5 @@
+import Rig
+
 /// What `martlet push --dry-run` shows.
 enum PushPreview {
     /// Prints every message that would be published; unreadable lines are told on standard error.
@@ -46,8 +48,8 @@ enum PushPreview {
     }
 
     /// One message for programs; the body as text.
-    static func json(_ job: OutgoingJob) -> JSONValue {
-        let headers = job.headers.map { header -> (String, JSONValue) in
+    static func json(_ job: OutgoingJob) -> JSON {
+        let headers = job.headers.map { header -> (String, JSON) in
             switch header.value {
             case .text(let text): (header.name, .text(text))
             case .integer(let number): (header.name, .integer(number))

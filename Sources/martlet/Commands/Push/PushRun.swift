@@ -1,5 +1,6 @@
 import EventLoop
 import PushModel
+import Rig
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {
@@ -20,7 +21,7 @@ struct PushRun {
         var isClean: Bool { returned + refused + unreadable == 0 }
     }
 
-    private let link: BrokerLink
+    private let link: CommandConnection
     private let format: OutputFormat
     private let quiet: Bool
     private var pacer: Pacer?
@@ -38,7 +39,7 @@ struct PushRun {
     ///   - format: How to print data.
     ///   - rate: Jobs per second, or `nil` for as fast as the broker confirms.
     ///   - quiet: Whether progress is not worth showing, because there is one job.
-    init(link: BrokerLink, format: OutputFormat, rate: Double?, quiet: Bool) {
+    init(link: CommandConnection, format: OutputFormat, rate: Double?, quiet: Bool) {
         self.link = link
         self.format = format
         self.quiet = quiet
@@ -102,7 +103,7 @@ struct PushRun {
         switch (format, fate.kind) {
         case (.json, _):
             Console.data(
-                JSONValue.object([
+                JSON.object([
                     ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
                     ("state", .text(fate.kind.rawValue)),
                 ]).bytes)

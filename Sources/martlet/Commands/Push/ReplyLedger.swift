@@ -1,3 +1,5 @@
+import Rig
+
 /// Which results of published jobs are still to come: a pure value.
 struct ReplyLedger {
 

@@ -1,3 +1,5 @@
+import Rig
+
 /// Which results a command shows; an empty list lets everything pass.
 struct ResultFilter: Equatable {
     /// Outcomes, for example `rejected`.

@@ -1,23 +1,14 @@
 import Histogram
+import Rig
 
 /// Counts and latencies of many results.
 struct ResultSummary {
-    /// One kind of outcome with its reason.
-    struct Kind: Hashable {
-        /// What happened.
-        var outcome: String
-        /// The HTTP status, where APNs answered.
-        var status: Int?
-        /// The reason, where there is one.
-        var reason: String?
-    }
-
     /// How many results were counted.
     private(set) var total = 0
     /// How many of them came from jobs that the broker had handed out before.
     private(set) var redelivered = 0
     /// How many results there were of each kind.
-    private(set) var kinds: [Kind: Int] = [:]
+    private(set) var kinds: [ResultRecord.Kind: Int] = [:]
     /// How many results there were for each topic.
     private(set) var topics: [String: Int] = [:]
     /// When the first and the last were finished, in milliseconds since 1970.
@@ -30,7 +21,7 @@ struct ResultSummary {
     mutating func add(_ record: ResultRecord) {
         total += 1
         if record.redelivered == true { redelivered += 1 }
-        kinds[Kind(outcome: record.outcome, status: record.status, reason: record.reason), default: 0] += 1
+        kinds[record.kind, default: 0] += 1
         topics[record.topic ?? "-", default: 0] += 1
         if let value = record.apnsMilliseconds, value >= 0 { apns.record(UInt64(value)) }
         if let value = record.queueMilliseconds, value >= 0 { queue.record(UInt64(value)) }
@@ -72,14 +63,14 @@ struct ResultSummary {
     }
 
     /// The summary for programs.
-    var json: JSONValue {
+    var json: JSON {
         let kinds = sortedKinds.map { kind, count in
-            JSONValue.object([
+            JSON.object([
                 ("outcome", .text(kind.outcome)), ("status", .optional(kind.status.map(Int64.init))),
                 ("reason", .optional(kind.reason)), ("count", .integer(Int64(count))),
             ])
         }
-        let topics = topics.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer(Int64($0.value))) }
+        let topics = topics.sorted { $0.key < $1.key }.map { ($0.key, JSON.integer(Int64($0.value))) }
         return .object([
             ("total", .integer(Int64(total))), ("redelivered", .integer(Int64(redelivered))),
             ("outcomes", .array(kinds)), ("topics", .object(topics)),
@@ -89,7 +80,7 @@ struct ResultSummary {
     }
 
     /// Most frequent first; equals in the order of their names, so that output is stable.
-    private var sortedKinds: [(key: Kind, value: Int)] {
+    private var sortedKinds: [(key: ResultRecord.Kind, value: Int)] {
         kinds.sorted { left, right in
             left.value != right.value
                 ? left.value > right.value
@@ -104,7 +95,7 @@ struct ResultSummary {
         Histogram(highestTrackableValue: 86_400_000, numberOfSignificantValueDigits: .two)
     }
 
-    private static func json(_ histogram: Histogram<UInt64>) -> JSONValue {
+    private static func json(_ histogram: Histogram<UInt64>) -> JSON {
         guard histogram.totalCount > 0 else { return .null }
         return .object(
             percentiles.map { ($0, .integer(Int64(histogram.valueAtPercentile($1)))) }

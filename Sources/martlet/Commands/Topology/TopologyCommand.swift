@@ -33,7 +33,7 @@ struct TopologyCommand: ParsableCommand {
 
         func run() throws {
             let topology = try source.load().topology()
-            let accounts = users ? BrokerRole.allCases.map(BrokerAccount.new) : []
+            let accounts = users ? try BrokerRole.allCases.map(BrokerAccount.new) : []
             let text = topology.definitions(users: accounts.map(\.user))
             for account in accounts { Console.talk("\(account.user.name)  \(account.password)") }
             // The text has a line end of its own, which printing a line adds.
@@ -112,47 +112,5 @@ struct TopologyCommand: ParsableCommand {
             Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : "\(rows.count) differences")")
             if !rows.isEmpty { throw CommandStatus.someFailed }
         }
-    }
-}
-
-extension TopologyDrift {
-    /// Prints the difference as data.
-    /// - Parameters:
-    ///   - state: What was done about it, if anything was tried.
-    ///   - format: How to print it.
-    func print(_ state: String?, _ format: OutputFormat) {
-        switch format {
-        case .text:
-            let words = [state, kind.rawValue.padded(to: 9), object, detail.isEmpty ? nil : "(\(detail))"]
-            Console.data(words.compactMap(\.self).joined(separator: "  "))
-            if state != "mended" { Console.data("           \(command)") }
-        case .json:
-            Console.data(
-                JSONValue.object([
-                    ("state", .optional(state)), ("kind", .text(kind.rawValue)), ("object", .text(object)),
-                    ("detail", .text(detail)), ("command", .text(command)),
-                ]).bytes)
-        }
-    }
-}
-
-/// A user of the broker with a password that is known this once.
-struct BrokerAccount {
-    /// The user with the hash.
-    let user: BrokerUser
-    /// The password: 32 letters and digits, 190 random bits.
-    let password: String
-
-    /// Makes up a password for a role.
-    /// - Parameter role: What the user may do.
-    static func new(_ role: BrokerRole) -> BrokerAccount {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-        var generator = SystemRandomNumberGenerator()
-        let password = (0..<32).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] }
-        let salt = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let hash = BrokerUser.rabbitPasswordHash(salt: salt, password: password, sha256: SHA256.digest)
-        return BrokerAccount(
-            user: BrokerUser(name: role.userName, role: role, passwordHash: hash),
-            password: String(decoding: password, as: UTF8.self))
     }
 }
