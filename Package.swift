@@ -72,7 +72,7 @@ let package = Package(
         module("Topology", ["PushModel"], []),
         module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
         module(
-            "APNSSimulator", ["EventLoop", "TLS", "HTTP2", "PushModel", logging, hummingbird, yams, lifecycle], [],
+            "APNSSimulator", ["EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
             resources: [.embedInCode("Admin/Page")]),
         module(
             "WorkerSettings",
@@ -83,12 +83,18 @@ let package = Package(
                 "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient", "WorkerSettings",
                 collections, heap, logging, lifecycle, hummingbird,
             ]),
-        module("LocalStack", ["EventLoop", "TLS", "PushModel"]),
+        module("LocalStack", ["TLS"], []),
+        module(
+            "Rig",
+            [
+                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSSimulator", "LocalStack",
+                histogram,
+            ], []),
         .executableTarget(
             name: "martlet",
             dependencies: [
                 "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
-                "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack",
+                "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack", "Rig",
                 argumentParser,
                 logging, lifecycle, unixSignals, histogram,
             ],
@@ -97,7 +103,7 @@ let package = Package(
             swiftSettings: dialect),
 
         .target(
-            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack", "PushModel", logging],
+            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack"],
             path: "Tests/TestSupport", swiftSettings: dialect),
         .target(
             name: "FuzzTargets",
@@ -116,7 +122,7 @@ let package = Package(
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack"]),
         tests(
             "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
-        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
+        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "LocalStack"]),
         tests(
             "WorkerSettingsTests",
             [
@@ -130,24 +136,28 @@ let package = Package(
                 "APNSSimulator", "EventLoop", "TLS", "LocalStack",
                 logging, lifecycle,
             ]),
+        tests("LocalStackTests", ["LocalStack"]),
+        tests("RigTests", ["Rig"]),
         tests(
             "CommandTests",
             [
-                "martlet", "APNSSimulator", "TLS", "PushModel", "Topology", "LocalStack", "RabbitMQ", "BrokerClient",
+                "martlet", "APNSSimulator", "EventLoop", "TLS", "PushModel", "Topology", "LocalStack", "Rig",
+                "RabbitMQ",
+                "BrokerClient",
                 argumentParser, histogram,
             ]),
         tests(
             "BrokerTests",
             [
                 "martlet", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ", "BrokerClient",
-                "PushModel", "LocalStack", "EventLoop", "TLS", "HTTP2",
+                "PushModel", "LocalStack", "Rig", "EventLoop", "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(
             "FaultTests",
             [
                 "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "PushWorker",
-                "LocalStack", "EventLoop", "TLS",
+                "LocalStack", "Rig", "EventLoop", "TLS",
             ]),
     ]
 )

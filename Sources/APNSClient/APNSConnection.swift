@@ -3,27 +3,6 @@ import HTTP2
 import PushModel
 import TLS
 
-/// Buffers that the connections of one pool share to read and write. One of them uses them at a time.
-final class ConnectionBuffers {
-    /// Ciphertext from the socket.
-    var ciphertext = [UInt8](repeating: 0, count: 32_768)
-    /// Plaintext on its way in.
-    var incoming = [UInt8](repeating: 0, count: 16_384)
-    /// Plaintext on its way out: one TLS record's worth of frames.
-    var outgoing: [UInt8] = []
-}
-
-/// Is told what a connection's pool must know.
-protocol APNSConnectionOwner: AnyObject {
-    /// A request is over.
-    func connection(
-        _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
-    /// Something arrived or time passed. Capacity or state may have changed.
-    func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime)
-    /// The connection is gone. Every request on it has had its answer.
-    func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime)
-}
-
 /// One HTTP/2 connection to APNs, on the thread of its lane.
 ///
 /// Frames leave in TLS records of up to 16 KiB. All records of a turn leave in one write.
@@ -470,21 +449,5 @@ extension APNSConnection: StreamTableOwner {
         // The shortest time counts. The others waited behind something.
         let latest = max(.nanoseconds(1), table.now - sentAt)
         roundTrip = min(roundTrip ?? latest, latest)
-    }
-}
-
-/// The text of a GOAWAY frame for people.
-enum GoAwayText {
-    /// Bytes of debug data that are quoted.
-    static let limit = 200
-
-    /// The error code, and the reason if the debug data is JSON with one, as Apple documents. Otherwise the debug data
-    /// as text.
-    static func describe(_ goAway: HTTP2GoAway) -> String {
-        guard !goAway.debugData.isEmpty else { return goAway.code.description }
-        var data = goAway.debugData
-        if let reason = ErrorBody(reading: &data).reason { return "\(goAway.code), \(reason.rawValue)" }
-        let text = goAway.debugData.prefix(limit).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
-        return "\(goAway.code), \(String(decoding: text, as: UTF8.self))"
     }
 }

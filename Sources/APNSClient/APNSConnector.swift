@@ -2,67 +2,6 @@ package import EventLoop
 import Glibc
 package import TLS
 
-/// A pool's request for another connection.
-package struct ConnectRequest: Hashable, Sendable {
-    /// The request's number within its pool.
-    package let id: Int
-    /// Addresses to use only if there are no others: those in use and those that kept silent.
-    package let avoiding: Set<SocketAddress>
-    /// How long the attempt may take in all.
-    package let timeout: Duration
-    /// The credential for the connection; nil for none.
-    package let credential: APNSCredential?
-
-    /// A request from its parts.
-    package init(id: Int, avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil) {
-        self.id = id
-        self.avoiding = avoiding
-        self.timeout = timeout
-        self.credential = credential
-    }
-
-    /// Whether both are the same request of one pool.
-    package static func == (left: ConnectRequest, right: ConnectRequest) -> Bool { left.id == right.id }
-
-    /// Adds the request's number to a hash.
-    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
-/// A connection that is ready for HTTP/2: TCP and TLS are established, the server is verified, and nothing was
-/// requested.
-///
-/// Belongs to one thread at a time: first to the helper thread that made it, then to the lane that adopts it.
-// The sender keeps no reference, and the mailbox that carries it to the lane orders the accesses.
-package final class EstablishedConnection: @unchecked Sendable {
-    /// The socket. It is closed with this object unless it was taken.
-    let fileDescriptor: Int32
-    /// The TLS session, its handshake done.
-    let session: TLSSession
-    /// The address of the server.
-    package let address: SocketAddress
-    private var isTaken = false
-
-    init(_ socket: consuming Socket, session: TLSSession, address: SocketAddress) {
-        fileDescriptor = socket.release()
-        self.session = session
-        self.address = address
-    }
-
-    deinit {
-        if !isTaken { close(fileDescriptor) }
-    }
-
-    /// For instance `TLSv1.3`.
-    package var protocolVersion: String { session.protocolVersion }
-
-    /// Hands the socket over, once.
-    func takeSocket() -> Socket {
-        precondition(!isTaken, "a connection adopted twice")
-        isTaken = true
-        return Socket(takingOwnershipOf: fileDescriptor)
-    }
-}
-
 /// Opens connections to one APNs. The calls block, so they belong on helper threads.
 package final class APNSConnector: Sendable {
     /// The longest try of one of several addresses.

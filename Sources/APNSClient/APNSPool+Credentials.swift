@@ -1,16 +1,6 @@
 package import EventLoop
 package import PushModel
 
-/// The connection on which a new version of a credential proves itself.
-struct CredentialProof {
-    /// The connect for it, while it is under way.
-    var request: Int?
-    /// The connection, once it is there.
-    var connection: APNSConnection?
-    /// When it may be tried again; nil unless the last try failed.
-    var retryAt: MonotonicTime?
-}
-
 // How a pool changes its credential. `CredentialRotationStateMachine` decides what to do, and this extension does it.
 extension APNSPool {
     /// The wait after a new version could not be tried.

@@ -1,13 +1,5 @@
 import EventLoop
 
-/// How many connections a pool keeps.
-package enum APNSConnectionCount: Sendable, Equatable {
-    /// Always this many.
-    case fixed(Int)
-    /// One, and more while all are full, up to this many.
-    case automatic(maximum: Int)
-}
-
 /// Decides how many connections a pool has and when it asks for one. Pure: times and randomness come in.
 ///
 /// Apple wants few connections that live long, opened one after the other. A replacement is opened before the old

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 // Decides which provider token a connection uses, and when it gets another.
 extension APNSPool {

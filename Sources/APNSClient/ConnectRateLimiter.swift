@@ -1,4 +1,4 @@
-package import EventLoop
+import EventLoop
 import Synchronization
 
 /// Keeps connects rare, for each host and for the whole process. Rapid connects look like an attack to APNs, and a bad
@@ -62,39 +62,17 @@ package final class ConnectRateLimiter: Sendable {
         ConnectPlace(limiter: self, number: line.withLock { $0.enter(host: host, urgency) })
     }
 
-    fileprivate func leave(_ number: Int) { line.withLock { $0.leave(number) } }
+    /// Takes a connect out of the line.
+    func leave(_ number: Int) { line.withLock { $0.leave(number) } }
 
-    fileprivate func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
+    /// Makes a connect more urgent.
+    func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
         line.withLock { $0.raise(number, to: urgency) }
     }
 
-    fileprivate func ask(_ number: Int, now: MonotonicTime) -> Duration {
+    /// After how long a connect may begin.
+    func ask(_ number: Int, now: MonotonicTime) -> Duration {
         let wait = line.withLock { $0.ask(number, now: now) }
         return wait == .zero ? .zero : wait + spread * Double.random(in: 0...1)
     }
-}
-
-/// A connect's place in the line of those that wait for the pace. The place is given up with its last reference.
-package final class ConnectPlace: Sendable {
-    private let limiter: ConnectRateLimiter
-    private let number: Int
-
-    fileprivate init(limiter: ConnectRateLimiter, number: Int) {
-        self.limiter = limiter
-        self.number = number
-    }
-
-    deinit { limiter.leave(number) }
-
-    /// Asks whether the connect may begin.
-    ///
-    /// - Parameter now: The time.
-    /// - Returns: After how long to ask again; zero if it begins now and its place is used up.
-    package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
-
-    /// The connect has become more urgent.
-    ///
-    /// - Parameter urgency: How much it is needed.
-    /// - Returns: Whether it was less urgent before. It should then ask again.
-    package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
 }

@@ -34,18 +34,3 @@ enum HTTPDate {
         DecimalText.number(text.extracting(start..<(start + count)))
     }
 }
-
-/// Whole numbers in header values.
-enum DecimalText {
-    /// Reads 1 to 18 decimal digits; nil for anything else.
-    static func number(_ text: Span<UInt8>) -> Int64? {
-        guard text.count > 0, text.count <= 18 else { return nil }
-        var value: Int64 = 0
-        for index in 0..<text.count {
-            let digit = text[index] &- UInt8(ascii: "0")
-            guard digit <= 9 else { return nil }
-            value = value * 10 + Int64(digit)
-        }
-        return value
-    }
-}

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import TLS
+import EventLoop
+import Logging
+import TLS
 
 /// A local APNs: HTTP/2 over TLS with Apple's rules, verdicts on demand and a ledger of what every device received.
 package enum APNSSimulator {

@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// The simulator's certificate authority and server certificate, kept as PEM files in its state directory.
 ///

@@ -1,5 +1,5 @@
 import Synchronization
-internal import TLS
+import TLS
 
 /// What all connections share: configuration, rules, keys, the verdicts' memory and the ledger. Safe from any thread.
 final class PushService: Sendable {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import TLS
+import EventLoop
+import TLS
 
 /// A simulator at work.
 package final class RunningSimulator: Sendable {

@@ -1,13 +1,5 @@
 package import RabbitMQ
 
-/// How full a queue is.
-package struct QueueDepth: Sendable, Equatable {
-    /// Messages ready to be delivered.
-    package var messages: Int
-    /// Consumers.
-    package var consumers: Int
-}
-
 extension AMQPBlockingClient {
     /// Fetches one message without a consumer.
     ///

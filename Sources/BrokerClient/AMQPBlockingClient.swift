@@ -1,15 +1,5 @@
-internal import EventLoop
+import EventLoop
 package import RabbitMQ
-
-/// What the broker says about a published message.
-package enum PublishResult: Sendable, Equatable {
-    /// It is stored, wherever it was routed to.
-    case confirmed
-    /// The broker refused responsibility for it.
-    case nacked
-    /// No queue took it; with the reason in words.
-    case returned(String)
-}
 
 /// A simple, blocking client for command-line tools and tests; for one thread.
 ///

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import RabbitMQ
+import EventLoop
+import RabbitMQ
 
 /// One connection driven by waiting: a request is sent, and frames are read until its answer is there.
 final class BlockingLink: AMQPSessionDelegate {

@@ -1,5 +1,5 @@
 package import EventLoop
-internal import Glibc
+import Glibc
 package import RabbitMQ
 
 /// The small loop around a connection for those who have nothing else to do: tools, tests, and a lane at its end.

@@ -1,6 +1,6 @@
 package import EventLoop
 package import RabbitMQ
-internal import TLS
+import TLS
 
 /// One connection to a broker: a socket, TLS where the endpoint asks for it, and an AMQP session. Nothing in it waits.
 ///

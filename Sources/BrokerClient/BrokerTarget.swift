@@ -1,6 +1,6 @@
 package import EventLoop
 package import RabbitMQ
-internal import TLS
+import TLS
 
 /// What one attempt to reach a broker needs to know, all of it at hand: nothing is looked up or read from files later.
 package struct BrokerTarget: Sendable {

@@ -1,34 +1,5 @@
-internal import CLinux
+import CLinux
 import Glibc
-
-/// What a socket is ready for, or what is asked of it.
-package struct Readiness: OptionSet, Sendable {
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// A read will not block: there are bytes, or the end of the stream.
-    package static let readable = Readiness(rawValue: 1)
-    /// A write will not block.
-    package static let writable = Readiness(rawValue: 2)
-    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR); reported even if not asked for.
-    package static let hangUp = Readiness(rawValue: 4)
-}
-
-/// Is told by an event loop when its socket is ready.
-package protocol ReadinessHandler: AnyObject {
-    /// Does what the socket is ready for.
-    ///
-    /// Readiness is level-triggered: what is left undone is reported again in the next turn. Bytes may still be there
-    /// to read beside a hang-up. The handler may watch, change and unwatch any socket, its own included.
-    ///
-    /// - Parameters:
-    ///   - readiness: What the socket is ready for.
-    ///   - now: The time read after the turn's wait.
-    func socketIsReady(_ readiness: Readiness, now: MonotonicTime)
-}
 
 /// Waits for sockets and timers with epoll(7) and runs what is ready, all on one thread.
 ///
@@ -205,24 +176,5 @@ package final class EventLoop {
 
     private func assertOwner() {
         assert(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true, "event loop used on a foreign thread")
-    }
-}
-
-extension Readiness {
-    /// What to ask of epoll_ctl(2).
-    fileprivate var epollEvents: UInt32 {
-        var events = EPOLLRDHUP.rawValue
-        if contains(.readable) { events |= EPOLLIN.rawValue }
-        if contains(.writable) { events |= EPOLLOUT.rawValue }
-        return events
-    }
-
-    /// Reads what epoll_wait(2) reported.
-    fileprivate init(epoll events: UInt32) {
-        var readiness: Readiness = []
-        if events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
-        if events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
-        if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { readiness.insert(.hangUp) }
-        self = readiness
     }
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// What tells one content of a file from the next without reading it: who it is, how long, and when it was written.
 ///
@@ -26,17 +26,5 @@ package struct FileStamp: Equatable, Sendable {
         size = Int64(status.st_size)
         modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
         changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
-    }
-}
-
-/// What stands behind a descriptor.
-package enum FileKind {
-    /// Whether it is a plain file or a directory: reading never waits for anybody, as from a pipe, socket or device.
-    ///
-    /// - Parameter descriptor: An open descriptor, which stays the caller's.
-    package static func isStored(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return false }
-        return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 }

@@ -1,4 +1,4 @@
-internal import CLinux
+import CLinux
 import Glibc
 import Synchronization
 

@@ -96,27 +96,3 @@ extension Duration {
         return Int32(clamping: milliseconds)
     }
 }
-
-/// The calendar clock (CLOCK_REALTIME), which may be set and may jump: for what leaves the process only.
-package enum WallClock {
-    /// Reads the clock.
-    ///
-    /// - Returns: Milliseconds since 1970.
-    package static func milliseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
-}
-
-/// The time since the machine started (CLOCK_BOOTTIME), which unlike the monotonic clock goes on while it sleeps.
-package enum BootClock {
-    /// Reads the clock.
-    ///
-    /// - Returns: Nanoseconds since the machine started.
-    package static func nanoseconds() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-}

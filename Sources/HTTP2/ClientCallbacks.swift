@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 // Called by the library inside `receive` and `send` of the session they belong to, on the thread of that call.
 

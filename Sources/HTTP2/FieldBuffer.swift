@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// Owns the array of name-value records the library reads when a message is submitted; grows, never shrinks.
 final class FieldBuffer {

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// Ending requests: what it means that a stream closed, and telling the delegate exactly once.
 extension HTTP2ClientSession {

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// What the library's callbacks bring.
 extension HTTP2ServerSession {

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// Flow control (RFC 9113, 5.2 and 6.9).
 ///

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// The server end of one HTTP/2 connection: bytes in, bytes out, no sockets (RFC 9113).
 ///

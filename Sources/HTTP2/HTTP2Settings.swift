@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// Values of a SETTINGS frame (RFC 9113, 6.5.2); `nil` means not announced.
 package struct HTTP2Settings: Hashable, Sendable {
@@ -62,49 +62,5 @@ package struct HTTP2Settings: Hashable, Sendable {
         case NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE: maxHeaderListSize = entry.value
         default: break
         }
-    }
-}
-
-/// A GOAWAY frame (RFC 9113, 6.8).
-package struct HTTP2GoAway: Hashable, Sendable {
-    /// The highest stream the sender may have processed; everything above it was not.
-    package var lastStreamID: Int32
-    /// Why the sender leaves.
-    package var code: HTTP2ErrorCode
-    /// Text for people, at most one frame long; anything may stand in it.
-    package var debugData: [UInt8]
-
-    /// Makes a value with the content of a frame.
-    /// - Parameters:
-    ///   - lastStreamID: The highest stream the sender may have processed.
-    ///   - code: Why the sender leaves.
-    ///   - debugData: Text for people.
-    package init(lastStreamID: Int32, code: HTTP2ErrorCode, debugData: [UInt8]) {
-        self.lastStreamID = lastStreamID
-        self.code = code
-        self.debugData = debugData
-    }
-}
-
-/// How a request ended.
-package enum StreamClosure: Hashable, Sendable {
-    /// The peer ended the response in order.
-    case complete
-    /// The peer reset the stream, or sent a response that HTTP/2 forbids; the request may have been processed.
-    case reset(HTTP2ErrorCode)
-    /// The peer provably did not process the request: above the last stream of a GOAWAY, refused, or never written.
-    case unprocessed
-    /// This side reset the stream after it had been written; the request may have been processed.
-    case cancelled
-    /// The connection went away before the response was complete; the request may have been processed.
-    case lost
-}
-
-/// The library underneath.
-package enum HTTP2LibraryInfo {
-    /// The version of nghttp2 that was loaded, such as `1.52.0`.
-    package static var version: String {
-        guard let information = nghttp2_version(0), let text = information.pointee.version_str else { return "unknown" }
-        return String(cString: text)
     }
 }

@@ -1,4 +1,4 @@
-internal import CNGHTTP2
+import CNGHTTP2
 
 /// Owns one library session and moves bytes in and out of it.
 ///

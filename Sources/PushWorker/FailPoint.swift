@@ -1,6 +1,6 @@
-internal import Glibc
-internal import PushModel
-internal import Synchronization
+import Glibc
+import PushModel
+import Synchronization
 
 /// A step of a job's life at which a debug build can be made to die, as if it were killed there.
 ///

@@ -1,5 +1,5 @@
-internal import APNSClient
-internal import WorkerSettings
+import APNSClient
+import WorkerSettings
 
 /// Decides on which lanes a route lives, and how many connections it has on each. Pure.
 ///

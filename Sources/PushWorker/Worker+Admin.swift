@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 // What the admin server is told about a worker.
 extension Worker: AdminSource {

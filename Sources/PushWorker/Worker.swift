@@ -1,6 +1,6 @@
-internal import EventLoop
+import EventLoop
 package import Logging
-internal import ServiceLifecycle
+import ServiceLifecycle
 package import WorkerSettings
 
 /// The worker: lanes that push, seen from the ordinary side of the process.

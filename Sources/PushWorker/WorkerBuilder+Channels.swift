@@ -1,7 +1,7 @@
-internal import APNSClient
-internal import PushModel
-internal import TLS
-internal import WorkerSettings
+import APNSClient
+import PushModel
+import TLS
+import WorkerSettings
 
 extension WorkerBuilder {
     /// Gives a route its ways to the hosts for channels, with the trust and the limits of its way to APNs.

@@ -1,9 +1,9 @@
-internal import APNSClient
-internal import PushModel
-internal import RabbitMQ
-internal import TLS
-internal import Topology
-internal import WorkerSettings
+import APNSClient
+import PushModel
+import RabbitMQ
+import TLS
+import Topology
+import WorkerSettings
 
 /// Turns a checked configuration into what each lane is told.
 struct WorkerBuilder {

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 extension AMQPEndpoint {
     /// What a URI may leave out because it comes from elsewhere.

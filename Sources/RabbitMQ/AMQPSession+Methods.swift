@@ -1,5 +1,5 @@
-internal import Buffers
-internal import CRabbitMQ
+import Buffers
+import CRabbitMQ
 
 extension AMQPSession {
     // MARK: Set-up; the answers arrive at the delegate

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+import CRabbitMQ
 
 extension AMQPSession {
     /// Publishes a message if there is room for it.

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+import CRabbitMQ
 
 /// Requests about queues and exchanges, for tools: one at a time per channel, each answered by
 /// `AMQPSessionDelegate.answered` or by the end of its channel.

@@ -1,5 +1,5 @@
-internal import CRabbitMQ
-internal import EventLoop
+import CRabbitMQ
+import EventLoop
 
 extension AMQPSession {
     /// The most a table of the broker's greeting may hold, in bytes, and how deep it may be nested.

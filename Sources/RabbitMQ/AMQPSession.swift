@@ -1,7 +1,7 @@
-internal import Buffers
-internal import CRabbitMQ
+import Buffers
+import CRabbitMQ
 package import EventLoop
-internal import Glibc
+import Glibc
 
 /// One AMQP connection without a socket: bytes in, events and bytes out.
 ///

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+import CRabbitMQ
 
 /// Owns the memory in which rabbitmq-c decodes the arguments of one method.
 struct MethodDecoder: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+import CRabbitMQ
 
 /// Nested tables and arrays as the library's structs; freed when it goes away.
 struct NestedValues: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CRabbitMQ
+import CRabbitMQ
 
 /// The C library that speaks AMQP for this module.
 package enum RabbitMQLibrary {

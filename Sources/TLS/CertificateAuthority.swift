@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 import Glibc
 
 /// A certificate authority for the simulator and for tests: P-256 keys, SHA-256 signatures, no revocation.

@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// A certificate that is being written and not signed yet.
 struct CertificateDraft: ~Copyable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// A private key for ES256: ECDSA with P-256 and SHA-256 (RFC 7518, 3.4). Safe on any thread.
 package final class ES256PrivateKey: Sendable {

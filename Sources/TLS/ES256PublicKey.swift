@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// A public key for ES256. Safe on any thread.
 package final class ES256PublicKey: Sendable {

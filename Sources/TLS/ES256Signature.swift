@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// The two forms of an ECDSA signature.
 enum ES256Signature {

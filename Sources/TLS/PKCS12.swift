@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// Certificates and keys in the container that key chains export (PKCS#12, RFC 7292).
 enum PKCS12 {

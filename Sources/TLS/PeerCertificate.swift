@@ -1,22 +1,4 @@
-internal import COpenSSL
-
-/// A certificate extension that OpenSSL knows no name for, such as those of Apple's push certificates.
-package struct CertificateExtension: Hashable, Sendable {
-    /// The object identifier in dotted form.
-    package var identifier: String
-    /// The DER bytes inside.
-    package var content: [UInt8]
-
-    /// Describes an extension.
-    ///
-    /// - Parameters:
-    ///   - identifier: The object identifier in dotted form.
-    ///   - content: The DER bytes inside.
-    package init(_ identifier: String, content: [UInt8]) {
-        self.identifier = identifier
-        self.content = content
-    }
-}
+import COpenSSL
 
 /// What the certificate of the other side says about it. Safe on any thread.
 package struct PeerCertificate: Sendable {

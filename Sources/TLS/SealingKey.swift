@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// A secret key that seals short texts, so that only its owner can read or make them: AES-256-GCM (NIST SP 800-38D).
 package struct SealingKey: Sendable {

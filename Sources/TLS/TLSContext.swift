@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// What all connections of one kind share: role, trust, identity, application protocols. Safe on any thread.
 ///

@@ -1,5 +1,5 @@
-internal import Buffers
-internal import COpenSSL
+import Buffers
+import COpenSSL
 
 /// The two byte streams between one TLS session and whoever owns its socket.
 ///

@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// An authority that somebody publishes, to be looked for among those that are trusted.
 package struct WellKnownRoot: Sendable {

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// A retry queue's fixed delay.
 package struct RetryTier: Sendable, Equatable {

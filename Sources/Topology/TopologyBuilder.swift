@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// Collects the broker's objects, part by part.
 struct TopologyBuilder {

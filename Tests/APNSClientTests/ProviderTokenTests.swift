@@ -6,13 +6,6 @@ import Testing
 
 @testable import APNSClient
 
-/// Sources of provider tokens for tests.
-enum Tokens {
-    static func source() throws -> ProviderTokenSource {
-        ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: try .generate())
-    }
-}
-
 @Suite("Provider tokens", .timeLimit(.minutes(1)))
 struct ProviderTokenTests {
     static let start: Int64 = 1_800_000_000
@@ -158,18 +151,5 @@ struct ProviderTokenTests {
         }
         let content = integer(raw.prefix(32)) + integer(raw.suffix(32))
         return Data([0x30, UInt8(content.count)]) + content
-    }
-}
-
-/// Randomness that can be repeated (SplitMix64).
-struct Generator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -1,10 +1,9 @@
 import Glibc
 import LocalStack
+import Rig
 import Testing
 
 @testable import PushWorker
-@testable import martlet
-
 /// Workers die at each step of a job's life, and the ledgers account for everything.
 @Suite("Whole way, dying at every step", .serialized, .timeLimit(.minutes(15)))
 struct CrashPointTests {
@@ -33,9 +32,9 @@ struct CrashPointTests {
             let last = try ring.local.startWorker("last")
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
-            let verdict = try await ring.expectClean(
+            let balance = try await ring.expectClean(
                 watch, mostExtra: Self.kills * (Self.prefetch + 1), deaths: Self.kills)
-            print("\(point.rawValue): \(Self.kills) kills, \(verdict.explainedDuplicates) pushed twice")
+            print("\(point.rawValue): \(Self.kills) kills, \(balance.explainedDuplicates) pushed twice")
             try await ring.stop([last])
         }
     }

@@ -1,9 +1,9 @@
+import EventLoop
 import Foundation
 import LocalStack
+import Rig
 import TestSupport
 import Testing
-
-@testable import martlet
 
 /// A language in which `config/examples` has a producer and a consumer.
 enum ExampleLanguage: String, CaseIterable, CustomTestStringConvertible {

@@ -1,9 +1,9 @@
+import EventLoop
 import Foundation
 import LocalStack
+import Rig
 import TestSupport
 import Testing
-
-@testable import martlet
 
 @Suite("A first push, as the README has it", .serialized, .timeLimit(.minutes(2)))
 struct FirstPushTests {

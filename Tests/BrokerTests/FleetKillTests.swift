@@ -1,11 +1,11 @@
 import BrokerClient
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import Testing
 import Topology
-
-@testable import martlet
 
 // Workers that find their shares of the routes by themselves.
 extension KillTests {

@@ -1,8 +1,7 @@
 import Glibc
 import LocalStack
+import Rig
 import Testing
-
-@testable import martlet
 
 /// A worker dies holding jobs that it has pushed, and the next one in its place has its journal, or has none.
 @Suite("Whole way, killed with and without a journal", .serialized, .timeLimit(.minutes(10)))
@@ -31,8 +30,8 @@ struct JournalKillTests {
             try await ring.awaitEmptyJobQueue()
             try await ring.stop([last])
             let most = numbers.count * (Self.prefetch + 1)
-            let verdict = try await ring.expectClean(watch, mostExtra: most, deaths: numbers.count)
-            duplicates = verdict.explainedDuplicates
+            let balance = try await ring.expectClean(watch, mostExtra: most, deaths: numbers.count)
+            duplicates = balance.explainedDuplicates
             try check(ring)
         }
         return duplicates

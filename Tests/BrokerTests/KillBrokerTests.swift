@@ -1,7 +1,7 @@
+import EventLoop
 import LocalStack
+import Rig
 import Testing
-
-@testable import martlet
 
 // The broker leaves in the middle of a worker's work.
 extension KillTests {
@@ -37,10 +37,10 @@ extension KillTests {
             }
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
-            let verdict = try await ring.expectClean(watch, mostExtra: held.unacknowledged)
+            let balance = try await ring.expectClean(watch, mostExtra: held.unacknowledged)
             #expect(worker.isRunning)
             print(
-                "broker \(departure): \(verdict.lost.count) lost, \(verdict.explainedDuplicates) pushed twice,",
+                "broker \(departure): \(balance.lost.count) lost, \(balance.explainedDuplicates) pushed twice,",
                 "\(held.unacknowledged) unacknowledged just before")
             try await ring.stop([worker])
         }

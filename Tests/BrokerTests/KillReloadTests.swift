@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
 import LocalStack
+import Rig
 import TLS
 import Testing
-
-@testable import martlet
 
 // Workers are told to read their credentials again in the middle of their work.
 extension KillTests {

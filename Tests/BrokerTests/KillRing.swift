@@ -4,10 +4,9 @@ import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import Testing
 import Topology
-
-@testable import martlet
 
 /// The whole way with workers as processes of their own, so that they can be killed: a private RabbitMQ, a local APNs,
 /// and the ledgers of producer, APNs and results.
@@ -89,12 +88,12 @@ struct KillRing {
     ///   - deaths: How many workers died: one job may be pushed once more for each, and have one result all the same.
     /// - Returns: What was found.
     @discardableResult
-    func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Verdict {
+    func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Balance {
         let comparison = try await local.compare(watch.audit)
         // A stream keeps what was read.
         let problems = comparison.problems(
             mostExtra: mostExtra, deaths: deaths, leftovers: [TopologyNames.fleetQueue])
         #expect(problems.isEmpty)
-        return comparison.verdict
+        return comparison.balance
     }
 }

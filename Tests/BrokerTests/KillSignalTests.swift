@@ -1,5 +1,6 @@
 import Glibc
 import LocalStack
+import Rig
 import Testing
 
 @testable import martlet
@@ -80,9 +81,9 @@ extension KillTests {
             let second = try ring.local.startWorker("second")
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
-            let verdict = try await ring.expectClean(watch, mostExtra: held)
-            #expect(verdict.explainedDuplicates > 0, "pushes were in flight when the worker left")
-            print("second signal: \(verdict.explainedDuplicates) pushed twice, \(held) unacknowledged just before")
+            let balance = try await ring.expectClean(watch, mostExtra: held)
+            #expect(balance.explainedDuplicates > 0, "pushes were in flight when the worker left")
+            print("second signal: \(balance.explainedDuplicates) pushed twice, \(held) unacknowledged just before")
             try await ring.stop([second])
         }
     }

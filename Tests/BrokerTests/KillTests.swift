@@ -1,9 +1,8 @@
 import APNSSimulator
 import Glibc
 import LocalStack
+import Rig
 import Testing
-
-@testable import martlet
 
 /// Workers die in the middle of their work, and nothing of it shows in the end but pushes made twice, each explained.
 ///
@@ -36,9 +35,9 @@ struct KillTests {
                 #expect(watch.audit.look { $0.ledger.promises } == Self.jobs)
                 try await watch.untilComplete()
                 try await ring.awaitEmptyJobQueue()
-                let verdict = try await ring.expectClean(watch, mostExtra: held.unacknowledged)
+                let balance = try await ring.expectClean(watch, mostExtra: held.unacknowledged)
                 print(
-                    "kill \(round): \(verdict.lost.count) lost, \(verdict.explainedDuplicates) pushed twice,",
+                    "kill \(round): \(balance.lost.count) lost, \(balance.explainedDuplicates) pushed twice,",
                     "\(held.unacknowledged) unacknowledged just before, \(began.duration(to: .now))")
             }
             try await ring.stop(workers)

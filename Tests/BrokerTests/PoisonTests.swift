@@ -2,10 +2,9 @@ import APNSSimulator
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import Testing
 import Topology
-
-@testable import martlet
 
 /// A job that kills every worker that takes it up is found, whatever was delivered together with it.
 @Suite("Whole way, with a poisonous job", .serialized, .timeLimit(.minutes(10)))
@@ -44,14 +43,14 @@ struct PoisonTests {
             #expect(lanes == 1 ? crashes == 10 : 7...13 ~= crashes, "\(crashes)")
             try await ring.awaitEmptyJobQueue()
             let state = try await ring.account(of: watch)
-            let accepted = ResultSummary.Kind(outcome: "accepted", status: 200, reason: nil)
-            let poisonous = ResultSummary.Kind(outcome: "invalid", status: nil, reason: "Poison")
+            let accepted = ResultRecord.Kind(outcome: "accepted", status: 200, reason: nil)
+            let poisonous = ResultRecord.Kind(outcome: "invalid", status: nil, reason: "Poison")
             #expect(state.outcomes == [accepted: Self.jobs - 1, poisonous: 1])
             #expect(state.deadLetters == [TopologyNames.deadQueue: 1])
-            let verdict = state.ledger.verdict()
-            #expect(verdict.isClean)
+            let balance = state.ledger.balance()
+            #expect(balance.isClean)
             #expect(!ring.local.simulator.ledger.records().contains { $0.id.description == culprit.id })
-            print("poison on \(lanes) lanes: \(crashes) crashes, \(verdict.explainedDuplicates) pushed twice")
+            print("poison on \(lanes) lanes: \(crashes) crashes, \(balance.explainedDuplicates) pushed twice")
             try await ring.stop([worker])
         }
     }

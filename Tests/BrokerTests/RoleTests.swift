@@ -187,7 +187,7 @@ struct RoleTests {
             routes: [TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])],
             tiers: [RetryTier(milliseconds: 2_000)], virtualHost: virtualHost)
         let accounts = Dictionary(
-            uniqueKeysWithValues: BrokerRole.allCases.map { ($0, BrokerAccount.new($0)) })
+            uniqueKeysWithValues: try BrokerRole.allCases.map { ($0, try BrokerAccount.new($0)) })
         try broker.importDefinitions(
             json: Array(topology.definitions(users: accounts.values.map(\.user)).utf8))
         return (broker, accounts)

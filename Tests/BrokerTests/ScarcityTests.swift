@@ -1,9 +1,9 @@
+import EventLoop
 import Foundation
 import Glibc
 import LocalStack
+import Rig
 import Testing
-
-@testable import martlet
 
 // Workers that lack something: an APNs that answers, descriptors, a place for their log.
 extension KillTests {

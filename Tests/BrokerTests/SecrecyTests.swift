@@ -6,9 +6,8 @@ import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import Testing
-
-@testable import martlet
 
 /// A worker process with secrets that can be recognised, led through what goes wrong in production.
 @Suite("Secrets in what a worker says", .serialized, .ownThread, .timeLimit(.minutes(3)))

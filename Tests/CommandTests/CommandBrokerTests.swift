@@ -1,5 +1,6 @@
 import Glibc
 import LocalStack
+import Rig
 import Testing
 
 @testable import martlet
@@ -18,8 +19,8 @@ struct CommandBrokerTests {
     }
 
     /// A connection of the test's own.
-    private func link() throws -> BrokerLink {
-        try BrokerLink.open(BrokerTarget(uri: broker.uri))
+    private func link() throws -> CommandConnection {
+        try CommandConnection.open(BrokerSettings(uri: broker.uri))
     }
 
     /// Publishes to an exchange and expects every message to find a queue.

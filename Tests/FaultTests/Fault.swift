@@ -1,9 +1,8 @@
 import LocalStack
+import Rig
 import Testing
 
 @testable import APNSSimulator
-@testable import martlet
-
 /// Something that goes wrong, how it is brought about, and what a worker makes of it.
 struct Fault: Sendable, CustomTestStringConvertible {
     /// Its numbers in the list of faults; one run may prove several.

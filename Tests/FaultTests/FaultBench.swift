@@ -2,8 +2,6 @@ import Foundation
 import LocalStack
 import Testing
 
-@testable import martlet
-
 /// Runs one fault from the start of its broker to its line in the table.
 enum FaultBench {
     /// Runs a fault, writes its line, and expects no problem.

@@ -1,14 +1,14 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import Synchronization
 import TestSupport
 import Topology
-
-@testable import martlet
 
 /// A healthy route beside those that something happens to: a job every 50 ms, and how long each takes until its result
 /// is there.
@@ -17,7 +17,7 @@ import Topology
 /// APNs of its own. The run's ledgers do not count it.
 final class FaultNeighbour: Sendable {
     /// What came of it.
-    struct Verdict: Sendable {
+    struct Measurement: Sendable {
         /// The median before the fault.
         var alone: Duration
         /// The median since then.
@@ -125,7 +125,7 @@ final class FaultNeighbour: Sendable {
     /// Ends the load, waits for the results that are missing, and judges.
     /// - Parameter limit: How long these may take.
     /// - Returns: nil where it was judged before.
-    func conclude(within limit: Duration) async -> Verdict? {
+    func conclude(within limit: Duration) async -> Measurement? {
         guard !load.isRaised, state.withLock({ $0.end == nil }) else { return nil }
         let deadline = ContinuousClock.now.advanced(by: limit)
         _ = try? await BlockingWork.run("neighbour") { [self] in
@@ -146,7 +146,7 @@ final class FaultNeighbour: Sendable {
             var times = state.times.filter { $0.due >= start }.map(\.took)
             times += state.waiting.values.filter { $0 >= start }.map { $0.duration(to: now) }
             times.sort()
-            return Verdict(
+            return Measurement(
                 alone: state.alone ?? .zero, beside: times.isEmpty ? .zero : times[times.count / 2],
                 slowest: times.isEmpty ? .zero : times[times.count * 19 / 20], missing: state.waiting.count,
                 failure: times.isEmpty ? state.failure ?? "it has no results since the fault" : state.failure)
@@ -220,18 +220,20 @@ extension FaultRing {
     /// Expects that the neighbour's results came about as soon as they did before anything was wrong, and that it lost
     /// none; its load ends. Once is enough, and the end of a run asks for it.
     func judgeNeighbour() async throws {
-        guard let verdict = await neighbour?.conclude(within: setup.patience) else { return }
-        let ratio = (verdict.ratio * 100).rounded() / 100
-        let milliseconds = [verdict.alone, verdict.beside, verdict.slowest].map { Int($0 / .milliseconds(1)) }
+        guard let measurement = await neighbour?.conclude(within: setup.patience) else { return }
+        let ratio = (measurement.ratio * 100).rounded() / 100
+        let milliseconds = [measurement.alone, measurement.beside, measurement.slowest].map {
+            Int($0 / .milliseconds(1))
+        }
         note(
             "the neighbour's median latency is \(ratio) times that of before (\(milliseconds[0]), \(milliseconds[1]) ms;"
                 + " 95 %: \(milliseconds[2]) ms)")
         expect(ratio <= FaultNeighbour.mostRatio, "the neighbour's median latency is \(ratio) times that of before")
         expect(
-            verdict.slowestRatio <= FaultNeighbour.mostSlowestRatio,
+            measurement.slowestRatio <= FaultNeighbour.mostSlowestRatio,
             "one in twenty jobs of the neighbour took longer than \(milliseconds[2]) ms")
-        expect(verdict.missing == 0, "\(verdict.missing) jobs of the neighbour have no result")
-        expect(verdict.failure == nil, "the neighbour: \(verdict.failure ?? "")")
+        expect(measurement.missing == 0, "\(measurement.missing) jobs of the neighbour have no result")
+        expect(measurement.failure == nil, "the neighbour: \(measurement.failure ?? "")")
     }
 
     /// How many pushes APNs saw of everything but the neighbour, by how they were answered.

@@ -1,8 +1,8 @@
 import APNSSimulator
+import EventLoop
 import LocalStack
 import PushModel
-
-@testable import martlet
+import Rig
 
 // What faults of APNs need to know and to do.
 extension FaultRing {

@@ -3,8 +3,6 @@ import LocalStack
 import TLS
 import TestSupport
 
-@testable import martlet
-
 /// Certificate files of a broker and of a worker, which may be replaced at any time.
 struct FaultCertificates: Sendable {
     private let directory: TemporaryDirectory

@@ -4,8 +4,7 @@ import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
-
-@testable import martlet
+import Rig
 
 // What faults are brought about with, and what goes on meanwhile.
 extension FaultRing {

@@ -1,11 +1,11 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import Topology
-
-@testable import martlet
 
 /// A message that no careful producer publishes.
 struct FaultMessage: Sendable {

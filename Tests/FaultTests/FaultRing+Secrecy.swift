@@ -1,7 +1,7 @@
+import EventLoop
 import Foundation
 import LocalStack
-
-@testable import martlet
+import Rig
 
 // What no worker may say, whatever happens to it.
 extension FaultRing {

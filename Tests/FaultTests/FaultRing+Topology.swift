@@ -1,11 +1,11 @@
 import APNSSimulator
+import EventLoop
 import LocalStack
 import PushModel
+import Rig
 import Topology
 
 @testable import PushWorker
-@testable import martlet
-
 // What operators do to a broker, by mistake or on purpose, and what must hold meanwhile.
 extension FaultRing {
     /// Writes everything the broker was told to a file.

@@ -1,15 +1,15 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import Foundation
 import Glibc
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import martlet
 
 /// The whole way with everything of one's own: a RabbitMQ, a local APNs, workers as processes, and relays in between
 /// where the setup wants them; all of it can be broken.
@@ -411,8 +411,8 @@ final class FaultRing: Sendable {
         row.jobs = promises
         state.withLock { state in
             row.kills = state.kills
-            row.lost = state.comparison?.verdict.lost.count ?? 0
-            row.twice = state.comparison?.verdict.explainedDuplicates ?? 0
+            row.lost = state.comparison?.balance.lost.count ?? 0
+            row.twice = state.comparison?.balance.explainedDuplicates ?? 0
             row.held = state.held
             row.recovery = state.recoveries.isEmpty ? nil : FaultBench.seconds(Self.median(state.recoveries))
             row.recoveries = state.recoveries.count

@@ -1,6 +1,5 @@
+import Rig
 import Testing
-
-@testable import martlet
 
 /// Everything that can go wrong around a worker goes wrong, and three ledgers show that nothing is lost.
 ///

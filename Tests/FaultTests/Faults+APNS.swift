@@ -2,10 +2,9 @@ import APNSSimulator
 import EventLoop
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 /// Two apps, each with a route of its own.
 private let twoApps = [

@@ -1,10 +1,9 @@
 import LocalStack
 import PushModel
 import RabbitMQ
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 // What arrives is not what the contract says.
 extension FaultCatalogue {

@@ -1,7 +1,6 @@
 import LocalStack
+import Rig
 import TLS
-
-@testable import martlet
 
 // Certificates that prove nothing, and certificates that change.
 extension FaultCatalogue {

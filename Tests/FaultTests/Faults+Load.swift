@@ -2,8 +2,7 @@ import APNSSimulator
 import EventLoop
 import Glibc
 import LocalStack
-
-@testable import martlet
+import Rig
 
 // Many workers, many jobs, a long time.
 extension FaultCatalogue {

@@ -2,10 +2,9 @@ import EventLoop
 import Foundation
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 // One app's trouble at the broker, and a neighbour whose results must not come later for it.
 extension FaultCatalogue {

@@ -1,10 +1,9 @@
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 // Whatever can happen to the connections with the broker.
 extension FaultCatalogue {

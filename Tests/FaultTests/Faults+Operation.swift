@@ -1,14 +1,14 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import Glibc
 import LocalStack
 import PushModel
 import PushWorker
 import RabbitMQ
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 // What operators lose and move, and jobs of an unusual kind.
 extension FaultCatalogue {

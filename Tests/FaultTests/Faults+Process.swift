@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import Topology
 
 @testable import APNSSimulator

@@ -1,24 +1,7 @@
 import Glibc
 import LocalStack
+import Rig
 import TestSupport
-
-@testable import martlet
-
-/// Numbers that follow from a seed alone (SplitMix64), so that a run can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    /// Starts from a seed.
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 /// Something that chance may let happen: it is brought about and repaired again.
 struct Mishap: Sendable {

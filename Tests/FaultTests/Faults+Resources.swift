@@ -1,8 +1,8 @@
+import EventLoop
 import Glibc
 import LocalStack
+import Rig
 import TestSupport
-
-@testable import martlet
 
 // Memory, descriptors, processors and disks run out.
 extension FaultCatalogue {

@@ -1,10 +1,9 @@
 import APNSSimulator
 import LocalStack
 import PushModel
+import Rig
 import TestSupport
 import Topology
-
-@testable import martlet
 
 // Results cannot be published.
 extension FaultCatalogue {

@@ -1,8 +1,7 @@
 import EventLoop
 import Glibc
 import LocalStack
-
-@testable import martlet
+import Rig
 
 // Clocks are wrong.
 extension FaultCatalogue {

@@ -2,11 +2,10 @@ import APNSSimulator
 import Glibc
 import LocalStack
 import PushModel
+import Rig
 import Topology
 
 @testable import PushWorker
-@testable import martlet
-
 // What workers need at the broker is gone, or not as it was.
 extension FaultCatalogue {
     /// Faults of queues, exchanges and policies.

@@ -1,6 +1,5 @@
 import LocalStack
-
-@testable import martlet
+import Rig
 
 // The broker does not let workers in, or workers do not trust it.
 extension FaultCatalogue {

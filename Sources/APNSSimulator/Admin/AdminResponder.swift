@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import Hummingbird
+import HTTPTypes
+import Hummingbird
 
 /// Answers requests that the admin API does not know in JSON, as it answers all others.
 struct AdminResponder: HTTPResponder {

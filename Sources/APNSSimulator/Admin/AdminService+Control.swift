@@ -1,6 +1,6 @@
 import FoundationEssentials
-internal import Hummingbird
-internal import NIOCore
+import Hummingbird
+import NIOCore
 
 /// The part of the admin API that changes the simulator while it runs.
 ///

@@ -1,7 +1,7 @@
-internal import Hummingbird
-internal import Logging
-internal import NIOCore
-internal import ServiceLifecycle
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
 
 /// The admin API: what was pushed, as JSON, on a loopback port of its own.
 ///

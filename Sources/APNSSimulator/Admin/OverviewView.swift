@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
+import HTTPTypes
+import Hummingbird
+import NIOCore
 
 /// What the page shows at its top.
 struct OverviewView: Encodable {

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
+import HTTPTypes
+import Hummingbird
+import NIOCore
 
 /// The page for people, and what it asks for. All answers but the page and the events are JSON.
 ///

@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// What can be changed about a simulator while it runs; the admin API and tests use the same calls. Any thread.
 package struct SimulatorControl: Sendable {

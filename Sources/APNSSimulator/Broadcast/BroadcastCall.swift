@@ -1,4 +1,4 @@
-internal import HTTP2
+import HTTP2
 
 /// What the path of a broadcast request leads to.
 enum BroadcastPath: Equatable {

@@ -1,4 +1,4 @@
-internal import HTTP2
+import HTTP2
 
 /// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
 struct BroadcastEndpoint {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import HTTP2
+import EventLoop
+import HTTP2
 
 /// What the connections of a port are for.
 enum GatewayRole: String, Sendable {

@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// What makes devices and their tokens genuine: an authority of its own and the token key, kept in the state directory.
 struct DeviceAuthority: Sendable {

@@ -1,6 +1,6 @@
 package import EventLoop
 import FoundationEssentials
-internal import TLS
+import TLS
 
 /// What a device is, and where its simulator is.
 package struct DeviceClientConfiguration: Sendable {

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import TLS
+import EventLoop
+import Logging
+import TLS
 
 /// What the device port's thread can be told from outside.
 enum DevicePortMessage: Sendable {

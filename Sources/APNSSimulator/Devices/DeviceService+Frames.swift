@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 import FoundationEssentials
 import Synchronization
 

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Logging
+import EventLoop
+import Logging
 import Synchronization
 
 /// A push that was judged good, on its way to its device.

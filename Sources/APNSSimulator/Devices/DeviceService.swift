@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Logging
+import EventLoop
+import Logging
 import Synchronization
 
 /// What the device side shares with the gateway: registry, storage, delivery log and channels. Safe from any thread.

@@ -1,6 +1,6 @@
-internal import Logging
+import Logging
 import Synchronization
-internal import TLS
+import TLS
 
 /// The ports beside the gateway: devices and channel management, with what they share.
 final class DeviceSide: Sendable {

@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// Turns the content of a device token into the opaque digits a provider sees, and back.
 ///

@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// What a device token of the simulator's own making says; nobody but the simulator can read or make one.
 struct DeviceTokenContent: Equatable, Sendable {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import TLS
+import EventLoop
+import TLS
 
 /// Hears what happens on a connection between a device and the simulator; called on the loop's thread.
 protocol FramedConnectionOwner: AnyObject {

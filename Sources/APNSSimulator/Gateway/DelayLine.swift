@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// One direction of a long cable: bytes come out in order, each a fixed time after it went in.
 struct DelayLine {

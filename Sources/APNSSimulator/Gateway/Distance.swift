@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Both directions of a connection whose client is far away.
 final class Distance {

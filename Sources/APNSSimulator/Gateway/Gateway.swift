@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Logging
+import EventLoop
+import Logging
 
 /// The listening port and the threads behind it.
 struct Gateway: Sendable {

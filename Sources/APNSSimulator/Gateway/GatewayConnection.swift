@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import TLS
+import EventLoop
+import Logging
+import TLS
 
 /// One client's connection: socket, TLS and the protocol above. Lives on its loop's thread.
 final class GatewayConnection: ReadinessHandler, GatewayCarrier {

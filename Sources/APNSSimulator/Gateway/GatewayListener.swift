@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Logging
+import EventLoop
+import Logging
 
 /// One address the gateway listens at. Lives on the thread of the loop that accepts.
 final class GatewayListener: ReadinessHandler {

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import TLS
+import EventLoop
+import Logging
+import TLS
 
 /// One thread of the gateway: an event loop and the connections that live on it. One of them also accepts.
 final class GatewayLoop {

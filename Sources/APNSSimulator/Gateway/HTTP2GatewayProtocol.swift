@@ -1,4 +1,4 @@
-internal import HTTP2
+import HTTP2
 
 /// A protocol above HTTP/2, whose session does what is common to all.
 protocol HTTP2GatewayProtocol: GatewayProtocol {

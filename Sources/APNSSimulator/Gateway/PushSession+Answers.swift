@@ -1,4 +1,4 @@
-internal import HTTP2
+import HTTP2
 
 /// How verdicts reach the client.
 extension PushSession {

@@ -1,5 +1,5 @@
 import Synchronization
-internal import TLS
+import TLS
 
 /// The gateway's certificates, good and bad, and which one is in force. Safe from any thread.
 final class ServerCertificates: Sendable {

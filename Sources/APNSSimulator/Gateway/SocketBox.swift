@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 import Synchronization
 
 /// Carries a socket from one thread to another.

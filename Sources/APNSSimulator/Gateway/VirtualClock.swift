@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 import Synchronization
 
 /// The time of the simulator's rules: the wall clock, plus what it was put forward by. Safe from any thread.

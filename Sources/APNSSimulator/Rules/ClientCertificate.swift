@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// What a provider's client certificate allows.
 ///

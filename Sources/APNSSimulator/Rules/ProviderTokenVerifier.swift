@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// Verifies provider tokens: the JSON Web Token behind `authorization: bearer`.
 ///

@@ -1,4 +1,4 @@
-internal import HTTP2
+import HTTP2
 
 /// One request as it came, its headers sorted out but not judged.
 struct PushRequest {

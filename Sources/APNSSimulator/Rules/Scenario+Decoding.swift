@@ -1,5 +1,5 @@
 import FoundationEssentials
-internal import Yams
+import Yams
 
 extension Scenario {
     /// The largest scenario file in bytes.

@@ -1,4 +1,4 @@
-internal import Yams
+import Yams
 
 /// Rules for pushes.
 extension ScenarioDecoder {

@@ -1,4 +1,4 @@
-internal import Yams
+import Yams
 
 /// Reads a scenario from YAML nodes and collects all mistakes with their places.
 struct ScenarioDecoder {

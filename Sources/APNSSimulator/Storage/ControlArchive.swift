@@ -1,5 +1,5 @@
 import FoundationEssentials
-internal import Logging
+import Logging
 import Synchronization
 
 /// What was changed about a simulator while it ran and must survive a restart: its clock and what it revoked.

@@ -1,5 +1,5 @@
-internal import NIOCore
-internal import NIOHTTPTypes
+import NIOCore
+import NIOHTTPTypes
 
 /// Holds one connection to the server's limits: the time for a request with its answer, and the size of a body.
 final class AdminConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {

@@ -1,6 +1,6 @@
-internal import NIOCore
-internal import NIOHTTPTypes
-internal import Synchronization
+import NIOCore
+import NIOHTTPTypes
+import Synchronization
 
 /// The roster that all connections of one server share.
 ///

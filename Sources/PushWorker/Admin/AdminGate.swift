@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import PushModel
-internal import WorkerSettings
+import EventLoop
+import PushModel
+import WorkerSettings
 
 /// Who may ask the admin server what.
 ///

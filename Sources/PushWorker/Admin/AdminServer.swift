@@ -1,12 +1,12 @@
-internal import FoundationEssentials
-internal import Glibc
-internal import Hummingbird
-internal import HummingbirdCore
+import FoundationEssentials
+import Glibc
+import Hummingbird
+import HummingbirdCore
 package import Logging
-internal import NIOCore
-internal import PushModel
-internal import ServiceLifecycle
-internal import Synchronization
+import NIOCore
+import PushModel
+import ServiceLifecycle
+import Synchronization
 package import WorkerSettings
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.

@@ -1,5 +1,5 @@
-internal import NIOCore
-internal import NIOHTTPTypes
+import NIOCore
+import NIOHTTPTypes
 
 /// The open connections of the admin server, in the order in which they have to make room.
 struct ConnectionRoster<ID: Hashable> {

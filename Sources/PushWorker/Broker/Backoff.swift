@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Exponential backoff with jitter: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
 ///

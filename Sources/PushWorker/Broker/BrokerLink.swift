@@ -1,7 +1,7 @@
-internal import BrokerClient
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import BrokerClient
+import EventLoop
+import PushModel
+import RabbitMQ
 
 /// Keeps one connection to the broker alive: connects, reads and writes on the lane's loop, and connects again with
 /// jittered backoff after a failure. Looking up names and reading files may hang in the system, so they run on a helper
@@ -37,7 +37,7 @@ final class BrokerLink: ReadinessHandler {
         case closed
     }
 
-    let role: BrokerRole
+    let role: LinkRole
     /// Why there is no connection, for people.
     private(set) var trouble: String?
     /// How many connections were opened, and how many of them were lost.
@@ -49,7 +49,7 @@ final class BrokerLink: ReadinessHandler {
     private let loop: EventLoop
     private let identity: Identity
     private let mayConnect: () -> Bool
-    private let lookUp: (BrokerRole, Int) -> Void
+    private let lookUp: (LinkRole, Int) -> Void
     private unowned let delegate: any BrokerLinkDelegate
     /// Addresses that were found and have not been tried yet.
     private var targets: ArraySlice<BrokerTarget> = []
@@ -78,8 +78,8 @@ final class BrokerLink: ReadinessHandler {
     ///     follows the first without a pause of its own, so that their worker is ready after one pause.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
-        role: BrokerRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
-        mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (BrokerRole, Int) -> Void
+        role: LinkRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (LinkRole, Int) -> Void
     ) {
         self.role = role
         self.identity = identity

@@ -1,13 +1,13 @@
-internal import EventLoop
-internal import RabbitMQ
+import EventLoop
+import RabbitMQ
 
 /// Is told when a broker connection comes and goes. Called on the lane's thread.
 protocol BrokerLinkDelegate: AMQPSessionDelegate {
     /// The connection is logged in. Channels can be opened on it.
-    func connectionOpened(_ role: BrokerRole, now: MonotonicTime)
+    func connectionOpened(_ role: LinkRole, now: MonotonicTime)
     /// No broker could be reached at one of several addresses; the next one is tried. Not repeated while an address
     /// keeps failing for the same reason.
-    func addressFailed(_ role: BrokerRole, error: AMQPError)
+    func addressFailed(_ role: LinkRole, error: AMQPError)
     /// The connection is gone, and with it every channel, delivery and unconfirmed publication.
-    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime)
+    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime)
 }

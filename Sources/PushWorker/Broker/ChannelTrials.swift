@@ -1,5 +1,5 @@
-internal import DequeModule
-internal import EventLoop
+import DequeModule
+import EventLoop
 
 /// Finds the publications over which the broker closes the channel, and keeps them off the shared channel.
 ///

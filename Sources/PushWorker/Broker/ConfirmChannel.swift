@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The state of one confirm channel of a publisher, and when the channel is to be opened.
 ///

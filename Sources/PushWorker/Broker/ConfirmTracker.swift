@@ -1,4 +1,4 @@
-internal import DequeModule
+import DequeModule
 package import EventLoop
 
 /// Matches publisher confirms and returns to what was published on one confirm channel.

@@ -1,5 +1,5 @@
 package import EventLoop
-internal import Synchronization
+import Synchronization
 
 /// Draws, once per worker and outage of its broker, whether the worker is one of the few that reconnect late.
 ///

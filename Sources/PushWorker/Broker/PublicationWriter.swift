@@ -1,4 +1,4 @@
-internal import RabbitMQ
+import RabbitMQ
 
 /// Writes publications to a connection, and decides what is left out if the broker's frames are too small.
 ///

@@ -1,7 +1,7 @@
-internal import DequeModule
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import DequeModule
+import EventLoop
+import PushModel
+import RabbitMQ
 
 /// Publishes results, replies, retry copies and dead letters, and learns what became of each.
 ///

@@ -1,5 +1,5 @@
-internal import DequeModule
-internal import EventLoop
+import DequeModule
+import EventLoop
 
 /// Publications that the broker refused or could not route, and later ones that would meet the same fate.
 ///

@@ -1,4 +1,4 @@
-internal import APNSClient
+import APNSClient
 
 /// What became of a credential when its files were read again.
 enum CredentialChange: Sendable {

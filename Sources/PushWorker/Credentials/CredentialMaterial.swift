@@ -1,7 +1,7 @@
-internal import APNSClient
-internal import PushModel
+import APNSClient
+import PushModel
 package import TLS
-internal import WorkerSettings
+import WorkerSettings
 
 /// The content of a credential's files at a moment.
 struct CredentialMaterial: Sendable {

@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import EventLoop
-internal import Synchronization
-internal import TLS
-internal import WorkerSettings
+import APNSClient
+import EventLoop
+import Synchronization
+import TLS
+import WorkerSettings
 
 /// The credentials of a worker: their present versions, and the files they come from. Safe on any thread.
 final class CredentialStore: Sendable {

@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import EventLoop
-internal import Logging
-internal import Synchronization
-internal import WorkerSettings
+import APNSClient
+import EventLoop
+import Logging
+import Synchronization
+import WorkerSettings
 
 /// Watches the files of all credentials on a thread of its own, because reading them may block and lanes must not.
 ///

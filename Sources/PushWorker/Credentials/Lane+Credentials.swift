@@ -1,7 +1,7 @@
-internal import APNSClient
-internal import EventLoop
-internal import Logging
-internal import PushModel
+import APNSClient
+import EventLoop
+import Logging
+import PushModel
 
 // What a lane does when a credential changes, is refused, or its clock turns out wrong.
 extension Lane {

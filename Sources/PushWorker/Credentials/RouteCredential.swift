@@ -1,6 +1,6 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
+import APNSClient
+import EventLoop
+import PushModel
 
 /// What a route knows about its credential, apart from what its pool knows.
 struct RouteCredential {

@@ -1,12 +1,12 @@
-internal import BrokerClient
-internal import Dispatch
-internal import EventLoop
-internal import Logging
-internal import PushModel
-internal import RabbitMQ
-internal import Synchronization
-internal import Topology
-internal import WorkerSettings
+import BrokerClient
+import Dispatch
+import EventLoop
+import Logging
+import PushModel
+import RabbitMQ
+import Synchronization
+import Topology
+import WorkerSettings
 
 /// Tells the other workers that this one lives, hears of them, and tells the lanes which routes to serve.
 ///

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import WorkerSettings
+import EventLoop
+import WorkerSettings
 
 /// Which other workers live, according to their reports. Pure: time comes in.
 ///

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// What a worker tells the others of its fleet: that it lives, or that it leaves.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Decides which routes a worker serves if it finds its share by itself. Pure: time comes in.
 ///

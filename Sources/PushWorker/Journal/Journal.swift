@@ -1,6 +1,6 @@
-internal import Glibc
-internal import PushModel
-internal import Synchronization
+import Glibc
+import PushModel
+import Synchronization
 
 /// A directory in which the lanes of one worker note what APNs accepted, so that after a crash the next worker does not
 /// push it again.

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Glibc
+import EventLoop
+import Glibc
 
 /// Appends notes to the file of one lane. Confined to the thread that writes, because each call may wait for the disk.
 ///

@@ -1,5 +1,5 @@
-internal import PushModel
-internal import RabbitMQ
+import PushModel
+import RabbitMQ
 
 /// The part of the journal's key that all notifications of a message share: a hash of body and id. It needs no reading
 /// of the body's JSON.

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// What the journal of an earlier process tells about notifications that the broker may deliver again. Pure.
 struct JournalMemory {

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Decides how long the results of accepted notifications wait for their notes to be written. Pure: time comes in.
 ///

@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import EventLoop
-internal import PushModel
-internal import Synchronization
+import Dispatch
+import EventLoop
+import PushModel
+import Synchronization
 
 /// Notes on their way from a lane to the thread that writes them; the only thing that the two share.
 ///

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// The journal's record of one notification that APNs accepted. It holds no device token and no payload, only hashes.
 struct JournalRecord: Equatable {

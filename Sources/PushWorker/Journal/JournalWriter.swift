@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The journal of one lane: takes the notes of a turn, and has a thread of its own write them. Confined to the lane,
 /// which it never holds up.

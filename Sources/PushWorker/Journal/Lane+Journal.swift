@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Logging
+import EventLoop
+import Logging
 
 // The lane's part of the journal. Notes are handed over before the turn's results are published, because the results
 // wait for them.

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import PushModel
+import EventLoop
+import PushModel
 
 // What a route notes in the journal, and what it finds there.
 extension Route {

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import RabbitMQ
+import EventLoop
+import Logging
+import RabbitMQ
 
 /// Events of the consume connection: each channel belongs to one route.
 final class ConsumeEvents: BrokerLinkDelegate {
@@ -20,7 +20,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         lane.mark(route)
     }
 
-    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+    func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
         lane.logger.info(
             "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "consume"]))
         lane.heartbeatNegotiated()
@@ -36,9 +36,9 @@ final class ConsumeEvents: BrokerLinkDelegate {
         }
     }
 
-    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
-    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning(
             "no connection to the broker", metadata: .with([.role: "consume", .error: "\(error.message)"]))
         for route in lane.routes {
@@ -98,7 +98,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
 extension Lane {
     /// Logs that an address leads to no broker. If no address leads to one, `connectionLost` is logged instead.
-    func addressFailed(_ role: BrokerRole, error: AMQPError) {
+    func addressFailed(_ role: LinkRole, error: AMQPError) {
         logger.warning(
             "an address of the broker does not work; the next is tried",
             metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))

@@ -1,6 +1,6 @@
-internal import APNSClient
-internal import EventLoop
-internal import Logging
+import APNSClient
+import EventLoop
+import Logging
 
 /// Events of a destination's connections.
 final class DestinationEvents: APNSPoolDelegate {

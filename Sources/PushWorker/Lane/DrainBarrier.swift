@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Lets the lanes of a worker end together, because a lane that is not drained yet may have questions to the others.
 /// Safe on any thread.

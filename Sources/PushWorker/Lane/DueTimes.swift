@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import HeapModule
+import EventLoop
+import HeapModule
 
 /// When each of a lane's routes has something to do only because time passes. Pure: time comes in.
 ///

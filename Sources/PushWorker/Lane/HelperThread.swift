@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Runs one blocking call on a thread of its own.
 enum HelperThread {

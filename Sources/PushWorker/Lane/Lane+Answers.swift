@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import RabbitMQ
+import EventLoop
+import RabbitMQ
 
 // How long the broker may owe a route an answer. Without a limit, a route could wait for ever and have no deliveries.
 extension Lane {

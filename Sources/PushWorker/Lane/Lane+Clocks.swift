@@ -1,9 +1,9 @@
-internal import APNSClient
-internal import EventLoop
-internal import Logging
-internal import PushModel
-internal import RabbitMQ
-internal import WorkerSettings
+import APNSClient
+import EventLoop
+import Logging
+import PushModel
+import RabbitMQ
+import WorkerSettings
 
 // What a lane does when time did not pass as it should have.
 extension Lane {

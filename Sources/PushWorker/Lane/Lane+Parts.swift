@@ -1,10 +1,10 @@
-internal import APNSClient
-internal import BrokerClient
-internal import EventLoop
-internal import Glibc
-internal import PushModel
-internal import RabbitMQ
-internal import WorkerSettings
+import APNSClient
+import BrokerClient
+import EventLoop
+import Glibc
+import PushModel
+import RabbitMQ
+import WorkerSettings
 
 // How a lane puts itself together.
 extension Lane {
@@ -25,7 +25,7 @@ extension Lane {
             })
     }
 
-    func makeLink(_ role: BrokerRole) -> BrokerLink {
+    func makeLink(_ role: LinkRole) -> BrokerLink {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
         let identity = BrokerLink.Identity(
             name: "\(settings.instance) lane \(settings.index) \(role.rawValue)", version: settings.version)

@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import EventLoop
-internal import Logging
-internal import PushModel
-internal import RabbitMQ
+import APNSClient
+import EventLoop
+import Logging
+import PushModel
+import RabbitMQ
 
 /// One operating-system thread that turns one loop and owns everything it touches: a consume connection, a publish
 /// connection, and the HTTP/2 connections of its routes.

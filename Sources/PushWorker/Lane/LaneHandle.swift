@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The outside view of one lane, for the service, the admin server and helper threads.
 ///

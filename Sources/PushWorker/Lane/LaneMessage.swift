@@ -1,12 +1,12 @@
-internal import APNSClient
-internal import BrokerClient
-internal import EventLoop
-internal import RabbitMQ
+import APNSClient
+import BrokerClient
+import EventLoop
+import RabbitMQ
 
 /// What other threads may say to a lane. Nothing else of a lane is touched from outside.
 enum LaneMessage: Sendable {
     /// A helper thread looked the brokers up; with the number of the look-up.
-    case brokersFound(BrokerRole, number: Int, Result<[BrokerTarget], AMQPError>)
+    case brokersFound(LinkRole, number: Int, Result<[BrokerTarget], AMQPError>)
     /// A helper thread finished a connect to a destination of the route at this position.
     case apnsConnected(
         route: Int, Destination.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// What a lane shows to other threads at any moment: that it turns, and what it is doing.
 final class LanePulse: Sendable {

@@ -1,6 +1,6 @@
-internal import APNSClient
-internal import PushModel
-internal import WorkerSettings
+import APNSClient
+import PushModel
+import WorkerSettings
 
 /// Everything a lane is told at its start; the same for all lanes but for `index` and `routes`.
 struct LaneSettings: Sendable {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import RabbitMQ
+import EventLoop
+import RabbitMQ
 
 /// How a lane is doing, for readiness: what works, and in words what does not.
 struct LaneStatus: Sendable {

@@ -1,6 +1,6 @@
-internal import Dispatch
-internal import EventLoop
-internal import Logging
+import Dispatch
+import EventLoop
+import Logging
 
 /// A thread that looks at every lane once a second, and says when one does not turn. `/livez` says so meanwhile.
 ///

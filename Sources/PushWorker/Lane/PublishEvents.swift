@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Logging
-internal import RabbitMQ
+import EventLoop
+import Logging
+import RabbitMQ
 
 /// Events of the publish connection.
 final class PublishEvents: BrokerLinkDelegate {
@@ -8,7 +8,7 @@ final class PublishEvents: BrokerLinkDelegate {
 
     init(lane: Lane) { self.lane = lane }
 
-    func connectionOpened(_ role: BrokerRole, now: MonotonicTime) {
+    func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
         lane.logger.info(
             "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "publish"]))
         lane.heartbeatNegotiated()
@@ -20,9 +20,9 @@ final class PublishEvents: BrokerLinkDelegate {
         lane.consumeLink.connectAtOnce(now: now)
     }
 
-    func addressFailed(_ role: BrokerRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
-    func connectionLost(_ role: BrokerRole, error: AMQPError, now: MonotonicTime) {
+    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
         lane.logger.warning(
             "no connection to the broker", metadata: .with([.role: "publish", .error: "\(error.message)"]))
         lane.publisher.connectionLost()

@@ -1,5 +1,5 @@
-internal import Logging
-internal import WorkerSettings
+import Logging
+import WorkerSettings
 
 /// How one event becomes one line: a pure function of what it is given.
 struct LogFormatter: Sendable {

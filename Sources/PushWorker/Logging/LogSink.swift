@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import EventLoop
-internal import Glibc
-internal import Synchronization
+import Dispatch
+import EventLoop
+import Glibc
+import Synchronization
 
 /// Where log lines go: a bounded queue and one thread that writes it out.
 ///

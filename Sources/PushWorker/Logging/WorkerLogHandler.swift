@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Glibc
+import EventLoop
+import Glibc
 package import Logging
 
 /// Writes log events as lines to a ``LogSink``.

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import Glibc
-internal import Logging
+import EventLoop
+import Glibc
+import Logging
 package import WorkerSettings
 
 /// Sets up logging for the process.

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Where one lane leaves its counters for whoever reads metrics: the lane publishes at most every 250 ms
 /// (`Lane.snapshotInterval`) and never waits for more than a copy.

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
 ///

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import WorkerSettings
+import Glibc
+import WorkerSettings
 
 /// What the kernel knows of this process, under the names every Prometheus client uses.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The longest time of the last one to two minutes, so that a peak between two scrapes is seen by the next one.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The text of all metrics of a worker: build, process, credentials, fleet and lanes.
 package struct WorkerMetrics: Sendable {

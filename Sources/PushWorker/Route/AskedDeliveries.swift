@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The deliveries about which a lane has asked the others of its route, until all have answered. Pure: time comes in.
 struct AskedDeliveries {

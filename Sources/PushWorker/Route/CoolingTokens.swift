@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is over.
 ///

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import EventLoop
+import PushModel
+import RabbitMQ
 
 /// Decides how a redelivery is taken in: like any other delivery, alone, unread, or not at all because an earlier
 /// delivery of the same job was pushed here.

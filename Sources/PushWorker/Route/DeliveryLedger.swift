@@ -1,6 +1,6 @@
-internal import DequeModule
-internal import EventLoop
-internal import PushModel
+import DequeModule
+import EventLoop
+import PushModel
 
 /// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
 ///

@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import DequeModule
-internal import EventLoop
-internal import PushModel
-internal import WorkerSettings
+import APNSClient
+import DequeModule
+import EventLoop
+import PushModel
+import WorkerSettings
 
 /// One host that a route's requests go to, and the jobs that wait for it. A route has one for devices, and up to two
 /// more for jobs about channels.

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Decides when a stopped route looks into its queues for expired jobs.
 ///

@@ -1,5 +1,5 @@
-internal import PushModel
-internal import WorkerSettings
+import PushModel
+import WorkerSettings
 
 /// How a worker's memory for jobs is dealt out among the queues that its lanes consume.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The share of the worker's memory for jobs that one route on one lane uses; each of its queues has the same.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Decides when a route's connections to a host are opened and closed, and when the jobs that wait for them give up.
 /// Pure: time comes in.

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
 /// ended the process.

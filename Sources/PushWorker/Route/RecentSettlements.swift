@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// The jobs that a channel's present generation settled last: their acknowledgements may get lost with the channel.
 struct RecentSettlements<Key: Hashable> {

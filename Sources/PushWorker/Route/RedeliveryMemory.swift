@@ -1,5 +1,5 @@
-internal import DequeModule
-internal import EventLoop
+import DequeModule
+import EventLoop
 
 /// Recognises a delivery that comes a second time because its channel died before the broker read its acknowledgement.
 ///

@@ -1,5 +1,5 @@
-internal import DequeModule
-internal import PushModel
+import DequeModule
+import PushModel
 
 /// Jobs that are refused, oldest first. Their results wait here until they find their way out.
 ///

@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 // The events of a route's channel on the consume connection.
 extension Route {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import PushModel
+import EventLoop
+import PushModel
 
 // From the broker's confirms of all that a job led to, to the acknowledgement of its delivery.
 extension Route {

@@ -1,6 +1,6 @@
-internal import PushModel
-internal import RabbitMQ
-internal import Topology
+import PushModel
+import RabbitMQ
+import Topology
 
 // Counts of retry copies: how many went into each tier, and how many came back from it.
 extension Route {

@@ -1,5 +1,5 @@
-internal import APNSClient
-internal import EventLoop
+import APNSClient
+import EventLoop
 
 // When a route has something to do only because time passed. Events bring the lane to look at a route in any case.
 extension Route {

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import EventLoop
+import PushModel
+import RabbitMQ
 
 // A stopped route reports what expires in its queues. `ExpiryLook` decides when it looks.
 extension Route {

@@ -1,6 +1,6 @@
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import EventLoop
+import PushModel
+import RabbitMQ
 
 // From a delivery to a job, or to a result that says what is wrong with it. Whatever arrives, nothing else happens.
 extension Route {

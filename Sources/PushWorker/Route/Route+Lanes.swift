@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import PushModel
+import EventLoop
+import PushModel
 
 // The messages between the lanes of one route.
 extension Route {

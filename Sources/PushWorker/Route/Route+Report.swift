@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
-internal import Synchronization
-internal import Topology
+import APNSClient
+import EventLoop
+import PushModel
+import Synchronization
+import Topology
 
 // The reports of a route about itself.
 extension Route {

@@ -1,6 +1,6 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
+import APNSClient
+import EventLoop
+import PushModel
 
 // From a job that waits to requests that are submitted, or to a settlement where no request is needed.
 extension Route {

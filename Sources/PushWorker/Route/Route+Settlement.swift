@@ -1,7 +1,7 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
-internal import WorkerSettings
+import APNSClient
+import EventLoop
+import PushModel
+import WorkerSettings
 
 // From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.
 extension Route {

@@ -1,9 +1,9 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
-internal import Topology
-internal import WorkerSettings
+import APNSClient
+import EventLoop
+import PushModel
+import RabbitMQ
+import Topology
+import WorkerSettings
 
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///

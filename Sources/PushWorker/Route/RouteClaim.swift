@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// The (environment, topic) pairs that one route answers for.
 struct RouteClaim: Sendable {

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///

@@ -1,4 +1,4 @@
-internal import APNSClient
+import APNSClient
 
 /// The facts that decide a route's limit, at one moment. Pure.
 struct RouteSituation {

@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Synchronization
+import EventLoop
+import Synchronization
 
 /// The resting tokens of a route on all its lanes. Safe on any thread; while no token rests, no lock is taken.
 final class SharedCoolingTokens: Sendable {

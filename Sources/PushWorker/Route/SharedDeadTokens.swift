@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The dead tokens of a route on all its lanes. Safe on any thread.
 final class SharedDeadTokens: Sendable {

@@ -1,5 +1,5 @@
-internal import Synchronization
-internal import WorkerSettings
+import Synchronization
+import WorkerSettings
 
 /// The memory for jobs that the lanes of a worker share. Safe on any thread.
 ///

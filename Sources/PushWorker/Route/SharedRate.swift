@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Synchronization
+import EventLoop
+import Synchronization
 
 /// The rate of a route on all its lanes. Safe on any thread.
 final class SharedRate: Sendable {

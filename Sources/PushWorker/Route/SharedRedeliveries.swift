@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Synchronization
+import EventLoop
+import Synchronization
 
 /// The memory of redeliveries of a route on all its lanes. Safe on any thread; while nothing is remembered, no lock is
 /// taken.

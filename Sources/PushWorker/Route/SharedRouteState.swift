@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The state that the lanes of one route share. Safe on any thread.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Lets one lane of a route at a time take up jobs that came back often, with nothing under way on the others.
 ///

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// One delivery that is being worked on, until it is acknowledged.
 ///

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// One notification on its way: the job it belongs to and its position there.
 struct Notification {

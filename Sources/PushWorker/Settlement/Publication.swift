@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
 ///

@@ -1,6 +1,6 @@
-internal import PushModel
-internal import RabbitMQ
-internal import Topology
+import PushModel
+import RabbitMQ
+import Topology
 
 /// Writes publications as AMQP messages, the same bytes each time: what `Results.md` and `DeadLetters.md` promise.
 struct PublicationRenderer {

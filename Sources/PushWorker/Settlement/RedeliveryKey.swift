@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// The key by which a redelivery of a job is recognised.
 ///

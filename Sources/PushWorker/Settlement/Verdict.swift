@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// What became of one notification, with everything its result says about it.
 ///

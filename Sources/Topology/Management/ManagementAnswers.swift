@@ -1,5 +1,5 @@
-internal import Foundation
-internal import PushModel
+import Foundation
+import PushModel
 
 /// The parts of the management API's answers that the comparison needs.
 ///

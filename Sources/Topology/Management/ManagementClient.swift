@@ -1,4 +1,4 @@
-internal import Foundation
+import Foundation
 package import PushModel
 
 /// Compares and changes a broker's objects through RabbitMQ's management API: what `martlet topology check` and

@@ -1,6 +1,6 @@
-internal import Foundation
-internal import FoundationNetworking
-internal import PushModel
+import Foundation
+import FoundationNetworking
+import PushModel
 
 /// Requests to one management API, with its login.
 struct ManagementConnection: Sendable {

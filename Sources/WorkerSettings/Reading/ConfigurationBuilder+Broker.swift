@@ -1,5 +1,5 @@
-internal import PushModel
-internal import RabbitMQ
+import PushModel
+import RabbitMQ
 
 /// How the `broker` section is read.
 extension ConfigurationBuilder {

@@ -1,5 +1,5 @@
-internal import PushModel
-internal import TLS
+import PushModel
+import TLS
 
 /// Certificate credentials, and what a route may do with one.
 extension ConfigurationBuilder {

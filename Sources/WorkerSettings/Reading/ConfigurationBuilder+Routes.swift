@@ -1,5 +1,5 @@
-internal import PushModel
-internal import Topology
+import PushModel
+import Topology
 
 /// Credentials and routes, which refer to each other by name.
 extension ConfigurationBuilder {

@@ -1,8 +1,8 @@
-internal import APNSClient
-internal import Logging
-internal import PushModel
-internal import TLS
-internal import Topology
+import APNSClient
+import Logging
+import PushModel
+import TLS
+import Topology
 
 /// Turns the tree of settings into values, section by section.
 struct ConfigurationBuilder {

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import PushModel
+import Glibc
+import PushModel
 
 /// Reads the configuration: defaults, under the file, under the environment.
 package enum ConfigurationLoader {

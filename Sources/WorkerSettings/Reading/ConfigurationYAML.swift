@@ -1,4 +1,4 @@
-internal import Yams
+import Yams
 
 /// Turns YAML (and with it JSON) text into nodes with places.
 ///

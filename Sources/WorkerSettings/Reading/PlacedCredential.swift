@@ -1,4 +1,4 @@
-internal import TLS
+import TLS
 
 /// A credential and where it was written, for the checks that compare entries.
 struct PlacedCredential {

@@ -1,7 +1,7 @@
-internal import APNSClient
-internal import EventLoop
-internal import PushModel
-internal import RabbitMQ
+import APNSClient
+import EventLoop
+import PushModel
+import RabbitMQ
 
 extension SettingParsers {
     /// The address of an APNs: `https://host` or `https://host:port`, nothing after it.

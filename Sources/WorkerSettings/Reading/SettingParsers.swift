@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// How the text of each kind of setting is read. Each throws a ``Rejection`` that says what would be right.
 enum SettingParsers {

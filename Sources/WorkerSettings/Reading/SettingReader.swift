@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// Reads the settings of one mapping by the type each should have; what does not fit is noted and replaced by the
 /// default, so that reading goes on and all problems come out at once.

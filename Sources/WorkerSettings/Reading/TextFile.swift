@@ -1,5 +1,5 @@
-internal import EventLoop
-internal import Glibc
+import EventLoop
+import Glibc
 
 /// Reads small files without Foundation, and says in words why one could not be read.
 package enum TextFile {

@@ -1,5 +1,5 @@
 package import APNSClient
-internal import PushModel
+import PushModel
 
 extension APNSConfiguration {
     /// The proxy on the way to an APNs; nil for a direct connection.

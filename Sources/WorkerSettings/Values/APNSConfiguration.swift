@@ -1,4 +1,4 @@
-internal import APNSClient
+import APNSClient
 package import PushModel
 
 /// The `apns` section.

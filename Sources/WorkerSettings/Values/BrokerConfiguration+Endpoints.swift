@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 package import RabbitMQ
 
 extension BrokerConfiguration {

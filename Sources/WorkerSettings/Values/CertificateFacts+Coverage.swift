@@ -1,5 +1,5 @@
-internal import PushModel
-internal import TLS
+import PushModel
+import TLS
 
 /// What a certificate is for, in the terms of routes.
 extension CertificateFacts {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// How many lanes `lanes: auto` means: the processors this process may use, or fewer when a container limits its time.
 package enum LaneCount {

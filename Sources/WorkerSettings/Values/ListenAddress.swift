@@ -1,4 +1,4 @@
-internal import EventLoop
+import EventLoop
 
 /// Where a server listens.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {

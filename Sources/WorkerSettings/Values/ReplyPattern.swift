@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Which `reply_to` addresses the worker answers: a POSIX extended regular expression, matched on bytes.
 ///

@@ -1,4 +1,4 @@
-internal import PushModel
+import PushModel
 
 /// Which of the configured routes a worker serves.
 package enum RouteShare: Sendable, Equatable {

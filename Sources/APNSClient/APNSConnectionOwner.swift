@@ -1,0 +1,12 @@
+import EventLoop
+
+/// Is told what a connection's pool must know.
+protocol APNSConnectionOwner: AnyObject {
+    /// A request is over.
+    func connection(
+        _ connection: APNSConnection, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
+    /// Something arrived or time passed. Capacity or state may have changed.
+    func connectionProgressed(_ connection: APNSConnection, now: MonotonicTime)
+    /// The connection is gone. Every request on it has had its answer.
+    func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime)
+}

@@ -1,0 +1,39 @@
+package import PushModel
+
+/// APNs' answer to one request.
+///
+/// Apple: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
+package struct APNSResponse: Sendable, Equatable {
+    /// The HTTP status.
+    package var status: Int
+    /// The reason in the body; nil with 200, and if the body could not be read.
+    package var reason: Reason?
+    /// The `apns-unique-id`, which only the development environment sends.
+    package var apnsUniqueID: [UInt8]?
+    /// With 410: since when the token has been known to be invalid, in milliseconds since 1970.
+    package var timestamp: Int64?
+    /// The `Retry-After` header, in seconds from now.
+    package var retryAfter: Int?
+    /// The time from the submission of the request to its answer.
+    package var microseconds: Int64
+    /// What an accepted request about channels brought back; nil for pushes.
+    package var channel: ChannelAnswer?
+
+    /// A response from its parts.
+    package init(
+        status: Int, reason: Reason? = nil, apnsUniqueID: [UInt8]? = nil, timestamp: Int64? = nil,
+        retryAfter: Int? = nil, microseconds: Int64 = 0
+    ) {
+        self.status = status
+        self.reason = reason
+        self.apnsUniqueID = apnsUniqueID
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+        self.microseconds = microseconds
+    }
+
+    /// The part that decisions need.
+    package var answer: Answer {
+        Answer(status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
+    }
+}

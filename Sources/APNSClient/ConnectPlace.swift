@@ -1,0 +1,27 @@
+package import EventLoop
+
+/// A connect's place in the line of those that wait for the pace. The place is given up with its last reference.
+package final class ConnectPlace: Sendable {
+    private let limiter: ConnectRateLimiter
+    private let number: Int
+
+    /// A place with its number in the line.
+    init(limiter: ConnectRateLimiter, number: Int) {
+        self.limiter = limiter
+        self.number = number
+    }
+
+    deinit { limiter.leave(number) }
+
+    /// Asks whether the connect may begin.
+    ///
+    /// - Parameter now: The time.
+    /// - Returns: After how long to ask again; zero if it begins now and its place is used up.
+    package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
+
+    /// The connect has become more urgent.
+    ///
+    /// - Parameter urgency: How much it is needed.
+    /// - Returns: Whether it was less urgent before. It should then ask again.
+    package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
+}

@@ -1,0 +1,13 @@
+import HTTP2
+
+/// Is told what happened on a stream table's connection.
+protocol StreamTableOwner: AnyObject {
+    /// A request is over. The last call for it.
+    func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd)
+    /// The peer announced settings.
+    func settingsReceived()
+    /// The peer is going away.
+    func goAwayReceived(_ goAway: HTTP2GoAway)
+    /// A PING was answered.
+    func pingAcknowledged()
+}

@@ -1,0 +1,20 @@
+package import HTTP2
+
+/// Why an answer is missing.
+package enum UnansweredCause: Sendable, Equatable, CustomStringConvertible {
+    /// Nothing came within the request timeout.
+    case deadline
+    /// APNs reset the stream.
+    case reset(HTTP2ErrorCode)
+    /// The connection broke or was closed.
+    case connectionLost
+
+    /// The cause for a person, as results quote it.
+    package var description: String {
+        switch self {
+        case .deadline: "no answer before the request timeout"
+        case .reset(let code): "APNs reset the stream (HTTP/2 error code \(code.rawValue))"
+        case .connectionLost: "the connection was lost before the answer"
+        }
+    }
+}

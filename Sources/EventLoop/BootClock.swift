@@ -1,0 +1,13 @@
+import Glibc
+
+/// The time since the machine started (CLOCK_BOOTTIME), which unlike the monotonic clock goes on while it sleeps.
+package enum BootClock {
+    /// Reads the clock.
+    ///
+    /// - Returns: Nanoseconds since the machine started.
+    package static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+}

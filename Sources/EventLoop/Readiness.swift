@@ -1,0 +1,36 @@
+import CLinux
+
+/// What a socket is ready for, or what is asked of it.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// A read will not block: there are bytes, or the end of the stream.
+    package static let readable = Readiness(rawValue: 1)
+    /// A write will not block.
+    package static let writable = Readiness(rawValue: 2)
+    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR); reported even if not asked for.
+    package static let hangUp = Readiness(rawValue: 4)
+}
+
+extension Readiness {
+    /// What to ask of epoll_ctl(2).
+    var epollEvents: UInt32 {
+        var events = EPOLLRDHUP.rawValue
+        if contains(.readable) { events |= EPOLLIN.rawValue }
+        if contains(.writable) { events |= EPOLLOUT.rawValue }
+        return events
+    }
+
+    /// Reads what epoll_wait(2) reported.
+    init(epoll events: UInt32) {
+        var readiness: Readiness = []
+        if events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
+        if events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { readiness.insert(.hangUp) }
+        self = readiness
+    }
+}

@@ -1,0 +1,20 @@
+/// A GOAWAY frame (RFC 9113, 6.8).
+package struct HTTP2GoAway: Hashable, Sendable {
+    /// The highest stream the sender may have processed; everything above it was not.
+    package var lastStreamID: Int32
+    /// Why the sender leaves.
+    package var code: HTTP2ErrorCode
+    /// Text for people, at most one frame long; anything may stand in it.
+    package var debugData: [UInt8]
+
+    /// Makes a value with the content of a frame.
+    /// - Parameters:
+    ///   - lastStreamID: The highest stream the sender may have processed.
+    ///   - code: Why the sender leaves.
+    ///   - debugData: Text for people.
+    package init(lastStreamID: Int32, code: HTTP2ErrorCode, debugData: [UInt8]) {
+        self.lastStreamID = lastStreamID
+        self.code = code
+        self.debugData = debugData
+    }
+}

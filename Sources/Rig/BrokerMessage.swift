@@ -1,0 +1,63 @@
+package import RabbitMQ
+
+/// A message taken from a queue and not settled yet, as text: for listings, not for the hot path.
+package struct BrokerMessage {
+    /// What came from the broker, for settling.
+    package var delivery: Delivery
+    /// The property `message_id`, empty without one.
+    package var messageID = ""
+    /// The property `content_type`.
+    package var contentType: String?
+    /// The property `correlation_id`.
+    package var correlationID: String?
+    /// The property `reply_to`.
+    package var replyTo: String?
+    /// Its headers as text, in the order of the wire.
+    package var headers: [(name: String, value: String)] = []
+
+    /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.
+    /// - Parameter delivery: The delivery.
+    package init(_ delivery: Delivery) {
+        self.delivery = delivery
+        guard let properties = try? MessagePropertyReader(delivery.bytes, delivery.properties) else { return }
+        messageID = properties.messageID.map(text) ?? ""
+        contentType = properties.contentType.map(text)
+        correlationID = properties.correlationID.map(text)
+        replyTo = properties.replyTo.map(text)
+        guard let table = properties.headers,
+            let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
+        else { return }
+        headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
+    }
+
+    /// The key it was published with.
+    package var routingKey: String { text(delivery.routingKey) }
+
+    /// The body.
+    package var body: [UInt8] { Array(delivery.bytes[delivery.body]) }
+
+    /// The text of the first header with a name.
+    /// - Parameter name: The header's name.
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    private func text(_ range: Range<Int>) -> String { String(decoding: delivery.bytes[range], as: UTF8.self) }
+
+    /// A header's value as people read it.
+    private static func text(_ value: FieldValue) -> String {
+        switch value {
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .bytes(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        case .integer(let number): "\(number)"
+        case .unsigned(let number): "\(number)"
+        case .boolean(let truth): "\(truth)"
+        case .timestamp(let seconds): TimeText.moment(Int64(clamping: seconds) &* 1000)
+        case .float(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .decimal(let scale, let value): "\(value)e-\(scale)"
+        case .table(let table):
+            "{\(table.entries.map { "\(String(decoding: $0.name, as: UTF8.self)): \(text($0.value))" }.joined(separator: ", "))}"
+        case .array(let values): "[\(values.map(text).joined(separator: ", "))]"
+        case .void: ""
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import APNSSimulator
+package import PushModel
+
+/// A job of a run: one notification to a device of its own, or one to each of several.
+package struct RunJob: Sendable {
+    /// Its id.
+    package let id = JobIdentifier.new()
+    /// The app it is for.
+    package var topic: String
+    /// How urgent it is.
+    package var jobClass: JobClass
+    /// Whether the body is the payload alone, or an envelope; several devices need an envelope.
+    package var isRaw: Bool
+    /// The first digits of its device tokens, by which the simulator chooses its verdict: one for each device.
+    package var tokenPrefixes: [String]
+    /// Until when it may be sent, in milliseconds since 1970; nil for any time.
+    package var deadline: Int64?
+
+    /// A job with an id of its own, from its parts, each as documented there.
+    package init(
+        topic: String = "com.example.shop", jobClass: JobClass = .normal, isRaw: Bool, tokenPrefixes: [String] = ["1"],
+        deadline: Int64? = nil
+    ) {
+        self.topic = topic
+        self.jobClass = jobClass
+        self.isRaw = isRaw
+        self.tokenPrefixes = tokenPrefixes
+        self.deadline = deadline
+    }
+
+    private var digits: String { id.filter { $0 != "-" } }
+
+    /// Its device tokens.
+    package var tokens: [String] {
+        tokenPrefixes.enumerated().map { index, prefix in
+            String(("\(prefix)\(digits)\(String(index, radix: 16))\(digits)").prefix(64))
+        }
+    }
+
+    /// The first of them.
+    package var token: String { tokens[0] }
+
+    /// The job as a producer publishes it.
+    package var publication: RunProducer.Job {
+        let payload = #"{"aps":{"alert":{"title":"Shop","body":"Your order \#(digits) is on its way"}}}"#
+        let tokens = tokens
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let recipients = tokens.count == 1 ? #""device_token":\#(list)"# : #""device_tokens":[\#(list)]"#
+        let envelope = #"{"id":"\#(id)",\#(recipients),"payload":\#(payload)}"#
+        let hash = Fingerprint.of(Array(payload.utf8))
+        return RunProducer.Job(
+            id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
+            notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },
+            deadline: deadline)
+    }
+
+    /// New jobs, raw and enveloped in turn.
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - tokenPrefix: The first digits of their device tokens.
+    package static func several(_ count: Int, tokenPrefix: String = "1") -> [RunJob] {
+        (0..<count).map { RunJob(isRaw: $0.isMultiple(of: 2), tokenPrefixes: [tokenPrefix]) }
+    }
+
+    /// New jobs, raw and enveloped in turn, whose pushes take their time.
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - milliseconds: After how long APNs answers, spread evenly; at most 9999.
+    package static func several(_ count: Int, taking milliseconds: ClosedRange<Int>) -> [RunJob] {
+        let span = milliseconds.upperBound - milliseconds.lowerBound
+        return (0..<count).map { number in
+            let delay = milliseconds.lowerBound + number * 7919 % (span + 1)
+            let digits = String(10_000 + min(delay, 9_999)).dropFirst()
+            return RunJob(isRaw: number.isMultiple(of: 2), tokenPrefixes: ["de1a00\(digits)"])
+        }
+    }
+}

@@ -1,0 +1,309 @@
+/// Compares what producers were promised, what APNs received, and what was reported, after a run.
+///
+/// A notification is named by its job and index. Nothing may be lost; a second acceptance at APNs is explained when a
+/// result of that notification says `redelivered`, because the broker then delivered the job again after a crash, or
+/// when it took more than one attempt, because a request whose answer never came was made again; results of one attempt
+/// may come twice only as the same message, with an id that no other result has; and only a redelivery explains two
+/// final outcomes. What APNs received is what was promised, for whom it was promised; whatever is reported otherwise than
+/// accepted has a dead letter, and nothing else has one.
+package struct RunLedger: Sendable {
+    /// One notification.
+    package struct Key: Hashable, Sendable {
+        /// The job's id.
+        package var job: String
+        /// Its position in `device_tokens`.
+        package var index: Int
+
+        /// A key from its parts.
+        package init(job: String, index: Int) {
+            self.job = job
+            self.index = index
+        }
+    }
+
+    /// How a result says that a notification ended.
+    package enum Ending: Sendable {
+        /// APNs accepted it.
+        case accepted
+        /// It was sent and never answered.
+        case unknown
+        /// Anything else.
+        case failed
+    }
+
+    /// What a notification consists of.
+    package struct Content: Equatable, Sendable {
+        /// The device token's digits.
+        package var token: String
+        /// The hash of the payload.
+        package var payloadHash: UInt64
+
+        /// Makes it of its parts.
+        package init(token: String, payloadHash: UInt64) {
+            self.token = token
+            self.payloadHash = payloadHash
+        }
+    }
+
+    /// Something that must not be.
+    package struct Finding: Sendable {
+        /// What programs know it by.
+        package var name: String
+        /// What is wrong with them, to follow their number.
+        package var title: String
+        /// The notifications, as `job#index`, or their `apns-id`s.
+        package var names: [String]
+    }
+
+    /// What the comparison found.
+    package struct Balance: Sendable {
+        /// Notifications that were promised and never got a final outcome.
+        package var lost: [Key] = []
+        /// Acceptances beyond the first that a redelivery or a repeated attempt explains.
+        package var explainedDuplicates = 0
+        /// Those of them that only a repeated attempt explains.
+        package var repeatedUnanswered = 0
+        /// Notifications accepted more than once without an explanation.
+        package var unexplainedDuplicates: [Key] = []
+        /// Results or dead letters of jobs nobody published.
+        package var unexpected: [Key] = []
+        /// Notifications whose results of one attempt have different message ids, none, or that of another result.
+        package var ambiguous: [Key] = []
+        /// Notifications with several final outcomes although their job was never delivered again.
+        package var contradicted: [Key] = []
+        /// Notifications reported accepted that APNs never received.
+        package var unreceived: [Key] = []
+        /// The `apns-id` of every push that APNs accepted and no result speaks of.
+        package var unreported: [String] = []
+        /// Notifications that APNs accepted and that are reported as something else, without a second try or delivery.
+        package var misreported: [Key] = []
+        /// Notifications that APNs got for another device, or with another payload, than promised.
+        package var mixedUp: [Key] = []
+        /// Notifications reported as something else than accepted that have no dead letter.
+        package var withoutDeadLetter: [Key] = []
+        /// Notifications with a dead letter of a worker that only ever were reported accepted.
+        package var strayDeadLetters: [Key] = []
+        /// Results and dead letters beyond the first of their kind that no redelivery explains: somebody wrote them twice
+        /// because a confirm was lost.
+        package var repeatedReports = 0
+        /// Dead letters that the broker wrote.
+        package var brokerDeadLetters = 0
+
+        /// Whether everything is accounted for.
+        package var isClean: Bool { findings.allSatisfy(\.names.isEmpty) }
+
+        /// Everything that must not be, with the notifications of which it is true.
+        package var findings: [Finding] {
+            func finding(_ name: String, _ title: String, _ keys: [Key]) -> Finding {
+                Finding(name: name, title: title, names: keys.map { "\($0.job)#\($0.index)" })
+            }
+            return [
+                finding("unexplained_duplicates", "pushed twice without a reason", unexplainedDuplicates),
+                finding("ambiguous", "reported twice under different message ids", ambiguous),
+                finding("unexpected", "reported, but never promised", unexpected),
+                finding("contradicted", "reported with several final outcomes", contradicted),
+                finding("unreceived", "reported accepted, but APNs never saw them", unreceived),
+                Finding(
+                    name: "unreported", title: "accepted by APNs (by apns-id), but never reported", names: unreported),
+                finding("misreported", "accepted by APNs, but reported as something else", misreported),
+                finding("mixed_up", "received by APNs for another device or with another payload", mixedUp),
+                finding("without_dead_letter", "failed without a dead letter", withoutDeadLetter),
+                finding("stray_dead_letters", "accepted, and in the dead letters all the same", strayDeadLetters),
+                finding("lost", "never became final", lost),
+            ]
+        }
+    }
+
+    private struct Account {
+        var isOffered = false
+        var isPromised = false
+        var isFinal = false
+        var isReportedAccepted = false
+        var isReportedFailed = false
+        var isReportedUnknown = false
+        var isRedelivered = false
+        var messageIDs: [Int: String] = [:]
+        var isAmbiguous = false
+        var apnsID: String?
+        var content: Content?
+        var reports = 0
+        var deadLetters = 0
+
+        /// Whether a result says that it ended otherwise than accepted.
+        var hasFailed: Bool { isReportedFailed || isReportedUnknown }
+        /// Whether a final outcome came after more than one attempt.
+        var isRepeated: Bool { messageIDs.keys.contains { $0 > 1 } }
+        /// Whether it has several final outcomes, and no second delivery that would explain them.
+        var contradictsItself: Bool {
+            !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && hasFailed))
+        }
+    }
+
+    /// What one message id stands for.
+    private struct Report: Hashable {
+        var key: Key
+        var attempt: Int
+    }
+
+    private var accounts: [Key: Account] = [:]
+    private var reports: [String: Report] = [:]
+    private var acceptances: [String: Int] = [:]
+    private var receipts: [String: Content] = [:]
+    /// The `apns-id`s that APNs accepted with different contents.
+    private var mixedUp: Set<String> = []
+    /// How many notifications each job asks for.
+    private var sizes: [String: Int] = [:]
+    /// Dead letters that are about all notifications of a job.
+    private var letters: [String: (workers: Int, brokers: Int)] = [:]
+    private var brokerDeadLetters = 0
+
+    /// An empty ledger.
+    package init() {}
+
+    /// How many notifications have a final outcome.
+    package private(set) var finals = 0
+    /// How many notifications were promised.
+    package private(set) var promises = 0
+    /// How many notifications were promised and have no final outcome yet.
+    package private(set) var open = 0
+
+    /// The ids of all jobs that were published.
+    package var jobs: some Sequence<String> { sizes.keys }
+
+    /// A producer published a job and never heard of it again: it may be done, and need not.
+    package mutating func offered(job: String, notifications: Int = 1) {
+        sizes[job] = notifications
+        for index in 0..<notifications { accounts[Key(job: job, index: index), default: Account()].isOffered = true }
+    }
+
+    /// The broker confirmed a job to its producer.
+    /// - Parameters:
+    ///   - job: Its id.
+    ///   - notifications: How many it asks for.
+    ///   - contents: What each of them consists of, by its index; empty where nobody will compare.
+    package mutating func promised(job: String, notifications: Int = 1, contents: [Content] = []) {
+        sizes[job] = notifications
+        for index in 0..<notifications {
+            var account = accounts[Key(job: job, index: index)] ?? Account()
+            guard !account.isPromised else { continue }
+            account.isPromised = true
+            if contents.indices.contains(index) { account.content = contents[index] }
+            accounts[Key(job: job, index: index)] = account
+            promises += 1
+            if !account.isFinal { open += 1 }
+            if letters[job]?.brokers ?? 0 > 0 { _ = finished(Key(job: job, index: index)) }
+        }
+    }
+
+    /// A result was read.
+    /// - Returns: Whether it is the first final word about its notification.
+    @discardableResult
+    package mutating func reported(
+        _ key: Key, attempt: Int, messageID: String, ending: Ending, isRedelivered: Bool, apnsID: String?
+    ) -> Bool {
+        let isFirst = finished(key)
+        var account = accounts[key] ?? Account()
+        switch ending {
+        case .accepted: account.isReportedAccepted = true
+        case .unknown: account.isReportedUnknown = true
+        case .failed: account.isReportedFailed = true
+        }
+        account.reports += 1
+        if isRedelivered { account.isRedelivered = true }
+        if let known = account.messageIDs[attempt], known != messageID { account.isAmbiguous = true }
+        account.messageIDs[attempt] = messageID
+        let report = Report(key: key, attempt: attempt)
+        if messageID.isEmpty || reports[messageID, default: report] != report { account.isAmbiguous = true }
+        reports[messageID] = report
+        account.apnsID = apnsID?.lowercased() ?? account.apnsID
+        accounts[key] = account
+        return isFirst
+    }
+
+    /// A dead letter was read. One that the broker wrote is final and needs no result.
+    /// - Parameters:
+    ///   - job: The job's id.
+    ///   - indexes: The notifications it is about; nil for all of the job's.
+    ///   - isBrokers: Whether the broker wrote it, and no worker.
+    package mutating func deadLettered(job: String, indexes: [Int]? = nil, isBrokers: Bool) {
+        if isBrokers { brokerDeadLetters += 1 }
+        guard let indexes = indexes ?? (isBrokers ? nil : sizes[job].map { Array(0..<$0) }) else {
+            // How many notifications the job has may only be learnt later.
+            var count = letters[job] ?? (0, 0)
+            if isBrokers { count.brokers += 1 } else { count.workers += 1 }
+            letters[job] = count
+            if isBrokers { for index in 0..<(sizes[job] ?? 0) { _ = finished(Key(job: job, index: index)) } }
+            return
+        }
+        for index in indexes {
+            let key = Key(job: job, index: index)
+            if isBrokers { _ = finished(key) }
+            accounts[key, default: Account()].deadLetters += 1
+        }
+    }
+
+    /// APNs accepted a push with this `apns-id`.
+    /// - Parameters:
+    ///   - apnsID: The identifier.
+    ///   - content: What it received; nil where nobody will compare.
+    package mutating func accepted(apnsID: String, content: Content? = nil) {
+        let id = apnsID.lowercased()
+        acceptances[id, default: 0] += 1
+        guard let content else { return }
+        if let known = receipts[id], known != content { mixedUp.insert(id) }
+        receipts[id] = content
+    }
+
+    private mutating func finished(_ key: Key) -> Bool {
+        var account = accounts[key] ?? Account()
+        guard !account.isFinal else { return false }
+        account.isFinal = true
+        accounts[key] = account
+        finals += 1
+        if account.isPromised { open -= 1 }
+        return true
+    }
+
+    /// Compares everything recorded so far.
+    package func balance() -> Balance {
+        var balance = Balance()
+        var unreported = Set(acceptances.keys)
+        for (key, account) in accounts {
+            if !account.isPromised, !account.isOffered { balance.unexpected.append(key) }
+            if account.isPromised, !account.isFinal { balance.lost.append(key) }
+            if account.isAmbiguous { balance.ambiguous.append(key) }
+            if account.contradictsItself { balance.contradicted.append(key) }
+            let count = account.apnsID.flatMap { acceptances[$0] } ?? 0
+            if let id = account.apnsID {
+                unreported.remove(id)
+                let isAnother = account.content.flatMap { wanted in receipts[id].map { $0 != wanted } } ?? false
+                if isAnother || mixedUp.contains(id) { balance.mixedUp.append(key) }
+            }
+            if account.isReportedAccepted, count == 0 { balance.unreceived.append(key) }
+            let isExplained = account.isRedelivered || account.isRepeated
+            if count > 0, account.isReportedFailed, !account.isReportedAccepted, !isExplained {
+                balance.misreported.append(key)
+            }
+            judgeDeadLetters(account, of: key, &balance)
+            guard count > 1 else { continue }
+            if isExplained {
+                balance.explainedDuplicates += count - 1
+                if !account.isRedelivered { balance.repeatedUnanswered += count - 1 }
+            } else {
+                balance.unexplainedDuplicates.append(key)
+            }
+        }
+        balance.unexpected += letters.keys.filter { sizes[$0] == nil }.map { Key(job: $0, index: 0) }
+        balance.brokerDeadLetters = brokerDeadLetters
+        balance.unreported = unreported.sorted()
+        return balance
+    }
+    private func judgeDeadLetters(_ account: Account, of key: Key, _ balance: inout Balance) {
+        let whole = letters[key.job] ?? (0, 0)
+        let count = account.deadLetters + whole.workers
+        if account.hasFailed, count + whole.brokers == 0 { balance.withoutDeadLetter.append(key) }
+        guard !account.isRedelivered else { return }
+        if account.isReportedAccepted, !account.hasFailed, count > 0 { balance.strayDeadLetters.append(key) }
+        balance.repeatedReports += max(0, account.reports - 1) + max(0, count - 1)
+    }
+}

@@ -1,0 +1,218 @@
+import APNSClient
+import ArgumentParser
+import EventLoop
+import FoundationEssentials
+import PushModel
+import PushWorker
+import RabbitMQ
+import Rig
+import TLS
+import Topology
+import WorkerSettings
+
+/// `martlet check`: what a worker with this configuration would meet.
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Test configuration, credentials, broker and APNs one after another, and say how to mend what fails.",
+        discussion: """
+            Nothing is published and nothing is pushed. The exit status is that of the first step that failed.
+
+            Examples:
+              martlet check --config worker.yaml
+              martlet check --config worker.yaml --offline
+            """)
+
+    @OptionGroup var source: ConfigurationOptions
+    @Flag(help: "Test configuration and credentials only.") var offline = false
+    @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
+    @OptionGroup var format: OutputOptions
+
+    func run() async throws {
+        var (report, configuration) = try await BlockingWork.run("check") { steps() }
+        if !offline, let configuration { await checkTiers(configuration, &report) }
+        report.print(format.output)
+        if report.status != .ok { throw report.status }
+    }
+
+    /// Takes the steps that block.
+    /// - Returns: What they found, and the configuration where it can be read.
+    private func steps() -> (report: CheckReport, configuration: WorkerConfiguration?) {
+        var report = CheckReport()
+        do throws(CommandFailure) {
+            let configuration = try source.load()
+            let routes = configuration.routes.count
+            report.good("configuration", "\(routes) \(routes == 1 ? "route" : "routes")")
+            checkCredentials(configuration, &report)
+            checkRoots(configuration, &report)
+            if !offline {
+                checkBroker(configuration, &report)
+                checkAPNS(configuration, &report)
+            }
+            return (report, configuration)
+        } catch {
+            for line in error.message.split(separator: "\n").prefix(while: {
+                !$0.hasSuffix(" errors") && !$0.hasSuffix("1 error")
+            }) {
+                report.fail("configuration", String(line), remedy: error.remedy, error.status)
+            }
+            for name in ["credentials", "broker", "apns"] { report.skip(name, because: "no configuration") }
+            return (report, nil)
+        }
+    }
+
+    /// Looks for tiers that keep their copies, where the management API is configured: AMQP does not show policies.
+    private func checkTiers(_ configuration: WorkerConfiguration, _ report: inout CheckReport) async {
+        guard configuration.broker.management != nil, let topology = try? configuration.topology() else { return }
+        do throws(CommandFailure) {
+            let client = try configuration.managementClient()
+            let rows = topology.keepingTierDrift(from: try await client.picture(of: topology.virtualHost))
+            if rows.isEmpty { report.good("tiers", "what waits in a tier comes back") }
+            for row in rows { report.fail(row.object, row.detail, remedy: row.command, .someFailed) }
+        } catch {
+            report.warn("tiers", error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Loads every key and signs with it.
+    private func checkCredentials(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        for credential in configuration.credentials {
+            let name = "credential \(credential.name)"
+            switch credential {
+            case .token(let token):
+                do throws(TLSError) {
+                    let key = try ES256PrivateKey(file: token.keyFile)
+                    _ = try key.sign(Array("martlet".utf8).span)
+                    report.good(name, "key \(token.keyID) of team \(token.teamID) signs")
+                } catch {
+                    let isUnread = error.code == .fileUnreadable
+                    report.fail(
+                        name, error.message,
+                        remedy: isUnread
+                            ? "Check path and permissions."
+                            : "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
+                }
+            case .certificate(let certificate): check(certificate, name, &report)
+            }
+            if !configuration.routes.contains(where: { $0.credential == credential.name }) {
+                report.warn(name, "no route uses it")
+            }
+        }
+    }
+
+    /// Reads a certificate with its key, and says how long it lasts.
+    private func check(
+        _ certificate: CertificateCredentialConfiguration, _ name: String, _ report: inout CheckReport
+    ) {
+        do throws(TLSError) {
+            let facts = try certificate.identity().facts()
+            let left = facts.notAfter - WallClock.milliseconds() / 1_000
+            let topics = facts.topics.map(\.name).joined(separator: ", ")
+            let detail = "certificate \(facts.serialNumber) for \(topics), valid until \(facts.lastMoment)"
+            let remedy = "Renew it in Apple's developer portal and replace the file; the worker needs no restart."
+            if left <= 0 {
+                report.fail(name, "\(detail): expired", remedy: remedy, .configuration)
+            } else if left <= 30 * 86_400 {
+                report.warn(name, "\(detail): \(left / 86_400) days left", remedy: remedy)
+            } else {
+                report.good(name, detail)
+            }
+        } catch {
+            report.fail(
+                name, error.message, remedy: "Export the certificate with its key again, or correct the password file.",
+                .configuration)
+        }
+    }
+
+    /// Logs in at every broker and looks for the queues of every route.
+    private func checkBroker(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let endpoints: [AMQPEndpoint]
+        do throws(AMQPError) {
+            endpoints = try configuration.broker.endpoints()
+        } catch {
+            return report.fail("broker", error.message, remedy: nil, .configuration)
+        }
+        for endpoint in endpoints {
+            do throws(CommandFailure) {
+                let link = try CommandConnection.open([endpoint], timeout: timeout.duration, isCheck: true)
+                defer { link.close() }
+                report.good("broker", link.description)
+                checkQueues(configuration, link, &report)
+            } catch {
+                report.fail("broker", error.message, remedy: error.remedy, error.status)
+            }
+        }
+    }
+
+    private func checkQueues(
+        _ configuration: WorkerConfiguration, _ link: CommandConnection, _ report: inout CheckReport
+    ) {
+        guard let topology = try? configuration.topology() else { return }
+        for queue in topology.queues.map(\.name) {
+            do throws(CommandFailure) {
+                let count = try link.messageCount(queue)
+                report.good("queue \(queue)", "\(TimeText.count(count)) waiting")
+            } catch {
+                report.fail(
+                    "queue \(queue)", error.message, remedy: "Create it with: martlet topology apply", error.status)
+            }
+        }
+    }
+
+    /// Looks for both of the roots that Apple names, where a route goes to Apple.
+    private func checkRoots(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let endpoints = configuration.routes.compactMap {
+            try? APNSEndpoint.parse(configuration.apns.address(of: $0.environment))
+        }
+        guard endpoints.contains(where: { $0.host.hasSuffix(".push.apple.com") }) else { return }
+        let trust = TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
+        for root in WellKnownRoot.apns {
+            let name = "root \(root.commonName)"
+            do throws(TLSError) {
+                if try trust.contains(root) {
+                    report.good(name, "trusted")
+                    continue
+                }
+                report.warn(
+                    name, "not trusted; Apple asks for both of its roots, for connections may end at either",
+                    remedy: "Update ca-certificates, or name a file with the root in apns.trust_file; Apple links to "
+                        + "it under “Setting up a remote notification server”.")
+            } catch {
+                report.fail("apns.trust_file", error.message, remedy: "Check path and content.", .configuration)
+                return
+            }
+        }
+    }
+
+    /// Speaks TLS with every APNs that a route needs, and with the hosts for channels beside it.
+    private func checkAPNS(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let apns = configuration.apns
+        for environment in APNSEnvironment.allCases
+        where configuration.routes.contains(where: { $0.environment == environment }) {
+            let host = APNSHost(setting: "apns", address: apns.address(of: environment))
+            for host in [host] + apns.channelHosts(of: environment) {
+                reach(host, "\(host.setting) \(environment.rawValue)", apns, &report)
+            }
+        }
+    }
+
+    private func reach(_ host: APNSHost, _ name: String, _ apns: APNSConfiguration, _ report: inout CheckReport) {
+        let trust = TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
+        do {
+            let endpoint = try APNSEndpoint.parse(host.address)
+            let proxy = try apns.proxy(for: endpoint)
+            report.good(
+                name, try APNSProbe.reach(endpoint, through: proxy, trust: trust, timeout: timeout.duration))
+        } catch let failure as APNSProbe.Failure {
+            let detail = "\(host.address): \(failure.detail)"
+            if host.isAssumed {
+                report.warn(name, "\(detail); only jobs about channels need it", remedy: failure.remedy)
+            } else {
+                report.fail(name, detail, remedy: failure.remedy, .unreachable)
+            }
+        } catch {
+            // The loader has read all addresses already, so this is about none of them.
+            report.fail(name, "\(error)", remedy: "Check the section apns.", .configuration)
+        }
+    }
+}

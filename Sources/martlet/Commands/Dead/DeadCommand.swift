@@ -1,0 +1,129 @@
+import ArgumentParser
+import Rig
+
+/// `martlet dead`: jobs that did not make it.
+struct DeadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dead",
+        abstract: "Look at dead letters: jobs that failed for good, kept as they were published.",
+        discussion: """
+            Looking changes nothing; queues of jobs on their way are not looked at, for there it would. Letters are \
+            taken without acknowledgement and put back together at the end, so that none is lost even if this command \
+            is killed; other readers of the queue wait that long.
+
+            Examples:
+              martlet dead list
+              martlet dead list --reason BadTopic -o json
+              martlet dead show 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
+            """,
+        subcommands: [List.self, Show.self], defaultSubcommand: List.self)
+
+    /// Where dead letters are, and which of them to look at.
+    struct Selection: ParsableArguments {
+        @Flag(help: "Look at the letters of dead tokens instead.") var tokens = false
+        @Option(help: "Look at another queue, where each look may count as a delivery. (default: apns.q.dead)")
+        var queue: String?
+        @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
+        @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []
+        @Option(help: "Only this topic; may be repeated.") var topic: [String] = []
+        @Option(help: "Look at no more letters than this, oldest first.") var limit = 1000
+
+        /// The name of the queue.
+        var name: String { queue ?? (tokens ? "apns.q.dead.tokens" : "apns.q.dead") }
+
+        func validate() throws {
+            // A consumer cannot be promised more unacknowledged messages than this.
+            if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
+            if let mistake = CommandConnection.mistake(lookingAt: name) { throw ValidationError(mistake) }
+            if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
+        }
+
+        /// Whether a letter is wanted.
+        func admits(_ letter: DeadLetter) -> Bool {
+            (outcome.isEmpty || outcome.contains(letter.outcome)) && (topic.isEmpty || topic.contains(letter.topic))
+                && (reason.isEmpty || letter.reason.map(reason.contains) ?? false)
+        }
+    }
+
+    /// `martlet dead list`.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "One line per dead letter, oldest first.")
+
+        @OptionGroup var selection: Selection
+        @OptionGroup(title: "Broker") var broker: BrokerOptions
+        @OptionGroup var format: OutputOptions
+
+        func run() throws {
+            var shown = 0
+            let looked = try DeadCommand.look(selection, broker) { letter in
+                shown += 1
+                switch format.output {
+                case .text: Console.data(letter.line)
+                case .json: Console.data(letter.json(withBody: false).bytes)
+                }
+            }
+            try Console.flush()
+            let more = looked.left > 0 ? "; \(TimeText.count(looked.left)) more were not looked at (--limit)" : ""
+            Console.talk(
+                "\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
+        }
+    }
+
+    /// `martlet dead show`.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Everything about the dead letters of one job, with its device tokens and payload.")
+
+        @Argument(help: "The job id, or how it begins.") var id: String
+        @OptionGroup var selection: Selection
+        @OptionGroup(title: "Broker") var broker: BrokerOptions
+        @OptionGroup var format: OutputOptions
+
+        func run() throws {
+            var shown = 0
+            _ = try DeadCommand.look(selection, broker) { letter in
+                guard letter.matches(id: id) else { return }
+                if shown > 0 && format.output == .text { Console.data("") }
+                shown += 1
+                switch format.output {
+                case .text: letter.fullText.forEach(Console.data)
+                case .json: Console.data(letter.json(withBody: true).bytes)
+                }
+            }
+            guard shown > 0 else {
+                throw CommandFailure(
+                    .someFailed, "no dead letter of \(id) among the oldest \(selection.limit) in \(selection.name)",
+                    remedy: "List them with: martlet dead list")
+            }
+        }
+    }
+
+    /// Looks at a queue without changing it.
+    /// - Parameters:
+    ///   - selection: Which queue and which letters.
+    ///   - broker: How to get there.
+    ///   - show: What to do with each letter that is wanted.
+    /// - Returns: How many letters were looked at, and how many were not.
+    static func look(
+        _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
+    ) throws(CommandFailure) -> (seen: Int, left: Int) {
+        let link = try CommandConnection.open(broker.target)
+        defer { link.close() }
+        Interrupt.watch()
+        let waiting = try link.messageCount(selection.name)
+        var seen = 0
+        if waiting > 0 {
+            // No more than will be looked at leaves the queue, even for a moment.
+            try link.consume(selection.name, prefetch: min(waiting, selection.limit))
+        }
+        while seen < min(waiting, selection.limit) && !Interrupt.isRequested {
+            guard let message = try link.next(timeout: .seconds(2)) else { break }
+            seen += 1
+            let letter = DeadLetter(message: message)
+            if selection.admits(letter) { show(letter) }
+            if let failure = Console.failure { throw failure }
+        }
+        // Closing the link puts everything back, in its old order.
+        return (seen, max(0, waiting - seen))
+    }
+}

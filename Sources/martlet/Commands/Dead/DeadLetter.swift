@@ -1,0 +1,70 @@
+import Rig
+
+/// A dead letter as `martlet dead` shows it: a job with what the worker, or the broker, says about its end.
+struct DeadLetter {
+    /// The message.
+    let message: BrokerMessage
+
+    /// Whether the broker wrote it: a delivery limit, or a producer's own expiration. Nothing says then what happened.
+    var isFromBroker: Bool { message.header("x-apns-outcome") == nil }
+
+    /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
+    var outcome: String {
+        message.header("x-apns-outcome") ?? message.header("x-first-death-reason").map { "broker: \($0)" } ?? "broker"
+    }
+
+    /// The reason APNs or the worker gave.
+    var reason: String? { message.header("x-apns-reason") }
+
+    /// The topic, from the key of the job or of the dead letter.
+    var topic: String {
+        let key = message.header("x-apns-original-routing-key") ?? message.routingKey
+        let parts = key.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.count == 3 ? String(parts[2]) : "-"
+    }
+
+    /// When it died, in milliseconds since 1970.
+    var diedAt: Int64? { message.header("x-apns-died-at").flatMap { Int64($0) } }
+
+    /// Whether this is the letter of a job.
+    /// - Parameter id: The job id, or the beginning of one.
+    func matches(id: String) -> Bool { !id.isEmpty && message.messageID.hasPrefix(id) }
+
+    /// One line of the list.
+    var line: String {
+        var parts = [diedAt.map(TimeText.moment) ?? "-".padded(to: 24), outcome.padded(to: 10)]
+        parts.append(
+            [message.header("x-apns-status"), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
+        parts.append(message.messageID.isEmpty ? "(no id)" : message.messageID)
+        parts.append(topic)
+        if let attempt = message.header("x-apns-attempt") { parts.append("attempt \(attempt)") }
+        if let indexes = message.header("x-apns-indexes") { parts.append("indexes \(indexes)") }
+        if let detail = message.header("x-apns-detail") { parts.append("— \(detail)") }
+        return parts.joined(separator: "  ")
+    }
+
+    /// Everything about it, for people: properties, headers, body.
+    var fullText: [String] {
+        var lines = ["routing key   \(message.routingKey)", "message_id    \(message.messageID)"]
+        if let type = message.contentType { lines.append("content_type  \(type)") }
+        if let correlation = message.correlationID { lines.append("correlation_id \(correlation)") }
+        if let replyTo = message.replyTo { lines.append("reply_to      \(replyTo)") }
+        for header in message.headers { lines.append("\(header.name): \(header.value)") }
+        // The body's own lines stay lines.
+        let body = String(decoding: message.body, as: UTF8.self)
+        return lines + [""] + body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The letter for programs.
+    /// - Parameter withBody: Whether the job's body, with its device tokens and payload, is part of it.
+    func json(withBody: Bool) -> JSON {
+        var members: [(String, JSON)] = [
+            ("id", .text(message.messageID)), ("outcome", .text(outcome)), ("reason", .optional(reason)),
+            ("topic", .text(topic)), ("died_at", .optional(diedAt)), ("routing_key", .text(message.routingKey)),
+            ("content_type", .optional(message.contentType)),
+            ("headers", .object(message.headers.map { ($0.name, .text($0.value)) })),
+        ]
+        if withBody { members.append(("body", .text(String(decoding: message.body, as: UTF8.self)))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,120 @@
+import Rig
+
+/// Compares what APNs accepted for a device with what arrived on it: pure.
+struct DemoDeviceAccount: Equatable {
+    /// A push as APNs saw it.
+    struct Push: Equatable {
+        /// Its `apns-id`.
+        var id: String
+        /// The device token.
+        var token: String
+        /// What was answered.
+        var status: Int
+        /// When, in milliseconds since 1970.
+        var time: Int64
+    }
+
+    /// Whose the device is and what happened to it.
+    var owner: DemoDevicePlan.Owner
+    /// How many pushes APNs accepted for it.
+    var accepted = 0
+    /// How many of these arrived.
+    var received = 0
+    /// How many of those had waited at APNs until the device was back.
+    var onReturn = 0
+    /// How many a newer notification of the same app took the place of while they waited.
+    var replaced = 0
+    /// How many pushes were answered 410, as the app was gone.
+    var unregistered = 0
+    /// The `apns-id` of every push that should have arrived and did not.
+    var missing: [String] = []
+    /// The `apns-id` of everything that arrived and was never accepted.
+    var unexpected: [String] = []
+
+    /// Whether everything arrived that should have, and what was to be shown about this device was seen to happen.
+    var isClean: Bool {
+        guard missing.isEmpty, unexpected.isEmpty, accepted > 0 else { return false }
+        return switch owner.fate {
+        case .stays: replaced == 0 && unregistered == 0
+        case .leaves: onReturn > 0
+        case .uninstalls: unregistered > 0
+        }
+    }
+
+    /// Compares.
+    /// - Parameters:
+    ///   - member: The device and what arrived on it.
+    ///   - pushes: What APNs saw, in order.
+    init(_ member: DemoDevices.Member, pushes: [Push]) {
+        owner = member.owner
+        let arrived = Set(member.arrivals)
+        var known: Set<String> = []
+        for token in member.tokens.values {
+            let own = pushes.filter { $0.token == token }
+            unregistered += own.filter { $0.status == 410 }.count
+            let taken = own.filter { $0.status == 200 }
+            let waiting = taken.filter { member.absence?.covers($0.time) ?? false }
+            let stored = Set(waiting.map(\.id))
+            // The same push may be accepted twice after a worker's death; what counts is its place the last time.
+            let newest = waiting.last?.id
+            for id in Set(taken.map(\.id)) {
+                accepted += 1
+                known.insert(id)
+                if id == newest {
+                    if member.arrivals(sinceLeaving: id) { received += 1 } else { missing.append(id) }
+                } else if arrived.contains(id) {
+                    received += 1
+                } else if stored.contains(id) {
+                    replaced += 1
+                } else {
+                    missing.append(id)
+                }
+                if stored.contains(id), member.arrivals(sinceReturn: id) { onReturn += 1 }
+            }
+        }
+        unexpected = arrived.subtracting(known).sorted()
+        missing.sort()
+    }
+
+    /// The same for programs.
+    var json: JSON {
+        .object([
+            ("name", .text(owner.name)), ("accepted", .integer(Int64(accepted))),
+            ("received", .integer(Int64(received))), ("on_return", .integer(Int64(onReturn))),
+            ("replaced", .integer(Int64(replaced))), ("unregistered", .integer(Int64(unregistered))),
+            ("missing", .integer(Int64(missing.count))), ("unexpected", .integer(Int64(unexpected.count))),
+        ])
+    }
+
+    /// The table of some devices.
+    /// - Parameter accounts: One for each.
+    /// - Returns: Its lines, or none for no devices.
+    static func table(_ accounts: [DemoDeviceAccount]) -> [String] {
+        guard !accounts.isEmpty else { return [] }
+        func line(_ name: String, _ cells: [String]) -> String {
+            "  \(name.padded(to: 13))" + cells.map { $0.aligned(to: 11) }.joined()
+        }
+        let head = line("devices", ["accepted", "received", "on return", "replaced", "410"])
+        return ["", head]
+            + accounts.map { account in
+                let counts = [
+                    account.accepted, account.received, account.onReturn, account.replaced, account.unregistered,
+                ]
+                return line(account.owner.name, counts.map(TimeText.count))
+            }
+    }
+
+    /// What to complain about, each with the device's name.
+    /// - Parameter accounts: One for each device.
+    static func complaints(_ accounts: [DemoDeviceAccount]) -> [(title: String, names: [String])] {
+        func names(_ ids: (DemoDeviceAccount) -> [String]) -> [String] {
+            accounts.flatMap { account in ids(account).map { "\(account.owner.name) \($0)" } }
+        }
+        let idle = accounts.filter { !$0.isClean && $0.missing.isEmpty && $0.unexpected.isEmpty }
+        return [
+            ("accepted by APNs (by apns-id), but never on the device", names(\.missing)),
+            ("on a device (by apns-id), but never accepted by APNs", names(\.unexpected)),
+            ("devices that did not see what was to be shown with them", idle.map(\.owner.name)),
+        ]
+    }
+}

@@ -1,0 +1,319 @@
+import APNSSimulator
+import BrokerClient
+import EventLoop
+import Glibc
+import LocalStack
+import PushModel
+import RabbitMQ
+import Rig
+import Topology
+
+/// One demo from the first process to the verdict. Cancelling its task ends it early; everything is stopped either way.
+struct DemoRun {
+    /// Something that happened while the demo ran.
+    enum Event: Sendable {
+        /// Results or dead letters were read.
+        case read
+        /// Time passed.
+        case tick
+        /// A producer is done; it could not publish this many jobs.
+        case published(refused: Int)
+        /// A producer failed.
+        case failed(String)
+        /// Something happened to a device.
+        case told(String)
+    }
+
+    /// How often the live view is drawn.
+    static let tick = Duration.milliseconds(100)
+    /// How long workers may take to leave.
+    static let grace = Duration.seconds(20)
+    /// Shorter than a worker's default, so that an unanswered push and its retry fit into the demo.
+    static let requestTimeout = Duration.seconds(5)
+
+    private let mix: DemoJobMix
+    private let seed: UInt64
+    private let isKept: Bool
+    private let format: OutputFormat
+    private var view = DemoView()
+    private var status = DemoStatus()
+    private let devices = DemoDevices()
+    private var producers = 2
+    private var refused = 0
+    private var killedWorker: String?
+
+    /// Plans a demo.
+    /// - Parameters:
+    ///   - jobs: How many jobs to publish.
+    ///   - seed: Which jobs.
+    ///   - isKept: Whether everything runs on until the task is cancelled.
+    ///   - format: How the report is printed.
+    init(jobs: Int, seed: UInt64, isKept: Bool, format: OutputFormat) {
+        mix = DemoJobMix(count: jobs - DemoDevicePlan.count, seed: seed)
+        self.seed = seed
+        self.isKept = isKept
+        self.format = format
+        status.jobs = jobs
+        status.notifications = mix.notifications + DemoDevicePlan.count
+    }
+
+    /// Runs the demo.
+    /// - Returns: Whether everything is final and explained.
+    /// - Throws: `CancellationError` when it was stopped early, else what made it impossible.
+    mutating func run() async throws -> Bool {
+        view.say("Starting a private RabbitMQ and a local APNs.")
+        let local = try await LocalRun.start(apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout)
+        var workers = DemoWorkers(local, isKept: isKept)
+        let result: Result<Bool, any Error>
+        do {
+            result = .success(try await run(on: local, &workers))
+        } catch {
+            result = .failure(error)
+        }
+        // Outside of this task: a cancelled one may not wait any more.
+        let (crew, phones) = (workers, devices)
+        await Task {
+            // Queues and results go away with the broker, so there is nothing left worth finishing.
+            await crew.stop(grace: .zero)
+            _ = try? await BlockingWork.run("demo-stop") { phones.stop() }
+            await local.stop()
+        }.value
+        return try result.get()
+    }
+
+    private mutating func run(on local: LocalRun, _ workers: inout DemoWorkers) async throws -> Bool {
+        try Task.checkCancellation()
+        let names = [try workers.add(), try workers.add()]
+        try await startDevices(local)
+        let owners = DemoDevicePlan.owners.map(\.name).joined(separator: ", ")
+        view.say(
+            "Started \(names.joined(separator: " and ")), and devices of \(owners); "
+                + "publishing \(TimeText.count(status.jobs)) jobs (seed \(seed)).")
+        let (events, feed) = AsyncStream.makeStream(of: Event.self)
+        let audit = try await BlockingWork.run("demo-audit") { [uri = local.broker.uri] in
+            try RunAudit(uri, reading: .taps) { feed.yield(.read) }
+        }
+        let ticker = Task {
+            while (try? await Task.sleep(for: Self.tick)) != nil { feed.yield(.tick) }
+        }
+        let isStopped = StopSign()
+        let publishing: [@Sendable () throws -> Int] = [
+            { [mix] in try Self.publish(mix, on: local, audit, until: isStopped) },
+            { [devices] in
+                let show = DemoDeviceShow(local, devices, audit, until: isStopped) { feed.yield(.told($0)) }
+                return try Self.publish(show, on: local, audit, until: isStopped)
+            },
+        ]
+        let producers = publishing.map { body in
+            Task {
+                do {
+                    feed.yield(.published(refused: try await BlockingWork.run("demo-producer", body)))
+                } catch {
+                    feed.yield(.failed("publishing failed: \(error)"))
+                }
+            }
+        }
+        let result: Result<Bool, any Error>
+        do {
+            let isComplete = try await follow(events, audit, &workers)
+            result = .success(try await conclude(local, audit, workers, isComplete: isComplete))
+        } catch {
+            result = .failure(error)
+        }
+        isStopped.raise()
+        ticker.cancel()
+        for producer in producers { await producer.value }
+        _ = try? await BlockingWork.run("demo-audit") { audit.stop() }
+        return try result.get()
+    }
+
+    /// Publishes all jobs; blocks.
+    /// - Returns: How many the broker refused.
+    private static func publish(
+        _ mix: DemoJobMix, on local: LocalRun, _ audit: RunAudit, until isStopped: StopSign
+    ) throws -> Int {
+        let client = try local.connect("demo producer")
+        defer { client.close() }
+        try awaitConsumers(client, until: isStopped)
+        var producer = RunProducer(client)
+        for job in mix {
+            if isStopped.isRaised { break }
+            try producer.publish(job, enqueuedAt: WallClock.milliseconds(), audit: audit)
+        }
+        try producer.finish(audit: audit)
+        return producer.refused
+    }
+
+    /// Publishes the jobs for the devices; blocks.
+    /// - Returns: How many the broker refused.
+    private static func publish(
+        _ show: consuming DemoDeviceShow, on local: LocalRun, _ audit: RunAudit, until isStopped: StopSign
+    ) throws -> Int {
+        let client = try local.connect("demo devices")
+        defer { client.close() }
+        try awaitConsumers(client, until: isStopped)
+        var producer = RunProducer(client)
+        try show.run(&producer)
+        return producer.refused
+    }
+
+    /// Starts the devices and waits until they have their device tokens.
+    private func startDevices(_ local: LocalRun) async throws {
+        try await BlockingWork.run("demo-devices") { [devices] in try devices.start(on: local) }
+        let deadline = ContinuousClock.now.advanced(by: DemoDeviceShow.patience)
+        while !devices.areReady(for: local.apps) {
+            guard ContinuousClock.now < deadline else {
+                throw CommandFailure(.internalFault, "the demo's devices did not get their device tokens")
+            }
+            try await Task.sleep(for: Self.tick)
+        }
+    }
+
+    /// Waits until both workers consume from every route's queue, so that latency is not that of their start; blocks.
+    private static func awaitConsumers(_ client: AMQPBlockingClient, until isStopped: StopSign) throws {
+        for app in DemoJobMix.apps {
+            // The broker tells nobody when a consumer comes, so it is asked.
+            while !isStopped.isRaised, try client.depth(of: TopologyNames.jobQueue(route: app.route)).consumers < 2 {
+                usleep(50_000)
+            }
+        }
+    }
+
+    /// Shows how it goes until everything is final.
+    /// - Returns: Whether it came to that.
+    private mutating func follow(
+        _ events: AsyncStream<Event>, _ audit: RunAudit, _ workers: inout DemoWorkers
+    ) async throws -> Bool {
+        let began = ContinuousClock.now
+        var script = DemoScript(expected: mix.notifications, now: began)
+        var meter = RateMeter()
+        for await event in events {
+            let now = ContinuousClock.now
+            switch event {
+            case .published(let refused):
+                self.refused += refused
+                producers -= 1
+                if producers == 0 { script.published() }
+            case .told(let news): view.say(news)
+            case .failed(let message): throw CommandFailure(.internalFault, message)
+            case .tick:
+                try workers.check()
+                show(audit, workers, elapsed: began.duration(to: now), &meter)
+            case .read: break
+            }
+            let (progress, failure) = audit.look { state in (DemoScript.Progress(state.ledger), state.failure) }
+            if let failure { throw CommandFailure(.internalFault, "reading results failed: \(failure)") }
+            switch script.next(progress, now: now) {
+            case .wait: continue
+            case .replaceWorker: try replaceWorker(&workers)
+            case .finish, .giveUp:
+                show(audit, workers, elapsed: began.duration(to: now), &meter)
+                view.finish()
+                return progress.open == 0
+            }
+        }
+        throw CancellationError()
+    }
+
+    private mutating func replaceWorker(_ workers: inout DemoWorkers) throws {
+        killedWorker = workers.killFirst()
+        let name = try workers.add()
+        view.say("Half way: killed \(killedWorker ?? "no worker") with SIGKILL and started \(name).")
+    }
+
+    private mutating func show(
+        _ audit: RunAudit, _ workers: DemoWorkers, elapsed: Duration, _ meter: inout RateMeter
+    ) {
+        let (progress, outcomes) = audit.look { state in (DemoScript.Progress(state.ledger), state.outcomes) }
+        status.progress = progress
+        status.outcomes = outcomes.reduce(into: [:]) { $0[$1.key.outcome, default: 0] += $1.value }
+        status.elapsed = elapsed.wholeMilliseconds
+        status.rate = meter.measure(progress.final, at: elapsed.wholeMilliseconds)
+        status.workers = workers.members.map { ($0.name, $0.isKilled ? .killed : .running) }
+        status.devices = devices.members.map { member in
+            DemoStatus.Device(
+                name: member.owner.name, state: member.isOnline ? DemoStatus.Device.online : "offline",
+                received: member.arrivals.count, last: member.last)
+        }
+        view.show(status)
+    }
+
+    /// Waits until nothing is under way any more, compares the ledgers, and says what happened.
+    private mutating func conclude(
+        _ local: LocalRun, _ audit: RunAudit, _ workers: DemoWorkers, isComplete: Bool
+    ) async throws -> Bool {
+        if !isComplete {
+            let limit = TimeText.length(DemoScript.patience.wholeMilliseconds)
+            view.say("Nothing has moved for \(limit): giving up.")
+            for member in workers.alive {
+                view.say("\(member.name) logged last:\n\(workers.lastWords(of: member.name))")
+            }
+        }
+        let queues = try await settledQueues(local, isComplete: isComplete)
+        if !isKept { await workers.stop(grace: Self.grace) }
+        let (state, accounts) = try await BlockingWork.run("demo-audit") { [devices] in
+            audit.stop()
+            let records = local.simulator.ledger.records()
+            for record in records where record.status == 200 {
+                audit.record { $0.accepted(apnsID: record.id.description) }
+            }
+            return (audit.current, Self.accounts(of: devices.members, records))
+        }
+        try Task.checkCancellation()
+        let dead = [TopologyNames.deadQueue, TopologyNames.deadTokensQueue]
+        let report = DemoReport(
+            seed: seed, jobs: status.jobs - refused, refused: refused, killedWorker: killedWorker, state: state,
+            balance: state.ledger.balance(),
+            deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
+        switch format {
+        case .text: report.lines(colour: Self.coloursReport).forEach { Console.data(Array($0.utf8)) }
+        case .json: Console.data(report.json.bytes)
+        }
+        try Console.flush()
+        try await closeUp(local, workers)
+        return report.isClean && isComplete
+    }
+
+    private static func accounts(of members: [DemoDevices.Member], _ records: [LedgerRecord]) -> [DemoDeviceAccount] {
+        let tokens = Set(members.flatMap(\.tokens.values))
+        let pushes = records.filter { tokens.contains($0.token) }.map { record in
+            DemoDeviceAccount.Push(
+                id: record.id.description, token: record.token, status: record.status, time: record.time)
+        }
+        return members.map { DemoDeviceAccount($0, pushes: pushes) }
+    }
+
+    /// A job that was delivered again may still be under way when its first result is known: its queue tells.
+    private func settledQueues(_ local: LocalRun, isComplete: Bool) async throws -> [String: QueueCounts] {
+        let deadline = ContinuousClock.now.advanced(by: DemoScript.patience)
+        while true {
+            try Task.checkCancellation()
+            let counts = try await BlockingWork.run("demo-queues") { try local.broker.queueCounts() }
+            let isBusy = counts.contains { name, count in
+                (name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")) && count.total > 0
+            }
+            if !isBusy || !isComplete || ContinuousClock.now >= deadline { return counts }
+        }
+    }
+
+    /// Says how to look closer, and leaves time for it where that was asked for.
+    private mutating func closeUp(_ local: LocalRun, _ workers: DemoWorkers) async throws {
+        guard isKept else {
+            for line in DemoHints.later { view.say(line) }
+            return
+        }
+        let hints = try DemoHints(local, workers.alive, devices.members)
+        for line in hints.lines { view.say(line) }
+        // Ended by cancelling the task, which a signal does.
+        try? await Task.sleep(for: .seconds(365 * 86_400))
+    }
+
+    private static var coloursReport: Bool { Console.isTerminal(1) && DemoView.allowsColour }
+}
+
+extension DemoScript.Progress {
+    /// How far the run of a ledger is.
+    fileprivate init(_ ledger: borrowing RunLedger) {
+        self.init(promised: ledger.promises, open: ledger.open, final: ledger.finals)
+    }
+}

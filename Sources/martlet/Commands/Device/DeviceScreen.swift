@@ -1,0 +1,39 @@
+import APNSSimulator
+import Synchronization
+
+/// Shows what happens to a device: as a screen on a terminal, as JSON lines elsewhere. Safe from any thread.
+final class DeviceScreen: Sendable {
+    private let isDrawn: Bool
+    private let picture: Mutex<DevicePicture>
+    private let loss = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Makes a screen.
+    /// - Parameters:
+    ///   - name: What the device is called.
+    ///   - isDrawn: Whether standard output is a terminal to draw on.
+    init(name: String, isDrawn: Bool) {
+        self.isDrawn = isDrawn
+        picture = Mutex(DevicePicture(name: name))
+    }
+
+    /// Shows an event.
+    /// - Parameter event: What happened.
+    func show(_ event: DeviceEvent) {
+        if isDrawn {
+            let lines = picture.withLock { picture in
+                picture.take(event)
+                return picture.lines
+            }
+            Console.data(Array("\u{1b}[2J\u{1b}[H\(lines.joined(separator: "\n"))".utf8))
+        } else {
+            Console.data(DeviceLines.line(for: event).bytes)
+        }
+        do throws(CommandFailure) { try Console.flush() } catch { loss.withLock { $0 }?() }
+    }
+
+    /// Says what to do when standard output takes nothing any more.
+    /// - Parameter action: Called after each event that could not be shown, from whatever thread shows it.
+    func whenLost(_ action: @escaping @Sendable () -> Void) {
+        loss.withLock { $0 = action }
+    }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import PushModel
+
+/// Turns one line of a JSON Lines file into a job: the line is the body, byte for byte.
+struct JobLine {
+    /// The topic of lines that name none.
+    var defaultTopic: String?
+    /// The environment of lines that name none.
+    var defaultEnvironment: APNSEnvironment?
+    /// How urgent the jobs are.
+    var jobClass: JobClass
+
+    /// The parts of an envelope that decide where it goes and what comes back.
+    private struct Envelope: Decodable {
+        var id: String?
+        var topic: String?
+        var environment: String?
+        var deviceToken: String?
+        var deviceTokens: [String]?
+        var channelID: String?
+        var operation: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, topic, environment, operation
+            case channelID = "channel_id"
+            case deviceToken = "device_token"
+            case deviceTokens = "device_tokens"
+        }
+    }
+
+    /// Reads one line.
+    /// - Parameters:
+    ///   - line: The line without its end.
+    ///   - newID: Makes an id for a job that has none; it goes into the message's properties, not into the line.
+    /// - Returns: The job to publish.
+    /// - Throws: A `badInput` failure without place; the caller knows the line's number.
+    func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
+        guard line.count <= OutgoingJob.bodyLimit else {
+            throw CommandFailure(
+                .badInput, "the job has \(line.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+        }
+        let envelope: Envelope
+        do {
+            envelope = try JSONDecoder().decode(Envelope.self, from: Data(line))
+        } catch {
+            throw CommandFailure(.badInput, "not a job: \(JSONFault.words(for: error))")
+        }
+        let isAboutChannels = envelope.channelID != nil || (envelope.operation ?? "push") != "push"
+        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false || isAboutChannels else {
+            throw CommandFailure(.badInput, "device_token, device_tokens or channel_id is missing")
+        }
+        guard let topic = envelope.topic ?? defaultTopic else {
+            throw CommandFailure(.badInput, "topic is missing; add it, or give --topic for all lines")
+        }
+        guard let environment = envelope.environment ?? defaultEnvironment?.rawValue else {
+            throw CommandFailure(.badInput, "environment is missing; add it, or give --environment for all lines")
+        }
+        return OutgoingJob(
+            routingKey: try OutgoingJob.routingKey(environment: environment, jobClass: jobClass, topic: topic),
+            contentType: OutgoingJob.enveloped, messageID: envelope.id ?? newID(), body: line,
+            notifications: envelope.deviceTokens?.count ?? 1)
+    }
+}

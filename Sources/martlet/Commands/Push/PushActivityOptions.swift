@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// What a Live Activity made of flags shows.
+struct PushActivityOptions: ParsableArguments {
+    @Option(help: "start, update or end.") var event: String?
+    @Option(help: "When the content was true: ISO 8601, seconds since 1970, or +10m. (default: now, with --event)")
+    var timestamp: MomentArgument?
+    @Option(
+        help: ArgumentHelp("The app's content state, a JSON object.", valueName: "json"), transform: JSONArgument.object
+    )
+    var contentState: [UInt8]?
+    @Option(help: "When the content is out of date.") var staleDate: MomentArgument?
+    @Option(help: "When an ended activity leaves the screen.") var dismissalDate: MomentArgument?
+    @Option(help: "The name of the attributes' type, for --event start.") var attributesType: String?
+    @Option(
+        help: ArgumentHelp("The attributes for --event start, a JSON object.", valueName: "json"),
+        transform: JSONArgument.object)
+    var attributes: [UInt8]?
+    @Flag(help: "Let the started activity ask for a token to update it with.") var inputPushToken = false
+    @Option(help: ArgumentHelp("The channel that the started activity listens to.", valueName: "channel-id"))
+    var inputPushChannel: String?
+
+    /// What the flags say.
+    /// - Parameter now: The present, in milliseconds since 1970.
+    func content(now: Int64) -> ActivityContent {
+        func seconds(_ moment: MomentArgument?) -> Int64? { moment.map { $0.milliseconds(now: now) / 1_000 } }
+        return ActivityContent(
+            event: event, timestamp: seconds(timestamp) ?? (event == nil ? nil : now / 1_000),
+            contentState: contentState, staleDate: seconds(staleDate), dismissalDate: seconds(dismissalDate),
+            attributesType: attributesType, attributes: attributes, inputPushToken: inputPushToken,
+            inputPushChannel: inputPushChannel)
+    }
+}

@@ -1,0 +1,46 @@
+/// What `martlet push` asks of a channel.
+enum PushChannel: Equatable {
+    /// Publish to it.
+    case broadcast(String)
+    /// Make a new one.
+    case create(StoragePolicyName)
+    /// Ask for its storage policy.
+    case read(String)
+    /// List all of the app's.
+    case list
+    /// End it.
+    case delete(String)
+
+    /// The operation as jobs name it.
+    var operation: String {
+        switch self {
+        case .broadcast: "broadcast"
+        case .create: "create_channel"
+        case .read: "read_channel"
+        case .list: "list_channels"
+        case .delete: "delete_channel"
+        }
+    }
+
+    /// The channel's identifier, where there is one already.
+    var channelID: String? {
+        switch self {
+        case .broadcast(let id), .read(let id), .delete(let id): id
+        case .create, .list: nil
+        }
+    }
+
+    /// Whether it has a payload.
+    var isBroadcast: Bool {
+        if case .broadcast = self { return true }
+        return false
+    }
+
+    /// The body of a raw job: what APNs wants to know about a new channel.
+    var rawBody: [UInt8] {
+        guard case .create(let policy) = self else { return [] }
+        return JSON.object([
+            ("message-storage-policy", .integer(policy.number)), ("push-type", .text("LiveActivity")),
+        ]).bytes
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+
+/// Channels on the command line.
+struct PushChannelOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Broadcast to this channel instead of devices.", valueName: "channel-id"))
+    var channel: String?
+    @Flag(help: "Make a channel; --wait shows its identifier.") var createChannel = false
+    @Option(help: "What a new channel keeps: none or most-recent.") var storagePolicy: StoragePolicyName?
+    @Option(help: ArgumentHelp("Ask for a channel's storage policy.", valueName: "channel-id")) var readChannel: String?
+    @Flag(help: "List the app's channels.") var listChannels = false
+    @Option(help: ArgumentHelp("Delete a channel.", valueName: "channel-id")) var deleteChannel: String?
+
+    /// Everything that was asked for; more than one thing is a mistake.
+    var requests: [PushChannel] {
+        var requests: [PushChannel] = []
+        if let channel { requests.append(.broadcast(channel)) }
+        if createChannel { requests.append(.create(storagePolicy ?? .none)) }
+        if let readChannel { requests.append(.read(readChannel)) }
+        if listChannels { requests.append(.list) }
+        if let deleteChannel { requests.append(.delete(deleteChannel)) }
+        return requests
+    }
+
+    /// What was asked for.
+    var request: PushChannel? { requests.first }
+
+    /// What is wrong with the flags, in words; nil when nothing is.
+    var mistake: String? {
+        if requests.count > 1 {
+            return "Give one of --channel, --create-channel, --read-channel, --list-channels and --delete-channel."
+        }
+        if storagePolicy != nil && !createChannel {
+            return "--storage-policy goes with --create-channel: it is fixed when a channel is made."
+        }
+        if createChannel && storagePolicy == nil {
+            return "--create-channel needs --storage-policy, which cannot be changed later: none or most-recent."
+        }
+        return nil
+    }
+}

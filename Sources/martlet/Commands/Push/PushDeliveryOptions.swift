@@ -1,0 +1,40 @@
+import ArgumentParser
+import PushModel
+
+/// Where a job goes and how it is treated.
+struct PushDeliveryOptions: ParsableArguments {
+    @Option(help: "The APNs topic: the bundle identifier, with a suffix such as .voip where the push type needs one.")
+    var topic: String?
+    @Option(
+        help:
+            "Which APNs the tokens belong to: production or development.\n(default: development; with --jobs each line's own)"
+    )
+    var environment: APNSEnvironment?
+    @Option(name: .customLong("class"), help: "high for jobs that wait for nobody, else normal.")
+    var jobClass: JobClass = .normal
+    @Option(help: "Apple's push type, for example alert, background or voip. (default: derived by the worker)")
+    var pushType: String?
+    @Option(help: "10, 5 or 1. (default: 10, and 5 for background)") var priority: Int?
+    @Option(help: "Until when APNs keeps the notification: ISO 8601, seconds since 1970, +10m, or 0 for one attempt.")
+    var expiration: MomentArgument?
+    @Option(name: .customLong("collapse-id"), help: "Lets a later notification replace this one; at most 64 bytes.")
+    var collapseID: String?
+    @Option(name: .customLong("apns-id"), help: "The notification's id, a UUID. (default: derived from the job id)")
+    var apnsID: String?
+    @Option(help: "The job id. (default: a new UUID)") var id: String?
+    @Option(help: "After this moment the job is not sent any more: ISO 8601, seconds since 1970, or +10m.")
+    var deadline: MomentArgument?
+    @Option(help: "What to do when APNs does not answer: retry (may arrive twice) or report. (default: retry)")
+    var onUnknown: UnknownPolicy?
+    @Option(help: "A text of yours that the result repeats.") var reference: String?
+    @Flag(help: "Use the raw form: the payload alone as body, everything else in headers.") var raw = false
+
+    /// Whether anything was given that makes sense for a single job only.
+    var describesOneJob: Bool {
+        pushType != nil || priority != nil || expiration != nil || collapseID != nil || apnsID != nil || id != nil
+            || deadline != nil || onUnknown != nil || reference != nil || raw
+    }
+}
+
+extension APNSEnvironment: ExpressibleByArgument {}
+extension JobClass: ExpressibleByArgument {}

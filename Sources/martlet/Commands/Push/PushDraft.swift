@@ -1,0 +1,144 @@
+import ArgumentParser
+import FoundationEssentials
+import PushModel
+import Rig
+
+/// One job from the flags of `martlet push`.
+struct PushDraft {
+    /// The job id.
+    var id: String
+    /// Device tokens; several make a multicast job.
+    var tokens: [String]
+    /// What is asked of a channel, instead of a push to tokens.
+    var channel: PushChannel?
+    /// The APNs topic with its suffix.
+    var topic: String
+    /// Which APNs the tokens belong to.
+    var environment: APNSEnvironment = .development
+    /// How urgent the job is.
+    var jobClass: JobClass = .normal
+    /// The payload, an object; its bytes are sent as they are.
+    var payload: [UInt8]
+    /// Apple's push type; the worker derives one where none is given.
+    var pushType: String?
+    /// 10, 5 or 1; the worker chooses where none is given.
+    var priority: Int?
+    /// Until when APNs may keep the notification, in seconds since 1970; 0 for one attempt.
+    var expiration: Int64?
+    /// What lets a later notification replace an earlier one.
+    var collapseID: String?
+    /// The notification's own id.
+    var apnsID: String?
+    /// Until when the job may be sent, in milliseconds since 1970.
+    var deadline: Int64?
+    /// What happens without an answer.
+    var onUnknown: UnknownPolicy?
+    /// A text of the producer's that results repeat.
+    var reference: String?
+    /// Whether the payload goes alone, with everything else in headers.
+    var raw = false
+
+    /// The message to publish.
+    /// - Throws: A `badInput` or `usage` failure that says what is wrong.
+    func job() throws(CommandFailure) -> OutgoingJob {
+        guard channel != nil || !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
+            throw CommandFailure(.usage, "a job needs at least one device token")
+        }
+        if channel?.isBroadcast ?? true { try checkPayload() }
+        let limit = Job.maximumCollapseIDLength
+        if let length = collapseID?.utf8.count, length > limit {
+            throw CommandFailure(.badInput, "the collapse id has \(length) bytes, and APNs takes \(limit)")
+        }
+        let key = try OutgoingJob.routingKey(environment: environment.rawValue, jobClass: jobClass, topic: topic)
+        return try raw ? rawJob(key) : envelopedJob(key)
+    }
+
+    /// Refuses what APNs would refuse in any case, where the message can still name the file's fault.
+    private func checkPayload() throws(CommandFailure) {
+        do {
+            _ = try JSONDecoder().decode(AnyObjectShape.self, from: Data(payload))
+        } catch {
+            throw CommandFailure(.badInput, "the payload is not a JSON object: \(JSONFault.words(for: error))")
+        }
+        let limit = payloadLimit
+        guard payload.count <= limit else {
+            throw CommandFailure(.badInput, "the payload has \(payload.count) bytes, and APNs takes \(limit)")
+        }
+    }
+
+    /// The most bytes of payload that APNs takes.
+    var payloadLimit: Int {
+        topic.hasSuffix(".voip") || pushType == "voip" || channel != nil ? 5120 : 4096
+    }
+
+    private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
+        var headers: [(name: String, value: JobHeader)] = []
+        if let channel {
+            headers.append(("x-apns-operation", .text(channel.operation)))
+            if let id = channel.channelID { headers.append(("apns-channel-id", .text(id))) }
+        } else {
+            guard tokens.count == 1 else {
+                throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
+            }
+            headers.append(("apns-device-token", .text(tokens[0])))
+        }
+        headers.append(("apns-topic", .text(topic)))
+        if let pushType { headers.append(("apns-push-type", .text(pushType))) }
+        if let priority { headers.append(("apns-priority", .integer(Int64(priority)))) }
+        if let expiration { headers.append(("apns-expiration", .integer(expiration))) }
+        if let collapseID { headers.append(("apns-collapse-id", .text(collapseID))) }
+        if let apnsID { headers.append(("apns-id", .text(apnsID))) }
+        if let deadline { headers.append(("x-apns-deadline", .integer(deadline))) }
+        if let onUnknown { headers.append(("x-apns-on-unknown", .text(onUnknown.rawValue))) }
+        if let reference { headers.append(("x-apns-reference", .text(reference))) }
+        return OutgoingJob(
+            routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: bodyOfRawJob,
+            notifications: 1)
+    }
+
+    private var bodyOfRawJob: [UInt8] {
+        guard let channel, !channel.isBroadcast else { return payload }
+        return channel.rawBody
+    }
+
+    private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
+        var members: [(String, JSON)] = [("id", .text(id))]
+        if let channel {
+            members.append(("operation", .text(channel.operation)))
+            if let id = channel.channelID { members.append(("channel_id", .text(id))) }
+            if case .create(let policy) = channel { members.append(("storage_policy", .integer(policy.number))) }
+        } else if tokens.count == 1 {
+            members.append(("device_token", .text(tokens[0])))
+        } else {
+            members.append(("device_tokens", .array(tokens.map { .text($0) })))
+        }
+        members += [("topic", .text(topic)), ("environment", .text(environment.rawValue))]
+        if let pushType { members.append(("push_type", .text(pushType))) }
+        if let priority { members.append(("priority", .integer(Int64(priority)))) }
+        if let expiration { members.append(("expiration", .integer(expiration))) }
+        if let collapseID { members.append(("collapse_id", .text(collapseID))) }
+        if let apnsID { members.append(("apns_id", .text(apnsID))) }
+        if let deadline { members.append(("deadline", .text(TimeText.moment(deadline)))) }
+        if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
+        if let reference { members.append(("reference", .text(reference))) }
+        if channel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
+        let body = JSON.object(members).bytes
+        guard body.count <= OutgoingJob.bodyLimit else {
+            throw CommandFailure(
+                .badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")
+        }
+        return OutgoingJob(
+            routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,
+            notifications: channel == nil ? tokens.count : 1)
+    }
+}
+
+/// Decodes from any JSON object and from nothing else.
+private struct AnyObjectShape: Decodable {
+    /// Accepts every key.
+    private enum NoKeys: CodingKey {}
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: NoKeys.self)
+    }
+}

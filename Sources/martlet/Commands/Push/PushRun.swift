@@ -1,0 +1,187 @@
+import EventLoop
+import PushModel
+import Rig
+
+/// One run of `martlet push`: publishes, counts, waits, reports.
+struct PushRun {
+    /// What became of the jobs so far.
+    struct Counts: Equatable {
+        /// Handed to the broker.
+        var published = 0
+        /// Confirmed by the broker and routed to a queue.
+        var confirmed = 0
+        /// Confirmed, but no queue is bound to their key.
+        var returned = 0
+        /// Refused by the broker.
+        var refused = 0
+        /// Lines that are not jobs.
+        var unreadable = 0
+
+        /// Whether everything that was read is in a queue.
+        var isClean: Bool { returned + refused + unreadable == 0 }
+    }
+
+    private let link: CommandConnection
+    private let format: OutputFormat
+    private let quiet: Bool
+    private var pacer: Pacer?
+    private var progress: ProgressLine
+    private var ledger = ReplyLedger()
+    private var summary = ResultSummary()
+    private var replyQueue: String?
+    private var interrupted = false
+    private(set) var counts = Counts()
+    private let began = ContinuousClock.now
+
+    /// Prepares a run.
+    /// - Parameters:
+    ///   - link: The connection to the broker.
+    ///   - format: How to print data.
+    ///   - rate: Jobs per second, or `nil` for as fast as the broker confirms.
+    ///   - quiet: Whether progress is not worth showing, because there is one job.
+    init(link: CommandConnection, format: OutputFormat, rate: Double?, quiet: Bool) {
+        self.link = link
+        self.format = format
+        self.quiet = quiet
+        pacer = rate.map(Pacer.init)
+        progress = ProgressLine(enabled: !quiet)
+    }
+
+    /// Declares the queue that replies come to; before publishing, so that none is missed.
+    mutating func listenForReplies() throws(CommandFailure) {
+        let queue = "apns.q.reply.\(link.user).\(JobIdentifier.new())"
+        try link.declareExclusive(queue, maximumLength: nil)
+        try link.bind(queue, to: "apns.replies", key: queue)
+        try link.consume(queue, prefetch: 1000)
+        replyQueue = queue
+    }
+
+    /// Publishes every job of a source and waits until the broker has answered for each.
+    mutating func publish(_ source: JobSource) throws(CommandFailure) {
+        switch source {
+        case .one(let job): try send(job)
+        case .lines(let reader, let line):
+            Interrupt.watch()
+            while !Interrupt.isRequested, Console.failure == nil, let bytes = try reader.next() {
+                guard !bytes.isEmpty else { continue }
+                do throws(CommandFailure) {
+                    try send(try line.job(bytes, newID: JobIdentifier.new))
+                } catch  where error.status == .badInput {
+                    counts.unreadable += 1
+                    progress.interrupt("\(reader.name):\(reader.lineNumber): \(error.message)")
+                }
+                showProgress()
+            }
+            if Interrupt.isRequested || Console.failure != nil {
+                interrupted = true
+                progress.interrupt("Stopped after line \(reader.lineNumber); waiting for the broker's confirms.")
+            }
+        }
+        try link.finishPublishing { fate in note(fate) }
+        progress.clear()
+    }
+
+    private mutating func send(_ job: OutgoingJob) throws(CommandFailure) {
+        if var pacer {
+            let wait = pacer.wait(now: .now())
+            self.pacer = pacer
+            if wait > .zero { try link.pause(wait) { fate in note(fate) } }
+        }
+        if replyQueue != nil { ledger.expect(job: job.messageID, notifications: job.notifications) }
+        try link.publish(job, replyTo: replyQueue) { fate in note(fate) }
+        counts.published += 1
+    }
+
+    /// Counts what the broker said about a job.
+    private mutating func note(_ fate: PublishFate) {
+        switch fate.kind {
+        case .confirmed: counts.confirmed += 1
+        case .returned: counts.returned += 1
+        case .refused: counts.refused += 1
+        }
+        if fate.kind != .confirmed { ledger.forget(job: fate.messageID) }
+        switch (format, fate.kind) {
+        case (.json, _):
+            Console.data(
+                JSON.object([
+                    ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
+                    ("state", .text(fate.kind.rawValue)),
+                ]).bytes)
+        case (.text, .confirmed) where quiet: Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
+        case (.text, .confirmed): break
+        case (.text, _): progress.interrupt("\(fate.messageID)  \(fate.routingKey): \(fate.kind.explanation)")
+        }
+    }
+
+    /// Waits for the results of everything that was published.
+    /// - Parameter limit: How long at most.
+    mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        while ledger.outstanding > 0 && !Interrupt.isRequested && Console.failure == nil {
+            let left = min(ContinuousClock.now.duration(to: deadline), .milliseconds(200))
+            guard left > .zero else { break }
+            guard let message = try link.next(timeout: left) else { continue }
+            try link.acknowledge(message, upToHere: false)
+            guard let record = ResultRecord.parse(message.body), ledger.receive(record) else { continue }
+            summary.add(record)
+            if format == .json {
+                Console.data(message.body)
+            } else if quiet || record.outcome != "accepted" {
+                Console.data(record.line)
+            }
+            progress.show("  \(TimeText.count(ledger.received)) results, \(TimeText.count(ledger.outstanding)) to come")
+        }
+        progress.clear()
+    }
+
+    /// Says how it went.
+    /// - Returns: The exit status.
+    mutating func finish() -> CommandStatus {
+        let waited = replyQueue != nil
+        if !quiet {
+            let length = max(1, (ContinuousClock.now - began).wholeMilliseconds)
+            Console.talk("\(Self.describe(counts)) in \(TimeText.length(length))")
+            if waited { summary.lines.forEach(Console.talk) }
+        }
+        for job in ledger.jobsWaitedFor.prefix(10) {
+            Console.talk("\(job): no result yet; look with: martlet results --follow")
+        }
+        let status = Self.status(
+            counts, missingResults: waited ? ledger.outstanding : 0,
+            failedResults: waited ? summary.total - summary.count("accepted") : 0, interrupted: interrupted)
+        if counts.returned > 0 && status != .ok {
+            Console.talk("No queue is bound to these keys. Compare with: martlet topology check")
+        }
+        return status
+    }
+
+    private mutating func showProgress() {
+        guard progress.isDue else { return }
+        let length = max(1, (ContinuousClock.now - began).wholeMilliseconds)
+        progress.show("  \(Self.describe(counts)), \(TimeText.count(counts.published * 1000 / Int(length)))/s")
+    }
+
+    /// The counts in words.
+    static func describe(_ counts: Counts) -> String {
+        var parts = ["published \(TimeText.count(counts.published))", "confirmed \(TimeText.count(counts.confirmed))"]
+        if counts.returned > 0 { parts.append("unroutable \(TimeText.count(counts.returned))") }
+        if counts.refused > 0 { parts.append("refused \(TimeText.count(counts.refused))") }
+        if counts.unreadable > 0 { parts.append("unreadable \(TimeText.count(counts.unreadable))") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The exit status of a run.
+    /// - Parameters:
+    ///   - counts: What became of the jobs.
+    ///   - missingResults: Results that did not come in time.
+    ///   - failedResults: Results that are not `accepted`.
+    ///   - interrupted: Whether there was more to publish.
+    static func status(
+        _ counts: Counts, missingResults: Int, failedResults: Int, interrupted: Bool = false
+    ) -> CommandStatus {
+        if counts.published == 0 && counts.unreadable > 0 { return .badInput }
+        if counts.published > 0 && counts.confirmed == 0 { return counts.refused > 0 ? .gaveUp : .refused }
+        if !counts.isClean || failedResults > 0 { return .someFailed }
+        return missingResults > 0 || interrupted ? .gaveUp : .ok
+    }
+}

@@ -1,0 +1,41 @@
+import Rig
+
+/// Which results of published jobs are still to come: a pure value.
+struct ReplyLedger {
+
+    /// Results that were received, each once, in the order of their arrival.
+    private(set) var received = 0
+    private var missing: [String: Set<Int>] = [:]
+
+    /// How many results are still to come.
+    private(set) var outstanding = 0
+
+    /// Notes a job that was published.
+    /// - Parameters:
+    ///   - job: Its id.
+    ///   - notifications: How many results it will have.
+    mutating func expect(job: String, notifications: Int) {
+        outstanding += notifications - (missing[job]?.count ?? 0)
+        missing[job] = Set(0..<notifications)
+    }
+
+    /// Notes a result.
+    /// - Parameter record: The result.
+    /// - Returns: Whether it was waited for; a second copy or a stranger is not.
+    mutating func receive(_ record: ResultRecord) -> Bool {
+        guard let job = record.jobID, missing[job]?.remove(record.index) != nil else { return false }
+        if missing[job]?.isEmpty == true { missing[job] = nil }
+        outstanding -= 1
+        received += 1
+        return true
+    }
+
+    /// Gives up on a job that the broker did not take.
+    /// - Parameter job: Its id.
+    mutating func forget(job: String) {
+        outstanding -= missing.removeValue(forKey: job)?.count ?? 0
+    }
+
+    /// The ids of jobs without all their results, sorted.
+    var jobsWaitedFor: [String] { missing.keys.sorted() }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import Rig
+
+/// Reads results from a broker, prints those that pass, and counts them.
+struct ResultReader {
+    private let filter: ResultFilter
+    private let limit: Int?
+    private let format: OutputFormat
+    private let onlySummary: Bool
+    private var summary = ResultSummary()
+
+    /// Prepares a reader.
+    /// - Parameters:
+    ///   - filter: What passes.
+    ///   - limit: After how many results it ends.
+    ///   - format: How to print them.
+    ///   - onlySummary: Whether to count without printing.
+    init(filter: ResultFilter, limit: Int?, format: OutputFormat, onlySummary: Bool) {
+        self.filter = filter
+        self.limit = limit
+        self.format = format
+        self.onlySummary = onlySummary
+    }
+
+    /// How many copies wait at most for a slow reader.
+    private static let tapLength = 10_000
+
+    private var isComplete: Bool { limit.map { summary.total >= $0 } ?? false }
+
+    /// Shows copies of results as they come.
+    mutating func follow(_ link: CommandConnection, for length: Duration?) throws(CommandFailure) {
+        let queue = "apns.q.tap.\(link.user).\(JobIdentifier.new())"
+        try link.declareExclusive(queue, maximumLength: Self.tapLength)
+        for key in filter.bindingKeys { try link.bind(queue, to: "apns.results", key: key) }
+        try link.consume(queue, prefetch: 1000)
+        Console.talk("Following results; end with Ctrl-C.")
+        let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
+        while !Interrupt.isRequested && !isComplete {
+            guard let wait = Self.patience(until: deadline) else { return }
+            guard let message = try link.next(timeout: wait) else {
+                try Console.flush()
+                continue
+            }
+            try link.acknowledge(message, upToHere: true)
+            if let record = ResultRecord.parse(message.body), filter.passes(record) { show(record, message) }
+            if let failure = Console.failure { throw failure }
+        }
+    }
+
+    /// Takes results out of a queue; each is printed before it is acknowledged, so that none can be lost.
+    mutating func drain(_ link: CommandConnection, queue: String, for length: Duration?) throws(CommandFailure) {
+        let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
+        // Only as many are taken as there are now: results that keep coming must not keep the command from ending.
+        let left = try link.messageCount(queue)
+        // As many unsettled as can be: what goes back at the end would otherwise fill that and stop the rest.
+        try link.consume(queue, prefetch: Int(UInt16.max))
+        var excluded = 0
+        do throws(CommandFailure) {
+            excluded = try take(link, left, until: deadline)
+        } catch {
+            try? link.stopConsuming()
+            throw error
+        }
+        try link.stopConsuming()
+        // What was not acknowledged goes back when the link is closed.
+        if excluded > 0 {
+            Console.talk(
+                "\(TimeText.count(excluded)) messages are not results or do not pass the filter; they go back to \(queue)."
+            )
+        }
+    }
+
+    /// Takes what passes; returns how many messages did not.
+    private mutating func take(
+        _ link: CommandConnection, _ count: Int, until deadline: ContinuousClock.Instant?
+    ) throws(CommandFailure) -> Int {
+        var left = count
+        var excluded = 0
+        while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
+            guard let message = try link.next(timeout: .seconds(2)) else { break }
+            left -= 1
+            guard let record = ResultRecord.parse(message.body), filter.passes(record) else {
+                excluded += 1
+                continue
+            }
+            show(record, message)
+            try Console.flush()
+            try link.acknowledge(message, upToHere: false)
+        }
+        return excluded
+    }
+
+    /// Prints the counts, if they were asked for.
+    /// - Throws: `outputFailed`, after telling them on standard error: what they count may be gone from its queue.
+    func printSummary() throws(CommandFailure) {
+        guard onlySummary else { return }
+        switch format {
+        case .text: summary.lines.forEach(Console.data)
+        case .json: Console.data(summary.json.bytes)
+        }
+        do throws(CommandFailure) {
+            try Console.flush()
+        } catch {
+            if error.status == .outputFailed { summary.lines.forEach(Console.talk) }
+            throw error
+        }
+    }
+
+    private mutating func show(_ record: ResultRecord, _ message: BrokerMessage) {
+        summary.add(record)
+        guard !onlySummary else { return }
+        switch format {
+        case .text: Console.data(record.line)
+        case .json: Console.data(message.body)
+        }
+    }
+
+    /// How long to wait for the next message: short enough to notice Ctrl-C; `nil` once the time is up.
+    private static func patience(until deadline: ContinuousClock.Instant?) -> Duration? {
+        guard let deadline else { return .milliseconds(200) }
+        let left = ContinuousClock.now.duration(to: deadline)
+        return left > .zero ? min(left, .milliseconds(200)) : nil
+    }
+}

@@ -1,0 +1,26 @@
+import PushModel
+import TLS
+import Topology
+
+/// A user of the broker with a password that is known this once.
+struct BrokerAccount {
+    /// The user with the hash.
+    let user: BrokerUser
+    /// The password: 32 letters and digits, 190 random bits.
+    let password: String
+
+    /// Makes up a password for a role.
+    /// - Parameter role: What the user may do.
+    /// - Throws: `TLSError` when OpenSSL cannot hash it.
+    static func new(_ role: BrokerRole) throws(TLSError) -> BrokerAccount {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        var generator = SystemRandomNumberGenerator()
+        let password = (0..<32).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] }
+        let salt = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let digest = try SHA256.digest(salt + password)
+        let hash = BrokerUser.rabbitPasswordHash(salt: salt, password: password) { _ in digest }
+        return BrokerAccount(
+            user: BrokerUser(name: role.userName, role: role, passwordHash: hash),
+            password: String(decoding: password, as: UTF8.self))
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import PushWorker
+import RabbitMQ
+import WorkerSettings
+
+/// Which broker is meant, as far as it was said.
+struct BrokerSettings {
+    /// The URI, or several with commas; without one the environment names it.
+    var uri: String?
+    /// Certificates that may vouch for the broker.
+    var caFile: String?
+    /// The client certificate.
+    var certificateFile: String?
+    /// The client certificate's private key.
+    var keyFile: String?
+    /// The file whose first line is the password.
+    var passwordFile: String?
+    /// Whether password and messages may leave this machine unencrypted.
+    var allowsPlaintext = false
+
+    /// The endpoints that options and environment describe, in the order in which to try them.
+    /// - Parameter environment: The process's variables.
+    /// - Returns: Checked endpoints, at least one.
+    /// - Throws: `usage` for a wrong `--broker`, `configuration` for a wrong variable, `missingInput` for a missing file.
+    func endpoints(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CommandFailure) -> [AMQPEndpoint] {
+        // An empty variable counts as not set.
+        let environment = environment.filter { !$0.value.isEmpty }
+        let (text, origin, fault, companions) = try source(environment)
+        let files = AMQPTLSFiles(
+            caFile: caFile ?? companions["MARTLET_BROKER_TLS_CA_FILE"],
+            certFile: certificateFile ?? companions["MARTLET_BROKER_TLS_CERT_FILE"],
+            keyFile: keyFile ?? companions["MARTLET_BROKER_TLS_KEY_FILE"])
+        for file in [files.caFile, files.certFile, files.keyFile].compactMap(\.self)
+        where !FileManager.default.isReadableFile(atPath: file) {
+            throw CommandFailure(.missingInput, "cannot read \(file)")
+        }
+        let password = try password(companions)
+        let allowsPlaintext = allowsPlaintext || companions["MARTLET_BROKER_ALLOW_PLAINTEXT"] == "true"
+        var supplements: AMQPEndpoint.Supplements = []
+        if password != nil { supplements.insert(.password) }
+        if files.certFile != nil { supplements.insert(.certificate) }
+        var endpoints: [AMQPEndpoint] = []
+        for uri in Self.split(text) {
+            do throws(AMQPError) {
+                var endpoint = try AMQPEndpoint.parse(uri: uri, supplementedBy: supplements)
+                endpoint.password = password ?? endpoint.password
+                endpoint.tls.caFile = files.caFile ?? endpoint.tls.caFile
+                endpoint.tls.certFile = files.certFile ?? endpoint.tls.certFile
+                endpoint.tls.keyFile = files.keyFile ?? endpoint.tls.keyFile
+                endpoints.append(endpoint)
+            } catch {
+                throw CommandFailure(fault, "\(origin): \(error.message)")
+            }
+        }
+        for endpoint in endpoints where endpoint.isExposed && !allowsPlaintext {
+            throw CommandFailure(
+                fault, "\(origin): the way to \(endpoint.host) is not encrypted",
+                remedy:
+                    "Write amqps://, or say --broker-allow-plaintext where everybody on the network may read passwords, "
+                    + "device tokens and payloads.")
+        }
+        return endpoints.shuffled()
+    }
+
+    /// The URIs of a list with commas; a comma without a scheme behind it belongs to the URI before it.
+    static func split(_ text: String) -> [String] {
+        var uris: [String] = []
+        for piece in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            if let last = uris.popLast() {
+                uris += piece.contains("://") ? [last, piece] : ["\(last),\(piece)"]
+            } else {
+                uris.append(piece)
+            }
+        }
+        return uris
+    }
+
+    /// The password that a file holds; nil where none is named.
+    private func password(_ environment: [String: String]) throws(CommandFailure) -> String? {
+        guard let path = passwordFile ?? environment["MARTLET_BROKER_PASSWORD_FILE"] else { return nil }
+        do throws(TextFile.Failure) {
+            // A shell may put a pipe here, but hardly into the environment.
+            return try TextFile.firstLine(of: path, mayBePipe: passwordFile != nil)
+        } catch {
+            throw CommandFailure(.missingInput, "cannot use the password file \(path): \(error.reason)")
+        }
+    }
+
+    /// The URI's text, where it was found, what a fault in it means, and the variables that go with it.
+    ///
+    /// The environment's password and certificates belong to the environment's broker: another one must not get them.
+    private func source(
+        _ environment: [String: String]
+    ) throws(CommandFailure) -> (text: String, origin: String, fault: CommandStatus, companions: [String: String]) {
+        if let uri { return (uri, "--broker", .usage, [:]) }
+        if let text = environment["MARTLET_BROKER_URI"] {
+            return (text, "MARTLET_BROKER_URI", .configuration, environment)
+        }
+        guard let path = environment["MARTLET_BROKER_URI_FILE"] else {
+            return ("amqp://guest:guest@localhost:5672/", "default", .configuration, [:])
+        }
+        do throws(TextFile.Failure) {
+            return (try TextFile.firstLine(of: path), path, .configuration, environment)
+        } catch {
+            throw CommandFailure(.missingInput, "cannot use \(path): \(error.reason)")
+        }
+    }
+}

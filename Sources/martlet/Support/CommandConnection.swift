@@ -1,0 +1,264 @@
+import BrokerClient
+import EventLoop
+import Glibc
+import RabbitMQ
+import Rig
+
+/// A command's connection to the broker: the blocking client, with failures a command can end with.
+final class CommandConnection {
+    /// The user that is logged in.
+    let user: String
+    /// The virtual host.
+    let virtualHost: String
+    /// Where it goes, without the password.
+    let description: String
+    private let client: AMQPBlockingClient
+    /// What was published and not answered for, by the client's numbers.
+    private var pending: [UInt64: (messageID: String, routingKey: String)] = [:]
+    private var message = OutgoingMessage()
+    /// How many jobs may wait for their confirms: enough to hide the way to the broker and back.
+    private static let window = 1000
+
+    private init(_ client: AMQPBlockingClient, _ endpoint: AMQPEndpoint) {
+        self.client = client
+        user = endpoint.user
+        virtualHost = endpoint.virtualHost
+        description = endpoint.redactedDescription
+    }
+
+    /// Connects and logs in; of several brokers the first that answers is taken.
+    /// - Parameters:
+    ///   - target: Where to.
+    ///   - timeout: How long connecting and logging in may take, each.
+    ///   - heartbeat: Whether the broker shall watch this connection. A command that may pause, for its input or for
+    ///     its rate, must not be watched.
+    /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
+    static func open(
+        _ target: BrokerSettings, timeout: Duration = .seconds(10), heartbeat: Bool = true
+    ) throws(CommandFailure) -> CommandConnection {
+        try open(target.endpoints(), timeout: timeout, heartbeat: heartbeat)
+    }
+
+    /// Connects and logs in at the first of several brokers that answers.
+    /// - Parameters:
+    ///   - endpoints: Where to.
+    ///   - timeout: How long connecting and logging in may take, each.
+    ///   - heartbeat: Whether the broker shall watch this connection.
+    ///   - isCheck: Whether it is `martlet check` that tries, whose remedies are settings.
+    /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
+    static func open(
+        _ endpoints: [AMQPEndpoint], timeout: Duration, heartbeat: Bool = true, isCheck: Bool = false
+    ) throws(CommandFailure) -> CommandConnection {
+        var last: CommandFailure?
+        for var endpoint in endpoints {
+            endpoint.connectionTimeout = timeout
+            if !heartbeat { endpoint.heartbeat = 0 }
+            do throws(AMQPError) {
+                return CommandConnection(
+                    try AMQPBlockingClient.connect(endpoint, clientName: "martlet command"), endpoint)
+            } catch {
+                last = failure(error, at: endpoint.redactedDescription, isCheck: isCheck)
+            }
+        }
+        throw last ?? CommandFailure(.configuration, "no broker is configured")
+    }
+
+    /// Ends the connection; what was received and not settled goes back to its queue.
+    func close() {
+        client.close()
+    }
+
+    // MARK: Queues
+
+    /// Declares a queue that exists as long as this connection.
+    /// - Parameters:
+    ///   - queue: Its name.
+    ///   - maximumLength: How many messages it keeps; then the oldest are dropped. `nil` for no limit.
+    func declareExclusive(_ queue: String, maximumLength: Int?) throws(CommandFailure) {
+        var arguments = FieldTable()
+        if let maximumLength {
+            arguments.entries = [
+                .init(name: Array("x-max-length".utf8), value: .integer(Int64(maximumLength))),
+                .init(name: Array("x-overflow".utf8), value: .text("drop-head")),
+            ]
+        }
+        try run { client throws(AMQPError) in
+            _ = try client.declareQueue(queue, exclusive: true, arguments: arguments)
+        }
+    }
+
+    /// Binds a queue.
+    func bind(_ queue: String, to exchange: String, key: String) throws(CommandFailure) {
+        try run { client throws(AMQPError) in
+            try client.bind(queue: queue, exchange: exchange, routingKey: key)
+        }
+    }
+
+    /// How many messages wait in a queue.
+    /// - Throws: `unreachable` if there is no such queue, or what ended the link.
+    func messageCount(_ queue: String) throws(CommandFailure) -> Int {
+        do throws(AMQPError) {
+            return try client.depth(of: queue).messages
+        } catch {
+            var failure = Self.failure(error, at: description)
+            // Only these names can be a topology's.
+            if error.replyCode == 404, !queue.hasPrefix("apns.q.") {
+                failure.remedy = "Is the name right? See them all with: rabbitmqctl list_queues -p \(virtualHost) name"
+            }
+            throw failure
+        }
+    }
+
+    /// Why messages of a queue may not be taken only to be put back: there each such delivery is counted, and too many
+    /// of them make a worker refuse a good job and the broker drop it.
+    /// - Parameter queue: The queue's name.
+    /// - Returns: A sentence for the command line, or nil where looking does no harm.
+    static func mistake(lookingAt queue: String) -> String? {
+        guard queue.hasPrefix("apns.q.jobs.") || queue.hasPrefix("apns.q.retry.") else { return nil }
+        return "--queue \(queue.printable) holds jobs on their way: looking counts as a delivery, and jobs that were "
+            + "delivered too often are given up. See how many wait with: martlet check"
+    }
+
+    // MARK: Receiving
+
+    /// Starts to take messages from a queue.
+    /// - Parameters:
+    ///   - queue: Its name.
+    ///   - prefetch: How many may be unsettled; 0 for any number.
+    func consume(_ queue: String, prefetch: Int) throws(CommandFailure) {
+        try run { client throws(AMQPError) in
+            try client.startConsuming(queue: queue, prefetch: UInt16(clamping: prefetch))
+        }
+    }
+
+    /// The next message.
+    /// - Parameter timeout: How long to wait for it.
+    /// - Returns: `nil` if none came.
+    func next(timeout: Duration) throws(CommandFailure) -> BrokerMessage? {
+        try run { client throws(AMQPError) in try client.receive(timeout: timeout) }.map(BrokerMessage.init)
+    }
+
+    /// Acknowledges a message.
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - upToHere: Whether all earlier ones are meant as well.
+    func acknowledge(_ message: BrokerMessage, upToHere: Bool) throws(CommandFailure) {
+        try run { client throws(AMQPError) in try client.acknowledge(message.delivery, multiple: upToHere) }
+    }
+
+    /// Ends taking messages, and returns once the broker has taken in every acknowledgement: those of a connection that
+    /// is closed before may be lost, and their messages come back.
+    func stopConsuming() throws(CommandFailure) {
+        try run { client throws(AMQPError) in try client.stopConsuming() }
+    }
+
+    // MARK: Publishing
+
+    /// Publishes a job, waiting only while too many are unconfirmed.
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - exchange: Where it is published.
+    ///   - replyTo: The routing key for replies.
+    ///   - note: Is told what became of this and of earlier jobs.
+    func publish(
+        _ job: OutgoingJob, exchange: String = "apns.jobs", replyTo: String?, _ note: (PublishFate) -> Void
+    ) throws(CommandFailure) {
+        message.reset()
+        message.isMandatory = true
+        message.setExchange(exchange.utf8.span)
+        message.setRoutingKey(job.routingKey.utf8.span)
+        message.setContentType(job.contentType.utf8.span)
+        message.setMessageID(job.messageID.utf8.span)
+        message.setTimestamp(UInt64(max(0, JobIdentifier.now() / 1000)))
+        if let replyTo { message.setReplyTo(replyTo.utf8.span) }
+        for header in job.headers {
+            switch header.value {
+            case .text(let text): message.addHeader(name: header.name.utf8.span, value: .text(text))
+            case .integer(let number): message.addHeader(name: header.name.utf8.span, value: .integer(number))
+            }
+        }
+        message.setBody(job.body.span)
+        let number = try run { client throws(AMQPError) in try client.submit(message, window: Self.window) }
+        pending[number] = (job.messageID, job.routingKey)
+        if number % 64 == 0 { try takeOutcomes(note) }
+    }
+
+    /// Waits for a while, and hears meanwhile what became of earlier jobs.
+    /// - Parameters:
+    ///   - duration: How long.
+    ///   - note: Is told what became of them.
+    func pause(_ duration: Duration, _ note: (PublishFate) -> Void) throws(CommandFailure) {
+        let second = Duration.seconds(1)
+        try takeOutcomes(note)
+        usleep(UInt32(min(duration, second) / .microseconds(1)))
+        if duration > second, !Interrupt.isRequested { try pause(duration - second, note) }
+    }
+
+    /// Waits until the broker has answered for every job.
+    /// - Parameter note: Is told what became of them.
+    func finishPublishing(_ note: (PublishFate) -> Void) throws(CommandFailure) {
+        tell(try run { client throws(AMQPError) in try client.flush() }, note)
+    }
+
+    private func takeOutcomes(_ note: (PublishFate) -> Void) throws(CommandFailure) {
+        tell(try run { client throws(AMQPError) in try client.takeOutcomes() }, note)
+    }
+
+    private func tell(_ outcomes: [(number: UInt64, result: PublishResult)], _ note: (PublishFate) -> Void) {
+        for outcome in outcomes {
+            guard let job = pending.removeValue(forKey: outcome.number) else { continue }
+            let kind: PublishFate.Kind =
+                switch outcome.result {
+                case .confirmed: .confirmed
+                case .nacked: .refused
+                case .returned: .returned
+                }
+            note(PublishFate(kind: kind, messageID: job.messageID, routingKey: job.routingKey))
+        }
+    }
+
+    // MARK: Failures
+
+    private func run<Result>(
+        _ body: (AMQPBlockingClient) throws(AMQPError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(AMQPError) {
+            return try body(client)
+        } catch {
+            throw Self.failure(error, at: description)
+        }
+    }
+
+    /// What a failure of the client means for a command.
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - place: The broker, without its password.
+    ///   - isCheck: Whether the command is `martlet check`, which cannot be advised to run itself.
+    static func failure(_ error: AMQPError, at place: String, isCheck: Bool = false) -> CommandFailure {
+        let text = "\(place): \(error)"
+        if error.replyCode == 404 {
+            return CommandFailure(
+                .unreachable, text, remedy: "Create what is missing with: martlet topology apply --config worker.yaml")
+        }
+        switch error.code {
+        case .invalidURI: return CommandFailure(.configuration, text)
+        case .unsuitable: return CommandFailure(.refused, text)
+        case .refused, .channelClosed:
+            return CommandFailure(
+                .refused, text, remedy: "Check user, password, virtual host and permissions of the broker's user.")
+        case .unresolved, .unreachable, .connectionClosed, .connectionLost, .heartbeatTimeout:
+            let advice =
+                isCheck
+                ? "Compare host and port with broker.uri, and let firewalls on the way pass them."
+                : "martlet check tests each step."
+            return CommandFailure(.unreachable, text, remedy: "Is RabbitMQ running there? \(advice)")
+        case .tls:
+            let place = isCheck ? "in broker.tls.ca_file" : "with --broker-ca-file"
+            return CommandFailure(
+                .unreachable, text, remedy: "Name the broker's authority \(place) if it is your own.")
+        case .timeout, .wouldBlock: return CommandFailure(.gaveUp, text)
+        case .invalidMessage: return CommandFailure(.badInput, text)
+        default: return CommandFailure(.internalFault, text)
+        }
+    }
+}

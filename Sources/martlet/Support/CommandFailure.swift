@@ -1,0 +1,23 @@
+/// Why a command ends without having done its work.
+struct CommandFailure: Error, CustomStringConvertible {
+    /// The exit status.
+    var status: CommandStatus
+    /// What happened and where.
+    var message: String
+    /// What to do about it, where that is known.
+    var remedy: String?
+
+    /// Makes a failure.
+    /// - Parameters:
+    ///   - status: The exit status.
+    ///   - message: What happened and where; never a password, a token or a payload.
+    ///   - remedy: What to do about it.
+    init(_ status: CommandStatus, _ message: String, remedy: String? = nil) {
+        self.status = status
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// The message, and the remedy on a line of its own.
+    var description: String { remedy.map { "\(message)\n\($0)" } ?? message }
+}

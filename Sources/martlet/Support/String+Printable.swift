@@ -1,0 +1,24 @@
+extension String {
+    /// The text with every character made visible that could command a terminal or fake a line: control characters as
+    /// `\x1b`, line separators and changes of direction as `\u{202e}`.
+    var printable: String {
+        guard unicodeScalars.contains(where: Self.isHidden) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            guard Self.isHidden(scalar) else {
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            text += scalar.value < 0x100 ? "\\x\(digits.count < 2 ? "0" : "")\(digits)" : "\\u{\(digits)}"
+        }
+        return text
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1f, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import LocalStack
+import Testing
+
+@testable import martlet
+
+/// One run of the program and how it must end.
+struct Run: Sendable, CustomTestStringConvertible {
+    var arguments: [String]
+    var input = ""
+    var environment: [String: String] = [:]
+    var status: CommandStatus
+    /// What standard output or standard error must say.
+    var says: String
+
+    var testDescription: String { "\(arguments.joined(separator: " ")) → \(status)" }
+}
+
+@Suite("Exit statuses of the program", .timeLimit(.minutes(1)))
+struct ExitStatusTests {
+    private static let push = ["push", "a1b2", "--topic", "com.example.app"]
+    private static let job = #"{"device_token":"a1","topic":"com.a","environment":"production","payload":{}}"#
+
+    static let runs: [Run] = [
+        Run(arguments: [], status: .ok, says: "SUBCOMMANDS"),
+        Run(arguments: ["--version"], status: .ok, says: "martlet 0."),
+        Run(arguments: ["help", "push"], status: .ok, says: "Examples:"),
+        Run(arguments: ["fly"], status: .usage, says: "fly"),
+        Run(arguments: ["push"], status: .usage, says: "Give a device token"),
+        Run(arguments: push, status: .usage, says: "Nothing to push"),
+        Run(arguments: ["push", "a1", "--alert", "x"], status: .usage, says: "--topic"),
+        Run(arguments: push + ["--alert", "x", "--priority", "7"], status: .usage, says: "10, 5 or 1"),
+        Run(arguments: push + ["--alert", "x", "--payload", "f"], status: .usage, says: "not both"),
+        Run(arguments: push + ["--jobs", "-"], status: .usage, says: "--jobs"),
+        Run(arguments: push + ["--payload", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: push + ["--payload", "-"], input: "[1]", status: .badInput, says: "not a JSON object"),
+        Run(arguments: push + ["--payload", "-", "-n"], input: #"{"aps":{}}"#, status: .ok, says: #"{"aps":{}}"#),
+        Run(arguments: ["push", "--jobs", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "x\n", status: .badInput, says: "standard input:1"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\nx\n", status: .someFailed, says: "input:2"),
+        Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\n\n\(job)", status: .ok, says: job),
+        Run(arguments: push + ["--alert", "x", "--broker", "http://x"], status: .usage, says: "--broker"),
+        Run(
+            arguments: push + ["--alert", "x"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@:1x/"],
+            status: .configuration, says: "MARTLET_BROKER_URI"),
+        Run(
+            arguments: ["dead"], environment: ["MARTLET_BROKER_URI_FILE": "/nonexistent"], status: .missingInput,
+            says: "/nonexistent"),
+        Run(
+            arguments: ["results", "--broker", "amqp://u:secret@127.0.0.1:1/"], status: .unreachable, says: "127.0.0.1"),
+        Run(
+            arguments: ["results", "--broker", "amqp://u:secret@broker.example/"], status: .usage,
+            says: "--broker: the way to broker.example is not encrypted"),
+        Run(
+            arguments: ["dead"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@10.0.0.7/"],
+            status: .configuration, says: "--broker-allow-plaintext"),
+        Run(
+            arguments: ["dead", "--broker", "amqps://u@broker.example", "--broker-password-file", "/nonexistent"],
+            status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["results", "--follow", "--drain"], status: .usage, says: "--drain"),
+        Run(arguments: ["results", "--yes"], status: .usage, says: "--drain"),
+        Run(arguments: ["results", "--outcome", "nonsense"], status: .usage, says: "accepted, dead_token, rejected"),
+        Run(
+            arguments: ["results", "--drain", "--queue", "apns.q.jobs.shop"], status: .usage,
+            says: "counts as a delivery"),
+        Run(arguments: ["dead", "--queue", "apns.q.jobs.shop"], status: .usage, says: "counts as a delivery"),
+        Run(arguments: ["dead", "list", "--queue", "apns.q.retry.2s"], status: .usage, says: "counts as a delivery"),
+        Run(
+            arguments: ["dead", "show", "j", "--queue", "apns.q.jobs.unrouted"], status: .usage,
+            says: "counts as a delivery"),
+        Run(
+            arguments: push + ["--alert", "x", "--collapse-id", String(repeating: "é", count: 33), "-n"],
+            status: .badInput, says: "the collapse id has 66 bytes, and APNs takes 64"),
+        Run(
+            arguments: push + ["--alert", "x", "--collapse-id", String(repeating: "c", count: 64), "-n"], status: .ok,
+            says: "collapse_id"),
+        Run(arguments: ["dead", "show"], status: .usage, says: "<id>"),
+        Run(arguments: ["topology", "render", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["worker", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(arguments: ["topology", "render"], status: .configuration, says: "routes"),
+        Run(arguments: ["check", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
+        Run(
+            arguments: ["check"], environment: ["MARTLET_LANES": "many"], status: .configuration, says: "MARTLET_LANES"),
+    ]
+
+    @Test("The program ends as its manual says, and says why", arguments: runs)
+    func ends(run: Run) throws {
+        let outcome = try Executable.run(run.arguments, input: run.input, environment: run.environment)
+        let said = outcome.text + outcome.errorText
+        #expect(outcome.status == run.status.rawValue, "\(said)")
+        #expect(said.contains(run.says), "\(said)")
+        #expect(!said.contains("secret"))
+    }
+
+    @Test(
+        "Output that cannot be written is told, and wins over any other status",
+        arguments: [
+            (push + ["--alert", "x", "-n"], ""), (["push", "--jobs", "-", "-n"], "\(job)\nx\n"),
+            (push + ["--alert", "x", "-n", "-o", "json"], ""), (["check", "-c", "/nonexistent"], ""),
+        ])
+    func fullOutput(arguments: [String], input: String) throws {
+        let outcome = try Executable.run(arguments, input: input, intoFullDevice: true)
+        #expect(outcome.status == 74, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("cannot write to standard output: No space left on device"))
+    }
+
+    @Test("A worker that may open too few files does not start, and says which limit to raise")
+    func tooFewDescriptors() throws {
+        let outcome = try ChildProcess.run(
+            "/bin/sh", ["-c", "ulimit -n 40 && exec \"$0\" worker --config /nonexistent", Executable.path],
+            environment: [:], timeout: .seconds(50))
+        #expect(outcome.status == CommandStatus.configuration.rawValue)
+        #expect(
+            outcome.errorText.contains("only 40 open files are allowed, and at least 64 are needed")
+                && outcome.errorText.contains("ulimit -n"), "\(outcome.errorText)")
+    }
+}

@@ -1,0 +1,46 @@
+import LocalStack
+import Testing
+
+@testable import martlet
+
+@Suite("Reading input", .timeLimit(.minutes(1)))
+struct LineReaderTests {
+    /// All lines of a file with this content.
+    private func lines(_ content: [UInt8]) throws -> [[UInt8]] {
+        let directory = try TemporaryDirectory()
+        let reader = try LineReader(path: try directory.write(content, to: "input"))
+        var lines: [[UInt8]] = []
+        while let line = try reader.next() { lines.append(line) }
+        #expect(reader.lineNumber == lines.count)
+        return lines
+    }
+
+    @Test(
+        "Lines come without their ends, the last one with or without one",
+        arguments: [
+            ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\r\nb", ["a", "b"]), ("\n\na", ["", "", "a"]),
+        ] as [(String, [String])])
+    func ends(content: String, expected: [String]) throws {
+        #expect(try lines(Array(content.utf8)).map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test("Lines across many reads stay whole")
+    func large() throws {
+        let expected = (0..<3000).map { Array(repeating: UInt8(ascii: "a") + UInt8($0 % 26), count: $0 % 500) }
+        #expect(try lines(Array(expected.joined(separator: [UInt8(ascii: "\n")]))) == expected)
+    }
+
+    @Test("A line beyond the limit is cut, and the line after it is whole", arguments: [300_000, 1_000_000])
+    func tooLong(size: Int) throws {
+        let found = try lines([UInt8](repeating: 0x61, count: size) + Array("\nnext\n".utf8))
+        #expect(found.count == 2)
+        #expect(found.first?.count == OutgoingJob.bodyLimit + 1)
+        #expect(found.last == Array("next".utf8))
+    }
+
+    @Test("A file that is not there is missing input")
+    func missing() {
+        let failure = #expect(throws: CommandFailure.self) { try LineReader(path: "/nonexistent") }
+        #expect(failure?.status == .missingInput)
+    }
+}

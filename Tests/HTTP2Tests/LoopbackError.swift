@@ -1,0 +1,7 @@
+import Glibc
+
+/// What went wrong with a socket or a program of a test.
+struct LoopbackError: Error {
+    var call: String
+    var number = errno
+}

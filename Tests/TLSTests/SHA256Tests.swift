@@ -1,0 +1,21 @@
+import TLS
+import Testing
+
+@Suite("SHA-256", .timeLimit(.minutes(1)))
+struct SHA256Tests {
+    @Test("The digest agrees with the standard's examples")
+    func digest() throws {
+        let examples = [
+            "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq":
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ]
+        for (message, expected) in examples {
+            let digits = try SHA256.digest(Array(message.utf8)).map { byte in
+                String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }
+            #expect(digits.joined() == expected)
+        }
+    }
+}
