@@ -56,7 +56,7 @@ lint: swift
 bench: packages-test build
 	Tests/Benchmark/run $(BENCH)
 
-faults: swift packages-test
+faults: swift packages-test python
 	Tests/FaultTests/run --faults "$(or $(F),all)" --seed "$(SEED)" --seconds "$(SECONDS)"
 soak: packages-test build
 	Tests/Benchmark/soak --seconds $(or $(SECONDS),3600)

@@ -103,7 +103,7 @@ let package = Package(
             swiftSettings: dialect),
 
         .target(
-            name: "TestSupport", dependencies: ["EventLoop", "TLS", "LocalStack"],
+            name: "TestSupport", dependencies: ["EventLoop", "TLS", "RabbitMQ", "LocalStack"],
             path: "Tests/TestSupport", swiftSettings: dialect),
         .target(
             name: "FuzzTargets",

@@ -1,5 +1,6 @@
 import EventLoop
 import LocalStack
+package import RabbitMQ
 
 /// An audit whose progress can be awaited.
 package struct AuditWatch: Sendable {
@@ -17,19 +18,24 @@ package struct AuditWatch: Sendable {
     private let changes: AsyncStream<Void>
 
     /// A watch over an audit that reads nothing yet.
-    package init() {
+    /// - Parameter onDelivery: Called with each message that is read, on the reading threads.
+    package init(onDelivery: @escaping @Sendable (Delivery) -> Void = { _ in }) {
         let (changes, feed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.changes = changes
-        audit = RunAudit { feed.yield() }
+        audit = RunAudit(onChange: { feed.yield() }, onDelivery: onDelivery)
     }
 
     /// Starts reading.
     /// - Parameters:
     ///   - local: Whose broker is read.
     ///   - source: Where to read.
+    ///   - onDelivery: Called with each message that is read, on the reading threads.
     /// - Throws: `AMQPError` when a queue cannot be read.
-    package init(_ local: LocalRun, reading source: RunAudit.Source = .queues) async throws {
-        self.init()
+    package init(
+        _ local: LocalRun, reading source: RunAudit.Source = .queues,
+        onDelivery: @escaping @Sendable (Delivery) -> Void = { _ in }
+    ) async throws {
+        self.init(onDelivery: onDelivery)
         try await BlockingWork.run("audit") { [audit, uri = local.broker.uri] in try audit.read(uri, from: source) }
     }
 

@@ -40,6 +40,10 @@ package struct BrokerMessage {
     /// - Parameter name: The header's name.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
+    /// The text of the first header with a name of the contract.
+    /// - Parameter name: The header's name.
+    package func header(_ name: StaticString) -> String? { header("\(name)") }
+
     private func text(_ range: Range<Int>) -> String { String(decoding: delivery.bytes[range], as: UTF8.self) }
 
     /// A header's value as people read it.

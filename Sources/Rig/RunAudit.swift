@@ -2,7 +2,7 @@ import BrokerClient
 import EventLoop
 package import Histogram
 import PushModel
-import RabbitMQ
+package import RabbitMQ
 import Synchronization
 import Topology
 
@@ -58,10 +58,18 @@ package final class RunAudit: Sendable {
     private let isStopping = Atomic<Bool>(false)
     private let threads = Mutex<[LoopThread]>([])
     private let onChange: @Sendable () -> Void
+    private let onDelivery: @Sendable (Delivery) -> Void
 
     /// An audit that reads nothing yet.
-    /// - Parameter onChange: Called on the reading threads after a batch was read, and when reading fails.
-    package init(onChange: @escaping @Sendable () -> Void = {}) { self.onChange = onChange }
+    /// - Parameters:
+    ///   - onChange: Called on the reading threads after a batch was read, and when reading fails.
+    ///   - onDelivery: Called on the reading threads with each message.
+    package init(
+        onChange: @escaping @Sendable () -> Void = {}, onDelivery: @escaping @Sendable (Delivery) -> Void = { _ in }
+    ) {
+        self.onChange = onChange
+        self.onDelivery = onDelivery
+    }
 
     /// Starts reading at once.
     /// - Parameters:
@@ -96,7 +104,8 @@ package final class RunAudit: Sendable {
                     try AMQPEndpoint.parse(uri: uri), clientName: "audit \(name)")
                 var queue = name
                 if source == .taps {
-                    queue = try client.declareQueue("apns.q.tap.guest.\(JobIdentifier.new())", exclusive: true)
+                    queue = try client.declareQueue(
+                        TopologyNames.tapQueue(user: "guest", id: JobIdentifier.new()), exclusive: true)
                     try client.bind(queue: queue, exchange: name, routingKey: "#")
                 }
                 try client.startConsuming(queue: queue, prefetch: 1_000)
@@ -157,6 +166,7 @@ package final class RunAudit: Sendable {
                 if isStopping.load(ordering: .acquiring) { return }
                 continue
             }
+            onDelivery(delivery)
             if takesResults { takeResult(delivery) } else { takeDeadLetter(delivery) }
             unacknowledged += 1
             if unacknowledged >= 100 || !client.hasReceived {
@@ -191,8 +201,8 @@ package final class RunAudit: Sendable {
             state.deadLetters[queue, default: 0] += 1
             // One without our outcome was written by the broker: it is final, and has no result.
             state.ledger.deadLettered(
-                job: message.messageID, indexes: Self.indexes(message.header("\(HeaderName.indexes)")),
-                isBrokers: message.header("\(HeaderName.outcome)") == nil)
+                job: message.messageID, indexes: Self.indexes(message.header(HeaderName.indexes)),
+                isBrokers: message.header(HeaderName.outcome) == nil)
         }
     }
 

@@ -1,6 +1,7 @@
 package import BrokerClient
 package import PushModel
 package import RabbitMQ
+import Topology
 
 /// Publishes jobs as a careful producer does: mandatory, persistent, confirmed, and only then counted as promised.
 package struct RunProducer {
@@ -52,7 +53,7 @@ package struct RunProducer {
     package mutating func publish(_ job: Job, enqueuedAt: Int64, audit: RunAudit) throws(AMQPError) {
         message.reset()
         message.isMandatory = true
-        message.setExchange("apns.jobs")
+        message.setExchange(TopologyNames.jobs.utf8.span)
         message.setRoutingKey { $0.append(contentsOf: "development.\(job.jobClass.rawValue).\(job.topic)".utf8) }
         message.setMessageID(Array(job.id.utf8).span)
         message.addHeader(HeaderName.enqueuedAt, integer: enqueuedAt)

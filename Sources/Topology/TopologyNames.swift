@@ -61,11 +61,15 @@ package enum TopologyNames {
     }
 
     /// The queue for a route's jobs that come back from tiers.
-    package static func returnQueue(route: String) -> String { "apns.q.jobs.\(route)\(returnSuffix)" }
+    package static func returnQueue(route: String) -> String { "\(jobQueuePrefix)\(route)\(returnSuffix)" }
     /// The queue of a route's jobs.
-    package static func jobQueue(route: String) -> String { "apns.q.jobs.\(route)" }
+    package static func jobQueue(route: String) -> String { "\(jobQueuePrefix)\(route)" }
     /// The exchange that leads into a tier's queue, by the tier's name.
     package static func retryExchange(tier: String) -> String { "apns.retry.\(tier)" }
+    /// How the name of every queue begins.
+    package static let queuePrefix = "apns.q."
+    /// How the names of a route's queues begin; the route's name follows.
+    static let jobQueuePrefix = "apns.q.jobs."
     /// How the name of a tier's queue begins; the tier's name follows.
     static let retryQueuePrefix = "apns.q.retry."
     /// The queue of a route's `high` jobs, where it has one.
@@ -74,4 +78,20 @@ package enum TopologyNames {
     static func highJobQueue(of queue: String) -> String { "\(queue)\(highSuffix)" }
     /// What the names of queues for `high` jobs end with.
     static let highSuffix = ".high"
+
+    /// Whether a queue holds jobs on their way: those of routes and those of tiers.
+    /// - Parameter queue: The queue's name.
+    package static func holdsJobs(_ queue: String) -> Bool {
+        queue.hasPrefix(jobQueuePrefix) || queue.hasPrefix(retryQueuePrefix)
+    }
+    /// The name of a queue for one user's copies, which is gone with its connection.
+    /// - Parameters:
+    ///   - user: The user; permissions go by the name.
+    ///   - id: Tells it from others of the user.
+    package static func tapQueue(user: String, id: String) -> String { "apns.q.tap.\(user).\(id)" }
+    /// The name of a queue for one user's replies.
+    /// - Parameters:
+    ///   - user: The user; permissions go by the name.
+    ///   - id: Tells it from others of the user.
+    package static func replyQueue(user: String, id: String) -> String { "apns.q.reply.\(user).\(id)" }
 }

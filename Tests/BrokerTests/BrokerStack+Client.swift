@@ -111,19 +111,6 @@ struct ReceivedMessage {
         }
     }
 
-    /// The headers as one JSON object; what JSON has no kind for is null.
-    func headersJSON() throws -> [UInt8] {
-        var object: [String: Any] = [:]
-        for header in headers {
-            switch header.value {
-            case .text(let bytes): object[header.name] = String(decoding: bytes, as: UTF8.self)
-            case .integer(let number): object[header.name] = number
-            default: object[header.name] = NSNull()
-            }
-        }
-        return [UInt8](try JSONSerialization.data(withJSONObject: object))
-    }
-
     /// The text of a header.
     func text(_ name: String) -> String? {
         guard case .text(let bytes) = headers.first(where: { $0.name == name })?.value else { return nil }
@@ -198,18 +185,8 @@ final class JobClient {
     }
 
     private func take(_ delivery: Delivery) throws -> ReceivedMessage {
-        let message = try ReceivedMessage(delivery)
-        let about = "\(message.exchange) \(String(decoding: message.routingKey, as: UTF8.self))"
-        switch message.exchange {
-        case "apns.results", "apns.replies":
-            contract.note(.result, json: message.body, about: about)
-            contract.note(.resultHeaders, json: try message.headersJSON(), about: about)
-        // What the broker wrote has none of our headers.
-        case "apns.dead" where message.text("x-apns-outcome") != nil:
-            contract.note(.deadLetterHeaders, json: try message.headersJSON(), about: about)
-        default: break
-        }
-        return message
+        contract.note(delivery)
+        return try ReceivedMessage(delivery)
     }
 
     // MARK: Publishing

@@ -19,7 +19,7 @@ struct CrashPointTests {
     func dies(point: FailPoint) async throws {
         try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)") { ring in
             let jobs = RunJob.several(Self.kills * Self.jobsPerKill)
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             try await ring.publish(jobs, watch.audit)
             for kill in 0..<Self.kills {
                 // Steps that jobs reach one by one are reached more often than those of a turn of the loop.

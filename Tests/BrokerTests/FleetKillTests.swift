@@ -52,7 +52,7 @@ extension KillTests {
     )
     func fleet() async throws {
         try await KillRing.run(apps: Self.fleetApps, settings: "lanes: 1\nshare: auto") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let began = ContinuousClock.now
             var workers = try (1...3).map { try ring.local.startWorker("worker-\($0)") }
             let consumers = try await Self.awaitConsumers(ring)

@@ -18,7 +18,7 @@ struct JournalKillTests {
     ) async throws -> Int {
         var duplicates = 0
         try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)\n\(setting)") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             try await ring.publish(RunJob.several(count), watch.audit)
             for (index, number) in numbers.enumerated() {
                 let worker = try ring.local.startWorker(

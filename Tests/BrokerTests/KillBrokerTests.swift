@@ -21,7 +21,7 @@ extension KillTests {
             // Two seconds per push keep a thousand in flight, and the worker busy while its broker is away.
             let jobs = RunJob.several(5_000, tokenPrefix: "de1a002000")
             // Its copies of the results go with the broker; the real queue keeps them all.
-            let progress = try await AuditWatch(ring.local, reading: .taps)
+            let progress = try await ring.watch(reading: .taps)
             try await ring.publish(jobs, progress.audit)
             let worker = try ring.local.startWorker("worker")
             try await progress.until(finals: jobs.count / 2)
@@ -31,7 +31,7 @@ extension KillTests {
                 try broker.restart()
             }
             #expect(progress.audit.look { $0.ledger.finals } < jobs.count, "the broker left under load")
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             watch.audit.record { ledger in
                 for job in jobs { ledger.promised(job: job.id) }
             }

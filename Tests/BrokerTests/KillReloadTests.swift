@@ -10,7 +10,7 @@ extension KillTests {
     @Test("SIGHUP: what did not change is said; a key that APNs refuses costs nothing, and the one before goes on")
     func reload() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let worker = try ring.local.startWorker("worker")
             try await ring.publish(RunJob.several(500), watch.audit)
             try await watch.until(finals: 500)

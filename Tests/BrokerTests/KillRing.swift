@@ -5,6 +5,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Rig
+import TestSupport
 import Testing
 import Topology
 
@@ -13,6 +14,12 @@ import Topology
 struct KillRing {
     /// Broker, simulator and the workers' configuration.
     let local: LocalRun
+    /// Every kind of result and dead letter that is read has to obey the contract's schemas.
+    private let contract = ContractCheck(takesSamples: true)
+
+    /// A ring that runs.
+    /// - Parameter local: Broker, simulator and the workers' configuration.
+    init(local: LocalRun) { self.local = local }
 
     /// Starts a ring, runs a test on it and stops it, whatever came of it; workers end with their last reference.
     /// - Parameters:
@@ -25,12 +32,20 @@ struct KillRing {
     ) async throws {
         let local = try await LocalRun.start(apps: apps, settings: settings)
         do {
-            try await test(KillRing(local: local))
+            let ring = KillRing(local: local)
+            try await test(ring)
+            #expect(try ring.contract.problems() == [])
         } catch {
             await local.stop()
             throw error
         }
         await local.stop()
+    }
+
+    /// Reads all that is reported, and holds it against the contract.
+    /// - Parameter source: Where to read.
+    func watch(reading source: RunAudit.Source = .queues) async throws -> AuditWatch {
+        try await AuditWatch(local, reading: source) { [contract] in contract.note($0) }
     }
 
     /// Publishes jobs and waits until the broker confirmed them all.

@@ -35,7 +35,7 @@ extension KillTests {
     func drained(load: Load) async throws {
         try await KillRing.run(settings: "shutdown: { grace: 9s }\nlanes: 1") { ring in
             let jobs = load.jobs
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")
             try await watch.until(finals: 100)
@@ -64,7 +64,7 @@ extension KillTests {
     @Test("Another signal a second later: the worker leaves at once, and another one finishes what it had in flight")
     func impatient() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let jobs = Load.slow.jobs
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")

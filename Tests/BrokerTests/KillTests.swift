@@ -22,7 +22,7 @@ struct KillTests {
             for round in 1...Self.rounds {
                 let began = ContinuousClock.now
                 ring.local.simulator.reset()
-                let watch = try await AuditWatch(ring.local)
+                let watch = try await ring.watch()
                 async let published: Void = ring.publish(RunJob.several(Self.jobs), watch.audit)
                 try await watch.until(finals: Self.jobs / 2)
                 let held = try await ring.jobCounts()

@@ -21,7 +21,7 @@ struct PoisonTests {
             let jobs = RunJob.several(Self.jobs)
             // In the midst of the first window, so that there are neighbours before and behind it.
             let culprit = jobs[250]
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             try await ring.publish(jobs, watch.audit)
             var crashes = 0
             var survivor: ChildProcess?

@@ -26,7 +26,7 @@ extension KillTests {
         arguments: DeadAPNs.allCases)
     func backlog(apns: DeadAPNs) async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let jobs = RunJob.several(Self.backlogSize, tokenPrefix: apns == .refuses ? "1" : "0ff00000")
             try await ring.publish(jobs, watch.audit)
             var settings: [String: String] = [:]
@@ -67,7 +67,7 @@ extension KillTests {
     @Test("Without a descriptor left a worker says so and stays; with descriptors it goes on")
     func descriptors() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let worker = try ring.local.startWorker("tight")
             try await ring.publish(RunJob.several(100), watch.audit)
             try await watch.untilComplete()
@@ -96,7 +96,7 @@ extension KillTests {
             close(ends[0])
             defer { close(ends[1]) }
             let nowhere: ChildProcess.Stream = isDiskFull ? .file("/dev/full") : .descriptor(ends[1])
-            let watch = try await AuditWatch(ring.local)
+            let watch = try await ring.watch()
             let worker = try ring.start("mute", [:], log: nowhere)
             try await ring.publish(RunJob.several(1_000), watch.audit)
             try await watch.untilComplete()

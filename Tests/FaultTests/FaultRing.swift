@@ -33,7 +33,9 @@ final class FaultRing: Sendable {
     /// Broker, simulator and the workers' configuration.
     let local: LocalRun
     /// Who was promised what, and what became of it.
-    let watch = AuditWatch()
+    let watch: AuditWatch
+    /// Every kind of result and dead letter that is read has to obey the contract's schemas.
+    private let contract = ContractCheck(takesSamples: true)
     /// Between workers and the broker, where the setup says so.
     let brokerProxy: FaultProxy?
     /// Between workers and APNs, where the setup says so.
@@ -48,6 +50,7 @@ final class FaultRing: Sendable {
         self.setup = setup
         self.local = local
         self.companions = companions
+        watch = AuditWatch { [contract] in contract.note($0) }
         neighbour = setup.neighbour ? FaultNeighbour() : nil
         if neighbour != nil { watch.audit.ignore(FaultNeighbour.app.topic) }
         brokerProxy = setup.brokerProxy ? try FaultProxy(to: local.broker.port) : nil
@@ -379,6 +382,9 @@ final class FaultRing: Sendable {
             state.problems += comparison.problems(
                 mostExtra: min(most, setup.mostTwice ?? .max), mostRepeated: most, deaths: state.kills,
                 outcomes: setup.outcomes, brokerDeadLetters: setup.brokerDeadLetters, leftovers: setup.leftovers)
+        }
+        for problem in try await BlockingWork.run("contract", { [contract] in try contract.problems() }) {
+            expect(false, "the contract: \(problem)")
         }
         try checkAcknowledgements()
         try await checkSecrecy()

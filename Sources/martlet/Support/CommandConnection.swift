@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import RabbitMQ
 import Rig
+import Topology
 
 /// A command's connection to the broker: the blocking client, with failures a command can end with.
 final class CommandConnection {
@@ -102,7 +103,7 @@ final class CommandConnection {
         } catch {
             var failure = Self.failure(error, at: description)
             // Only these names can be a topology's.
-            if error.replyCode == 404, !queue.hasPrefix("apns.q.") {
+            if error.replyCode == 404, !queue.hasPrefix(TopologyNames.queuePrefix) {
                 failure.remedy = "Is the name right? See them all with: rabbitmqctl list_queues -p \(virtualHost) name"
             }
             throw failure
@@ -114,7 +115,7 @@ final class CommandConnection {
     /// - Parameter queue: The queue's name.
     /// - Returns: A sentence for the command line, or nil where looking does no harm.
     static func mistake(lookingAt queue: String) -> String? {
-        guard queue.hasPrefix("apns.q.jobs.") || queue.hasPrefix("apns.q.retry.") else { return nil }
+        guard TopologyNames.holdsJobs(queue) else { return nil }
         return "--queue \(queue.printable) holds jobs on their way: looking counts as a delivery, and jobs that were "
             + "delivered too often are given up. See how many wait with: martlet check"
     }
@@ -161,7 +162,7 @@ final class CommandConnection {
     ///   - replyTo: The routing key for replies.
     ///   - note: Is told what became of this and of earlier jobs.
     func publish(
-        _ job: OutgoingJob, exchange: String = "apns.jobs", replyTo: String?, _ note: (PublishFate) -> Void
+        _ job: OutgoingJob, exchange: String = TopologyNames.jobs, replyTo: String?, _ note: (PublishFate) -> Void
     ) throws(CommandFailure) {
         message.reset()
         message.isMandatory = true

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Rig
+import Topology
 
 /// `martlet dead`: jobs that did not make it.
 struct DeadCommand: ParsableCommand {
@@ -29,7 +30,7 @@ struct DeadCommand: ParsableCommand {
         @Option(help: "Look at no more letters than this, oldest first.") var limit = 1000
 
         /// The name of the queue.
-        var name: String { queue ?? (tokens ? "apns.q.dead.tokens" : "apns.q.dead") }
+        var name: String { queue ?? (tokens ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue) }
 
         func validate() throws {
             // A consumer cannot be promised more unacknowledged messages than this.

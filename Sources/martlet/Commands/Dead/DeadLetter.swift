@@ -1,3 +1,4 @@
+import PushModel
 import Rig
 
 /// A dead letter as `martlet dead` shows it: a job with what the worker, or the broker, says about its end.
@@ -6,25 +7,25 @@ struct DeadLetter {
     let message: BrokerMessage
 
     /// Whether the broker wrote it: a delivery limit, or a producer's own expiration. Nothing says then what happened.
-    var isFromBroker: Bool { message.header("x-apns-outcome") == nil }
+    var isFromBroker: Bool { message.header(HeaderName.outcome) == nil }
 
     /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
     var outcome: String {
-        message.header("x-apns-outcome") ?? message.header("x-first-death-reason").map { "broker: \($0)" } ?? "broker"
+        message.header(HeaderName.outcome) ?? message.header("x-first-death-reason").map { "broker: \($0)" } ?? "broker"
     }
 
     /// The reason APNs or the worker gave.
-    var reason: String? { message.header("x-apns-reason") }
+    var reason: String? { message.header(HeaderName.reason) }
 
     /// The topic, from the key of the job or of the dead letter.
     var topic: String {
-        let key = message.header("x-apns-original-routing-key") ?? message.routingKey
+        let key = message.header(HeaderName.originalRoutingKey) ?? message.routingKey
         let parts = key.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.count == 3 ? String(parts[2]) : "-"
     }
 
     /// When it died, in milliseconds since 1970.
-    var diedAt: Int64? { message.header("x-apns-died-at").flatMap { Int64($0) } }
+    var diedAt: Int64? { message.header(HeaderName.diedAt).flatMap { Int64($0) } }
 
     /// Whether this is the letter of a job.
     /// - Parameter id: The job id, or the beginning of one.
@@ -34,12 +35,12 @@ struct DeadLetter {
     var line: String {
         var parts = [diedAt.map(TimeText.moment) ?? "-".padded(to: 24), outcome.padded(to: 10)]
         parts.append(
-            [message.header("x-apns-status"), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
+            [message.header(HeaderName.status), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
         parts.append(message.messageID.isEmpty ? "(no id)" : message.messageID)
         parts.append(topic)
-        if let attempt = message.header("x-apns-attempt") { parts.append("attempt \(attempt)") }
-        if let indexes = message.header("x-apns-indexes") { parts.append("indexes \(indexes)") }
-        if let detail = message.header("x-apns-detail") { parts.append("— \(detail)") }
+        if let attempt = message.header(HeaderName.attempt) { parts.append("attempt \(attempt)") }
+        if let indexes = message.header(HeaderName.indexes) { parts.append("indexes \(indexes)") }
+        if let detail = message.header(HeaderName.detail) { parts.append("— \(detail)") }
         return parts.joined(separator: "  ")
     }
 

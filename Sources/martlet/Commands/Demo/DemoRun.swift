@@ -290,7 +290,7 @@ struct DemoRun {
             try Task.checkCancellation()
             let counts = try await BlockingWork.run("demo-queues") { try local.broker.queueCounts() }
             let isBusy = counts.contains { name, count in
-                (name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")) && count.total > 0
+                TopologyNames.holdsJobs(name) && count.total > 0
             }
             if !isBusy || !isComplete || ContinuousClock.now >= deadline { return counts }
         }

@@ -74,23 +74,23 @@ struct PushDraft {
     private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var headers: [(name: String, value: JobHeader)] = []
         if let channel {
-            headers.append(("x-apns-operation", .text(channel.operation)))
-            if let id = channel.channelID { headers.append(("apns-channel-id", .text(id))) }
+            headers.append(("\(HeaderName.operation)", .text(channel.operation)))
+            if let id = channel.channelID { headers.append(("\(HeaderName.channelID)", .text(id))) }
         } else {
             guard tokens.count == 1 else {
                 throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
             }
-            headers.append(("apns-device-token", .text(tokens[0])))
+            headers.append(("\(HeaderName.deviceToken)", .text(tokens[0])))
         }
-        headers.append(("apns-topic", .text(topic)))
-        if let pushType { headers.append(("apns-push-type", .text(pushType))) }
-        if let priority { headers.append(("apns-priority", .integer(Int64(priority)))) }
-        if let expiration { headers.append(("apns-expiration", .integer(expiration))) }
-        if let collapseID { headers.append(("apns-collapse-id", .text(collapseID))) }
-        if let apnsID { headers.append(("apns-id", .text(apnsID))) }
-        if let deadline { headers.append(("x-apns-deadline", .integer(deadline))) }
-        if let onUnknown { headers.append(("x-apns-on-unknown", .text(onUnknown.rawValue))) }
-        if let reference { headers.append(("x-apns-reference", .text(reference))) }
+        headers.append(("\(HeaderName.topic)", .text(topic)))
+        if let pushType { headers.append(("\(HeaderName.pushType)", .text(pushType))) }
+        if let priority { headers.append(("\(HeaderName.priority)", .integer(Int64(priority)))) }
+        if let expiration { headers.append(("\(HeaderName.expiration)", .integer(expiration))) }
+        if let collapseID { headers.append(("\(HeaderName.collapseID)", .text(collapseID))) }
+        if let apnsID { headers.append(("\(HeaderName.apnsID)", .text(apnsID))) }
+        if let deadline { headers.append(("\(HeaderName.deadline)", .integer(deadline))) }
+        if let onUnknown { headers.append(("\(HeaderName.onUnknown)", .text(onUnknown.rawValue))) }
+        if let reference { headers.append(("\(HeaderName.reference)", .text(reference))) }
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: bodyOfRawJob,
             notifications: 1)

@@ -1,4 +1,5 @@
 import Rig
+import Topology
 
 /// What `martlet push --dry-run` shows.
 enum PushPreview {
@@ -56,7 +57,7 @@ enum PushPreview {
             }
         }
         return .object([
-            ("exchange", .text("apns.jobs")), ("routing_key", .text(job.routingKey)),
+            ("exchange", .text(TopologyNames.jobs)), ("routing_key", .text(job.routingKey)),
             ("content_type", .text(job.contentType)), ("message_id", .text(job.messageID)),
             ("headers", .object(headers)), ("body", .text(String(decoding: job.body, as: UTF8.self))),
         ])

@@ -1,6 +1,7 @@
 import EventLoop
 import PushModel
 import Rig
+import Topology
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {
@@ -49,9 +50,9 @@ struct PushRun {
 
     /// Declares the queue that replies come to; before publishing, so that none is missed.
     mutating func listenForReplies() throws(CommandFailure) {
-        let queue = "apns.q.reply.\(link.user).\(JobIdentifier.new())"
+        let queue = TopologyNames.replyQueue(user: link.user, id: JobIdentifier.new())
         try link.declareExclusive(queue, maximumLength: nil)
-        try link.bind(queue, to: "apns.replies", key: queue)
+        try link.bind(queue, to: TopologyNames.replies, key: queue)
         try link.consume(queue, prefetch: 1000)
         replyQueue = queue
     }

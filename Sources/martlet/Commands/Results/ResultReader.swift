@@ -1,5 +1,6 @@
 import Glibc
 import Rig
+import Topology
 
 /// Reads results from a broker, prints those that pass, and counts them.
 struct ResultReader {
@@ -29,9 +30,9 @@ struct ResultReader {
 
     /// Shows copies of results as they come.
     mutating func follow(_ link: CommandConnection, for length: Duration?) throws(CommandFailure) {
-        let queue = "apns.q.tap.\(link.user).\(JobIdentifier.new())"
+        let queue = TopologyNames.tapQueue(user: link.user, id: JobIdentifier.new())
         try link.declareExclusive(queue, maximumLength: Self.tapLength)
-        for key in filter.bindingKeys { try link.bind(queue, to: "apns.results", key: key) }
+        for key in filter.bindingKeys { try link.bind(queue, to: TopologyNames.results, key: key) }
         try link.consume(queue, prefetch: 1000)
         Console.talk("Following results; end with Ctrl-C.")
         let deadline = length.map { ContinuousClock.now.advanced(by: $0) }

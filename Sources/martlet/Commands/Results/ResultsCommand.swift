@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import PushModel
 import Rig
+import Topology
 
 /// `martlet results`: what became of notifications.
 struct ResultsCommand: ParsableCommand {
@@ -45,7 +46,7 @@ struct ResultsCommand: ParsableCommand {
     @Flag(help: "Print counts and latencies at the end instead of the results.") var summary = false
     @Option(help: "End after this many results.") var count: Int?
     @Option(help: "End after this time, for example 30s.") var timeout: TimeSpan?
-    @Option(help: "The queue that --drain takes from.") var queue = "apns.q.results"
+    @Option(help: "The queue that --drain takes from.") var queue = TopologyNames.resultsQueue
     @Flag(help: "Do not ask before --drain takes results away.") var yes = false
 
     @OptionGroup(title: "Broker") var broker: BrokerOptions
