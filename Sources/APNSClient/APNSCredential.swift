@@ -18,6 +18,8 @@ package final class APNSCredential: Sendable {
     package let validity: ClosedRange<Int64>?
     /// The only topic of a certificate, which requests may leave out; nil if there are several.
     package let onlyTopic: [UInt8]?
+    /// What a certificate says about itself; nil for a key.
+    package let certificate: CertificateFacts?
 
     /// A version from its parts.
     ///
@@ -29,9 +31,11 @@ package final class APNSCredential: Sendable {
     ///   - tokens: Makes provider tokens; nil for a certificate.
     ///   - validity: When it can be used, in seconds since 1970; nil for always.
     ///   - onlyTopic: The only topic of a certificate.
+    ///   - certificate: What a certificate says about itself; nil for a key.
     package init(
         name: String, version: Int = 1, label: String = "", context: TLSContext, tokens: ProviderTokenSource? = nil,
-        validity: ClosedRange<Int64>? = nil, onlyTopic: String? = nil
+        validity: ClosedRange<Int64>? = nil, onlyTopic: String? = nil,
+        certificate: CertificateFacts? = nil
     ) {
         self.name = name
         self.version = version
@@ -40,5 +44,6 @@ package final class APNSCredential: Sendable {
         self.tokens = tokens
         self.validity = validity
         self.onlyTopic = onlyTopic.map { Array($0.utf8) }
+        self.certificate = certificate
     }
 }

@@ -106,7 +106,11 @@ struct WorkerBuilder {
                     ] + high,
                     claim: RouteClaim(table: table, index: index),
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
-                    credential: route.credential, omitsTopic: route.omitTopic))
+                    credential: route.credential,
+                    mismatch: { credential in
+                        credential.certificate?.mismatch(topics: route.topics, environment: route.environment)
+                            .map { "the certificate \($0)" }
+                    }, omitsTopic: route.omitTopic))
             try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
         }
         return routes

@@ -56,7 +56,8 @@ struct CredentialMaterial: Sendable {
             return APNSCredential(
                 name: name, version: version, label: label,
                 context: try .client(trust: trust, identity: identity, applicationProtocols: protocols),
-                validity: facts.notBefore...max(facts.notBefore, facts.notAfter), onlyTopic: facts.onlyTopic)
+                validity: facts.notBefore...max(facts.notBefore, facts.notAfter), onlyTopic: facts.onlyTopic,
+                certificate: facts)
         }
     }
 }

@@ -8,8 +8,14 @@ extension Lane {
     /// A new version was read. Each route proves it for itself.
     func changed(_ credential: APNSCredential) {
         for route in routes where route.credentialName == credential.name {
-            route.offer(credential, at: moment)
+            let mismatch = route.offer(credential, at: moment)
             mark(route)
+            guard let mismatch, route.isFirstLane else { continue }
+            logger.error(
+                "the route cannot use the new credential, and goes on with the one before if there is one",
+                metadata: .with([
+                    .route: "\(route.name)", .credential: "\(credential.name)", .reason: "\(mismatch)",
+                ]))
         }
     }
 

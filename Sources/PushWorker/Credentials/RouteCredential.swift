@@ -6,7 +6,9 @@ import PushModel
 struct RouteCredential {
     /// The credential's name in the configuration.
     let name: String
-    /// The newest version that was read.
+    /// Why the route cannot use a version, for instance a certificate of another app; nil if it can.
+    private let mismatch: (APNSCredential) -> String?
+    /// The newest version that was read and that the route can use.
     private(set) var newest: APNSCredential?
     /// The version that the route uses when it opens connections and has none: the first that was read, or one that was
     /// proved since.
@@ -28,11 +30,17 @@ struct RouteCredential {
     ///   - name: The credential's name in the configuration.
     ///   - newest: The version; nil where the files cannot be used.
     ///   - unusable: Why they cannot be used.
-    init(name: String, newest: APNSCredential? = nil, unusable: String? = nil) {
+    ///   - mismatch: Why the route cannot use a version; nil if it can.
+    init(
+        name: String, newest: APNSCredential? = nil, unusable: String? = nil,
+        mismatch: @escaping (APNSCredential) -> String? = { _ in nil }
+    ) {
         self.name = name
-        self.newest = newest
-        self.unusable = unusable
-        trusted = newest
+        self.mismatch = mismatch
+        let unfit = newest.flatMap(mismatch)
+        self.newest = unfit == nil ? newest : nil
+        self.unusable = unusable ?? unfit
+        trusted = self.newest
     }
 
     /// The files still cannot be used.
@@ -41,12 +49,20 @@ struct RouteCredential {
     }
 
     /// A new version was read.
-    mutating func offered(_ version: APNSCredential) {
+    ///
+    /// - Returns: Why the route cannot use it, and goes on with what it had; nil if it can. With another app's certificate
+    ///   APNs would refuse every push for good.
+    @discardableResult mutating func offered(_ version: APNSCredential) -> String? {
+        if let reason = mismatch(version) {
+            if trusted == nil { unusable = reason }
+            return reason
+        }
         newest = version
         unusable = nil
         spare = nil
         // There is no good version to lose.
         if trusted == nil || refusal != nil { trusted = version }
+        return nil
     }
 
     /// Time passed. A version that is not valid now stays trusted only if there is no other.
@@ -108,12 +124,21 @@ extension Route {
     }
 
     /// A new version of the credential was read. Each destination proves it for itself.
-    func offer(_ newest: APNSCredential, at moment: Moment) {
+    ///
+    /// - Returns: Why the route cannot use it; nil if it can.
+    @discardableResult func offer(_ newest: APNSCredential, at moment: Moment) -> String? {
         credential?.candidateTrouble = nil
-        credential?.offered(newest)
+        if let mismatch = credential?.offered(newest) {
+            if credential?.trusted != nil {
+                credential?.candidateTrouble =
+                    "the new version of credential \(newest.name) is not used: \(mismatch); the one before stays in use"
+            }
+            return mismatch
+        }
         // If there was no good version to lose, the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
         for host in channels { _ = host.offer(newest, now: moment.monotonic) }
+        return nil
     }
 
     /// APNs refused a version on another route. Every connection made with that version is replaced.

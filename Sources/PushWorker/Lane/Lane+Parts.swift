@@ -77,7 +77,8 @@ extension Lane {
                 channels: route.channels)
             made.credential = route.credential.map {
                 RouteCredential(
-                    name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0))
+                    name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),
+                    mismatch: route.mismatch)
             }
             return made
         }

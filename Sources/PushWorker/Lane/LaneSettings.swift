@@ -16,6 +16,8 @@ struct LaneSettings: Sendable {
         var connector: APNSConnector?
         /// The name of its credential; nil together with `claim`.
         var credential: String?
+        /// Why the route cannot use a version of its credential; nil if it can.
+        var mismatch: @Sendable (APNSCredential) -> String? = { _ in nil }
         /// Whether requests leave out the only topic of a certificate.
         var omitsTopic = false
         /// Opens connections to the host that broadcasts to channels.

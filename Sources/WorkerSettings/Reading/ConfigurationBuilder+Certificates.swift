@@ -82,22 +82,21 @@ extension ConfigurationBuilder {
         }
         guard let facts = placed.facts, !facts.topics.isEmpty else { return }
         let listed = facts.topics.map(\.name).joined(separator: ", ")
+        let certificate = "the certificate of \"\(placed.value.name)\""
         for topic in topics where !facts.covers(topic.value) {
             entry.reject(
-                topic.origin,
-                "\(entry.name(of: "topics")): the certificate of \"\(placed.value.name)\" is not for "
-                    + "\"\(topic.value)\": it is for \(listed)")
+                topic.origin, "\(entry.name(of: "topics")): \(certificate) \(facts.isNot(for: topic.value))")
         }
         if let environment, !facts.isFor(environment.value) {
-            let other = environment.value == .production ? "development" : "production"
             entry.reject(
                 environment.origin,
-                "\(entry.name(of: "environment")): the certificate of \"\(placed.value.name)\" is for \(other) only")
+                "\(entry.name(of: "environment")): \(certificate) "
+                    + facts.isOnlyForAnother(than: environment.value))
         }
         if let omitTopic, omitTopic.value, facts.topics.count > 1 {
             entry.reject(
                 omitTopic.origin,
-                "\(entry.name(of: "omit_topic")): the certificate of \"\(placed.value.name)\" has several topics "
+                "\(entry.name(of: "omit_topic")): \(certificate) has several topics "
                     + "(\(listed)), so that each push must name its own")
         }
     }

@@ -1,11 +1,31 @@
-import PushModel
-import TLS
+package import PushModel
+package import TLS
 
 /// What a certificate is for, in the terms of routes.
 extension CertificateFacts {
     /// Whether it is a certificate for pushes of this bundle identifier, with or without a topic suffix.
     func covers(_ bundle: String) -> Bool {
         topics.contains { topic in TopicSuffix.all.contains { topic.name == bundle + $0 } }
+    }
+
+    /// Why a route cannot use the certificate; nil if it can.
+    ///
+    /// - Parameters:
+    ///   - topics: The route's bundle identifiers.
+    ///   - environment: The route's environment.
+    package func mismatch(topics: [String], environment: APNSEnvironment) -> String? {
+        if let topic = topics.first(where: { !covers($0) }) { return isNot(for: topic) }
+        return isFor(environment) ? nil : isOnlyForAnother(than: environment)
+    }
+
+    /// Says that the certificate is for other topics.
+    func isNot(for topic: String) -> String {
+        "is not for \"\(topic)\": it is for \(topics.map(\.name).joined(separator: ", "))"
+    }
+
+    /// Says that the certificate is for the other environment.
+    func isOnlyForAnother(than environment: APNSEnvironment) -> String {
+        "is for \(environment == .production ? "development" : "production") only"
     }
 
     /// Whether it may be used in an environment. True if the certificate names none.

@@ -162,6 +162,27 @@ struct RouteCredentialTests {
         #expect(known.trusted === third)
     }
 
+    @Test("A new version that the route cannot use, such as another app's certificate, is not tried: the old one stays")
+    func unfit() throws {
+        let pair = try Pair(credential(1))
+        let route = pair.routes[0]
+        let first = try #require(route.presentCredential)
+        let mismatch: (APNSCredential) -> String? = { $0.version == 2 ? "the certificate is not for it" : nil }
+        route.credential = RouteCredential(name: "c", newest: first, mismatch: mismatch)
+        #expect(route.offer(try credential(2), at: Self.moment(1)) == "the certificate is not for it")
+        route.followCredential(at: Self.moment(1))
+        #expect(route.presentCredential === first && route.credential?.newest === first)
+        #expect(!route.devices.breaker.isHeld)
+        let trouble = "the new version of credential c is not used: the certificate is not for it; "
+        #expect(route.credentialTroubles == [trouble + "the one before stays in use"])
+        #expect(route.offer(try credential(3), at: Self.moment(2)) == nil)
+        #expect(route.credential?.newest?.version == 3 && route.credential?.candidateTrouble == nil)
+
+        var fresh = RouteCredential(name: "c", newest: try credential(2), mismatch: mismatch)
+        #expect(fresh.newest == nil && fresh.trusted == nil && fresh.unusable == "the certificate is not for it")
+        #expect(fresh.offered(try credential(3)) == nil && fresh.unusable == nil)
+    }
+
     @Test("A route whose credential's files cannot be used consumes nothing and says why, until they can")
     func unusable() throws {
         let route = try Pair(credential(1)).routes[0]
