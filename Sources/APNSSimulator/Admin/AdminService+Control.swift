@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 import NIOCore
+import Text
 
 /// The part of the admin API that changes the simulator while it runs.
 ///
