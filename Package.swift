@@ -77,7 +77,7 @@ let package = Package(
             resources: [.embedInCode("Admin/Page")]),
         module(
             "WorkerSettings",
-            ["EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),
+            ["Text", "EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),
         module(
             "PushWorker",
             [

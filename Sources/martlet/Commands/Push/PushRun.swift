@@ -1,6 +1,7 @@
 import EventLoop
 import PushModel
 import Rig
+import Text
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {
