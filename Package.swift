@@ -63,37 +63,40 @@ let package = Package(
         .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
 
         module("Buffers"),
+        module("Text"),
         module("EventLoop", ["CLinux", heap]),
         module("TLS", ["COpenSSL", "Buffers"]),
         module("HTTP2", ["CNGHTTP2"]),
-        module("RabbitMQ", ["CRabbitMQ", "Buffers", "EventLoop"]),
+        module("RabbitMQ", ["CRabbitMQ", "Buffers", "Text", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel"),
-        module("Topology", ["PushModel"], []),
-        module("APNSClient", ["EventLoop", "TLS", "HTTP2", "PushModel", collections]),
+        module("Topology", ["Text", "PushModel"], []),
+        module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel", collections]),
         module(
-            "APNSSimulator", ["EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
+            "APNSSimulator", ["Text", "EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
             resources: [.embedInCode("Admin/Page")]),
         module(
             "WorkerSettings",
-            ["EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),
+            ["Text", "EventLoop", "TLS", "RabbitMQ", "PushModel", "Topology", "APNSClient", logging, yams], []),
         module(
             "PushWorker",
             [
-                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient", "WorkerSettings",
+                "Text", "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
+                "WorkerSettings",
                 collections, heap, logging, lifecycle, hummingbird,
             ]),
         module("LocalStack", ["TLS"], []),
         module(
             "Rig",
             [
-                "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSSimulator", "LocalStack",
+                "Text", "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSSimulator",
+                "LocalStack",
                 histogram,
             ], []),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
+                "Text", "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
                 "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack", "Rig",
                 argumentParser,
                 logging, lifecycle, unixSignals, histogram,
@@ -108,21 +111,23 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "Topology", "APNSClient", "WorkerSettings",
-                "PushWorker", "APNSSimulator",
+                "Text", "EventLoop", "TLS", "HTTP2", "RabbitMQ", "PushModel", "Topology", "APNSClient",
+                "WorkerSettings", "PushWorker", "APNSSimulator",
             ],
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
         tests("BuffersTests", ["Buffers"]),
-        tests("EventLoopTests", ["EventLoop"]),
-        tests("TLSTests", ["TLS", "EventLoop", "LocalStack"]),
-        tests("HTTP2Tests", ["HTTP2"]),
+        tests("TextTests", ["Text"]),
+        tests("EventLoopTests", ["EventLoop", "Text"]),
+        tests("TLSTests", ["TLS", "Text", "EventLoop", "LocalStack"]),
+        tests("HTTP2Tests", ["HTTP2", "Text"]),
         tests("RabbitMQTests", ["RabbitMQ", "BrokerClient", "EventLoop", "TLS", "LocalStack"]),
-        tests("PushModelTests", ["PushModel"]),
+        tests("PushModelTests", ["PushModel", "Text"]),
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack"]),
         tests(
-            "APNSClientTests", ["APNSClient", "APNSSimulator", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
-        tests("APNSSimulatorTests", ["APNSSimulator", "EventLoop", "TLS", "HTTP2", "LocalStack"]),
+            "APNSClientTests",
+            ["APNSClient", "APNSSimulator", "Text", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
+        tests("APNSSimulatorTests", ["APNSSimulator", "Text", "EventLoop", "TLS", "HTTP2", "LocalStack"]),
         tests(
             "WorkerSettingsTests",
             [
@@ -133,7 +138,7 @@ let package = Package(
             "PushWorkerTests",
             [
                 "PushWorker", "WorkerSettings", "Topology", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient",
-                "APNSSimulator", "EventLoop", "TLS", "LocalStack",
+                "APNSSimulator", "Text", "EventLoop", "TLS", "LocalStack",
                 logging, lifecycle,
             ]),
         tests("LocalStackTests", ["LocalStack"]),
@@ -157,7 +162,7 @@ let package = Package(
             "FaultTests",
             [
                 "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "PushWorker",
-                "LocalStack", "Rig", "EventLoop", "TLS",
+                "LocalStack", "Rig", "Text", "EventLoop", "TLS",
             ]),
     ]
 )

@@ -1,3 +1,5 @@
+import Text
+
 /// An HTTP proxy that connections to APNs go through. CONNECT makes a tunnel, and TLS inside it runs from end to end.
 ///
 /// RFC 9110, section 9.3.6: <https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6>
@@ -52,20 +54,9 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
 
     /// Undoes percent-encoding and encodes for Basic authentication (RFC 7617).
     private static func userInformation(_ text: Substring) throws(APNSClientError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal)
-            else {
-                throw APNSClientError(
-                    .badAddress,
-                    "the address of the proxy cannot be used: a % in user or password must be written %25")
-            }
-            bytes.append(high << 4 | low)
+        guard var bytes = PercentText.decode(Array(text.utf8)[...]) else {
+            throw APNSClientError(
+                .badAddress, "the address of the proxy cannot be used: a % in user or password must be written %25")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), bytes.first != UInt8(ascii: ":"), !bytes.isEmpty else {
             throw APNSClientError(
@@ -73,15 +64,6 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
         }
         if !bytes.contains(UInt8(ascii: ":")) { bytes.append(UInt8(ascii: ":")) }
         return base64(bytes)
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     /// Standard Base64 with padding (RFC 4648, section 4), made from the URL-safe kind.

@@ -1,6 +1,7 @@
 import PushModel
 import Synchronization
 package import TLS
+import Text
 
 /// Makes the provider tokens of one key. All connections, lanes and routes that use the key share it.
 ///

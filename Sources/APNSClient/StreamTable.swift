@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP2
 import PushModel
+import Text
 
 /// The open requests of one connection, and what has arrived of their answers.
 ///

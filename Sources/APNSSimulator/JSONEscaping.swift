@@ -1,3 +1,5 @@
+import Text
+
 /// Writes text into JSON strings.
 enum JSONEscaping {
     /// Appends text with the escapes of RFC 8259, without the quotation marks.
@@ -13,8 +15,7 @@ enum JSONEscaping {
                 output.append(byte)
             case 0..<0x20:
                 output.append(contentsOf: "\\u00".utf8)
-                output.append(HexText.digit(byte >> 4))
-                output.append(HexText.digit(byte & 15))
+                HexText.append(byte, to: &output)
             default:
                 output.append(byte)
             }

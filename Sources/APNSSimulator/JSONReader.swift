@@ -1,3 +1,5 @@
+import Text
+
 /// Reads JSON text byte by byte without building a tree: enough to judge a payload and to read a provider token.
 ///
 /// Obeys [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Never recurses deeper than ``maximumDepth`` and never traps.

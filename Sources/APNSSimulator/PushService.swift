@@ -1,5 +1,6 @@
 import Synchronization
 import TLS
+import Text
 
 /// What all connections share: configuration, rules, keys, the verdicts' memory and the ledger. Safe from any thread.
 final class PushService: Sendable {

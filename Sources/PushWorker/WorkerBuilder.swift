@@ -2,6 +2,7 @@ import APNSClient
 import PushModel
 import RabbitMQ
 import TLS
+import Text
 import Topology
 import WorkerSettings
 

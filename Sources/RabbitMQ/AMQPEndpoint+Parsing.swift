@@ -1,4 +1,5 @@
 import EventLoop
+import Text
 
 extension AMQPEndpoint {
     /// What a URI may leave out because it comes from elsewhere.
@@ -166,33 +167,13 @@ extension AMQPEndpoint {
     /// - Returns: The decoded text.
     /// - Throws: `invalidURI` for a damaged escape, a NUL or invalid UTF-8.
     static func decoded(_ text: ArraySlice<UInt8>, part: String) throws(AMQPError) -> String {
-        var bytes: [UInt8] = []
-        var index = text.startIndex
-        while index < text.endIndex {
-            if text[index] == UInt8(ascii: "%") {
-                guard index + 2 < text.endIndex, let high = hexDigit(text[index + 1]),
-                    let low = hexDigit(text[index + 2])
-                else { throw invalid("a % in the \(part) must be followed by two hexadecimal digits") }
-                bytes.append(high << 4 | low)
-                index += 3
-            } else {
-                bytes.append(text[index])
-                index += 1
-            }
+        guard let bytes = PercentText.decode(text) else {
+            throw invalid("a % in the \(part) must be followed by two hexadecimal digits")
         }
         guard !bytes.contains(0) else { throw invalid("the \(part) contains a NUL byte") }
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw invalid("the \(part) is not valid UTF-8")
         }
         return string
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

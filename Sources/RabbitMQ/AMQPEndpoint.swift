@@ -1,4 +1,5 @@
 import EventLoop
+import Text
 
 /// Where a broker is and how to log in to it.
 ///
@@ -48,31 +49,9 @@ package struct AMQPEndpoint: Sendable, Equatable {
 
     /// The URI with `***` in place of the password.
     package var redactedDescription: String {
-        let login = saslExternal ? "" : "\(Self.percentEncoded(user)):***@"
+        let login = saslExternal ? "" : "\(PercentText.encode(user)):***@"
         let shownHost = host.contains(":") ? "[\(host)]" : host
-        return "\(useTLS ? "amqps" : "amqp")://\(login)\(shownHost):\(port)/\(Self.percentEncoded(virtualHost))"
-    }
-
-    /// Writes all bytes but the unreserved ones of RFC 3986, 2.3, as `%XX`.
-    ///
-    /// - Parameter text: The text to write.
-    /// - Returns: The text with escapes.
-    static func percentEncoded(_ text: String) -> String {
-        var encoded = ""
-        let digits = Array("0123456789ABCDEF")
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded.append("%")
-                encoded.append(digits[Int(byte >> 4)])
-                encoded.append(digits[Int(byte & 15)])
-            }
-        }
-        return encoded
+        return "\(useTLS ? "amqps" : "amqp")://\(login)\(shownHost):\(port)/\(PercentText.encode(virtualHost))"
     }
 }
 

@@ -1,4 +1,5 @@
 package import RabbitMQ
+import Text
 
 /// A message taken from a queue and not settled yet, as text: for listings, not for the hot path.
 package struct BrokerMessage {
@@ -50,7 +51,7 @@ package struct BrokerMessage {
     private static func text(_ value: FieldValue) -> String {
         switch value {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-        case .bytes(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        case .bytes(let bytes): HexText.text(bytes)
         case .integer(let number): "\(number)"
         case .unsigned(let number): "\(number)"
         case .boolean(let truth): "\(truth)"

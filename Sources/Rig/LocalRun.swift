@@ -6,6 +6,7 @@ package import LocalStack
 package import PushModel
 import RabbitMQ
 import TLS
+import Text
 package import Topology
 
 /// A whole Martlet of one's own: a private RabbitMQ with Martlet's queues, a local APNs, and workers as processes.

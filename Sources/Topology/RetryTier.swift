@@ -1,4 +1,4 @@
-import PushModel
+import Text
 
 /// A retry queue's fixed delay.
 package struct RetryTier: Sendable, Equatable {

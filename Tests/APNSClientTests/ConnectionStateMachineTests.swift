@@ -3,6 +3,7 @@ import HTTP2
 import PushModel
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -181,7 +182,7 @@ struct ConnectionStateMachineTests {
 
     @Test("Whatever happens, streams and window are never overdrawn", arguments: 0..<200)
     func property(seed: Int) {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var machine = Machine(usesToken: seed % 2 == 0, ownLimit: 50)
         var announced = 1
         var hasSettings = false

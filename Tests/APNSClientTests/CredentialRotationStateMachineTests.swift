@@ -1,5 +1,6 @@
 import PushModel
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -186,7 +187,7 @@ struct CredentialRotationStateMachineTests {
     @Test(
         "Whatever happens, versions only grow and a switch follows acceptance or the end of the old", arguments: 0..<50)
     func property(seed: Int) {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var machine = Machine(version: 1)
         var newest = 1
         for _ in 0..<200 {

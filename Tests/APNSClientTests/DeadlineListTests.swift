@@ -1,6 +1,7 @@
 import EventLoop
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -25,7 +26,7 @@ struct DeadlineListTests {
 
     @Test("Random use agrees with a plain array", arguments: 0..<20)
     func model(seed: Int) {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var list = DeadlineList()
         var model: [(slot: Int, due: MonotonicTime)] = []
         for tick in 0..<500 as Range<UInt64> {

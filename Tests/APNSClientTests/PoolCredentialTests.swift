@@ -5,6 +5,7 @@ import PushModel
 import TLS
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -286,7 +287,7 @@ struct PoolCredentialTests {
 
     @Test("No connection ever carries two teams or two keys, whatever is rotated and shared", arguments: 0..<4)
     func oneIdentityPerConnection(seed: Int) throws {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let versions = try Versions()
         let loop = try EventLoop()
         let server = try ScriptedServer(loop: loop, context: try versions.certificates.serverContext())
@@ -399,7 +400,7 @@ struct PoolCredentialTests {
 
     @Test("However busy, no more than two tokens of a key are in use at any moment", arguments: 0..<8)
     func twoTokens(seed: Int) {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var schedule = ProviderTokenSchedule()
         func take(_ now: Int64) -> ProviderToken {
             if schedule.needsNew(for: .current, now: now) { schedule.issued(now: now) }

@@ -4,6 +4,7 @@ import PushModel
 import TLS
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -176,7 +177,7 @@ extension PoolRingTests {
 
     @Test("Whatever a server does, every request gets exactly one answer", arguments: 0..<12)
     func property(seed: Int) throws {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let ring = try Ring(settings: HTTP2Settings(maxConcurrentStreams: 20)) {
             $0.connections = .fixed(2)
             $0.requestTimeout = .milliseconds(60)

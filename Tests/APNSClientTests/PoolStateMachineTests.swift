@@ -1,6 +1,7 @@
 import EventLoop
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -9,7 +10,7 @@ struct PoolStateMachineTests {
     /// A point in time, by its distance to the clock's start.
     static func at(_ distance: Duration) -> MonotonicTime { 0 + distance }
 
-    var random = Generator(seed: 1)
+    var random = SplitMix64(seed: 1)
 
     @Test("A fixed number is opened one after the other, and no more")
     func fixed() {
@@ -135,7 +136,7 @@ struct PoolStateMachineTests {
             pool.turned(quiet, now: now)
             if pool.surplus > 0 {
                 given.append(tick)
-                var random = Generator(seed: 1)
+                var random = SplitMix64(seed: 1)
                 pool.lost(wasUseful: true, age: .zero, now: now, random: &random)
             }
             #expect(pool.surplus == 0)
@@ -223,7 +224,7 @@ struct PoolStateMachineTests {
 
     @Test("Whatever happens, connections never exceed the number wanted, and one is always coming", arguments: 0..<100)
     func property(seed: Int) {
-        var random = Generator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var pool = APNSPoolStateMachine(seed % 2 == 0 ? .fixed(4) : .automatic(maximum: 4))
         var now: MonotonicTime = 0
         for _ in 0..<1_000 {

@@ -3,6 +3,7 @@ import LocalStack
 import PushModel
 import TLS
 import Testing
+import Text
 
 @testable import APNSClient
 
@@ -46,7 +47,7 @@ struct ProviderTokenTests {
 
     @Test("Whenever a connection opens, it never changes its token within 20 minutes nor uses one for an hour")
     func changes() {
-        var random = Generator(seed: 7)
+        var random = SplitMix64(seed: 7)
         for opening in stride(from: Int64(0), to: 7_200, by: 7) {
             var schedule = ProviderTokenSchedule()
             func take(_ now: Int64) -> ProviderToken {

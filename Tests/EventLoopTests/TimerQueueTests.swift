@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import EventLoop
 
@@ -96,7 +97,7 @@ struct TimerQueueTests {
     @Test("agree with a plain sorted list over many random schedules and cancellations")
     func model() {
         var queue = TimerQueue()
-        var generator = LinearGenerator(state: 42)
+        var generator = SplitMix64(seed: 42)
         let recorder = Recorder()
         var model: [(deadline: UInt64, order: Int, name: String, id: TimerID)] = []
         for order in 0..<5000 {
@@ -111,15 +112,5 @@ struct TimerQueueTests {
         Self.runDue(&queue, now: 500)
         let expected = model.sorted { ($0.deadline, $0.order) < ($1.deadline, $1.order) }.map(\.name)
         #expect(recorder.names == expected)
-    }
-}
-
-/// Random numbers that are the same in each run.
-struct LinearGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
     }
 }

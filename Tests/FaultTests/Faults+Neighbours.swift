@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import Rig
 import TestSupport
+import Text
 import Topology
 
 // One app's trouble at the broker, and a neighbour whose results must not come later for it.

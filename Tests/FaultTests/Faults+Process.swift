@@ -3,6 +3,7 @@ import Glibc
 import LocalStack
 import PushModel
 import Rig
+import Text
 import Topology
 
 @testable import APNSSimulator

@@ -2,6 +2,7 @@ import Glibc
 import LocalStack
 import Rig
 import TestSupport
+import Text
 
 /// Something that chance may let happen: it is brought about and repaired again.
 struct Mishap: Sendable {
@@ -132,7 +133,7 @@ extension FaultCatalogue {
         }
     ) { ring in
         let duration = FaultSelection.duration ?? .seconds(120)
-        var generator = SeededGenerator(seed: FaultSelection.seed)
+        var generator = SplitMix64(seed: FaultSelection.seed)
         var counts: [String: Int] = [:]
         print("seed \(FaultSelection.seed), \(duration.components.seconds) s")
         try await ring.underLoad(of: 100) {

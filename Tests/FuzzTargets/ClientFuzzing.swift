@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP2
 import PushModel
+import Text
 
 @testable import APNSClient
 

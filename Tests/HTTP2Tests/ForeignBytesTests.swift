@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import HTTP2
 
@@ -151,7 +152,7 @@ struct ForeignBytesTests {
     @Test("Whatever a server's bytes are changed to, every request ends exactly once", arguments: 0..<8)
     func mutatedServer(seed: Int) throws {
         let (_, original) = try Self.conversation()
-        var generator = SeededGenerator(state: UInt64(seed))
+        var generator = SplitMix64(seed: UInt64(seed))
         for _ in 0..<150 {
             let events = ClientRecorder()
             let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
@@ -171,7 +172,7 @@ struct ForeignBytesTests {
     @Test("Whatever a client's bytes are changed to, the server stays within its limits", arguments: 0..<8)
     func mutatedClient(seed: Int) throws {
         let (original, _) = try Self.conversation()
-        var generator = SeededGenerator(state: UInt64(seed))
+        var generator = SplitMix64(seed: UInt64(seed))
         for _ in 0..<150 {
             let events = ServerRecorder()
             let server = try HTTP2ServerSession(
@@ -207,7 +208,7 @@ struct ForeignBytesTests {
         return (fromClient, fromServer)
     }
 
-    private static func mutate(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    private static func mutate(_ bytes: [UInt8], _ generator: inout SplitMix64) -> [UInt8] {
         var changed = bytes
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
             let place = Int.random(in: 0..<changed.count, using: &generator)

@@ -1,6 +1,7 @@
 import Foundation
 import TLS
 import Testing
+import Text
 
 @Suite("ES256", .timeLimit(.minutes(1)))
 struct ES256Tests {
@@ -45,9 +46,11 @@ struct ES256Tests {
         let header = "eyJhbGciOiJFUzI1NiJ9"
         let claims = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
         let signature = try #require(
-            Base64URL.decode("DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"))
-        let x = try #require(Base64URL.decode("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"))
-        let y = try #require(Base64URL.decode("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
+            Base64URL.decode(
+                Array("DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q".utf8)[
+                    ...]))
+        let x = try #require(Base64URL.decode(Array("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU".utf8)[...]))
+        let y = try #require(Base64URL.decode(Array("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0".utf8)[...]))
         // SubjectPublicKeyInfo for P-256 up to the uncompressed point (RFC 5480, 2).
         let prefix: [UInt8] = [
             0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
@@ -196,15 +199,6 @@ extension ES256PublicKey {
     /// `isValid(signature:for:)` with an array, which `#expect` can take apart.
     fileprivate func accepts(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         isValid(signature: signature, for: message.span)
-    }
-}
-
-/// Base64 as JWS writes it (RFC 7515, 2).
-private enum Base64URL {
-    static func decode(_ text: String) -> [UInt8]? {
-        var text = text.replacing("-", with: "+").replacing("_", with: "/")
-        while text.count % 4 != 0 { text += "=" }
-        return Data(base64Encoded: text).map { Array($0) }
     }
 }
 

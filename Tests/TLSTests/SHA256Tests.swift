@@ -1,5 +1,6 @@
 import TLS
 import Testing
+import Text
 
 @Suite("SHA-256", .timeLimit(.minutes(1)))
 struct SHA256Tests {
@@ -12,10 +13,7 @@ struct SHA256Tests {
                 "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
         ]
         for (message, expected) in examples {
-            let digits = try SHA256.digest(Array(message.utf8)).map { byte in
-                String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-            }
-            #expect(digits.joined() == expected)
+            #expect(HexText.text(try SHA256.digest(Array(message.utf8))) == expected)
         }
     }
 }

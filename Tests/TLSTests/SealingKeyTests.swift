@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import TLS
 
@@ -34,8 +35,7 @@ struct SealingKeyTests {
     func standard() throws {
         let key = try SealingKey(bytes: [UInt8](repeating: 0, count: 32))
         let sealed = try key.seal([UInt8](repeating: 0, count: 16), nonce: [UInt8](repeating: 0, count: 12))
-        let hex = sealed.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        #expect(hex == "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919")
+        #expect(HexText.text(sealed) == "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919")
     }
 
     @Test("A key of another length is refused", arguments: [0, 16, 31, 33])

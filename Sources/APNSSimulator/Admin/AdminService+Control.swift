@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 import NIOCore
+import Text
 
 /// The part of the admin API that changes the simulator while it runs.
 ///
@@ -108,7 +109,7 @@ extension AdminService {
         if asked?.advance?.hasPrefix("-") == true { return trouble(noWayBack) }
         guard asked?.reset != true, let milliseconds = asked?.advance.flatMap(DurationText.milliseconds) else {
             return trouble(
-                #"expected {"advance":"20m"}, a number and ms, s, m, h or d, or {"reset":true} for the real time"#)
+                #"expected {"advance":"20m"}, \#(DurationText.form), or {"reset":true} for the real time"#)
         }
         guard control.advanceClock(milliseconds: milliseconds) else {
             return trouble("the clock can be at most ten years ahead of the real time")
@@ -145,7 +146,7 @@ extension AdminService {
         "the clock goes forward only: what it has written down, such as device tokens, expirations and accounts of "
         + #"token updates, would lie in the future; {"reset":true} takes it to the real time"#
 
-    private static let delayForm = #"expected nothing or {"after":"1h"}: a number and ms, s, m, h or d"#
+    private static let delayForm = #"expected nothing or {"after":"1h"}: \#(DurationText.form)"#
 
     /// After how long a revocation takes effect, in milliseconds; nil where the body does not make sense.
     private static func delay(_ request: Request) async throws -> Int64? {

@@ -1,4 +1,5 @@
 import HTTP2
+import Text
 
 /// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
 struct BroadcastEndpoint {

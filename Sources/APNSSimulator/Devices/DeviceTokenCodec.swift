@@ -1,4 +1,5 @@
 import TLS
+import Text
 
 /// Turns the content of a device token into the opaque digits a provider sees, and back.
 ///
@@ -50,14 +51,7 @@ struct DeviceTokenCodec: Sendable {
         text += [UInt8](repeating: 0, count: Int(salt[0] & 15))
         let nonce = salt + mark(of: salt)
         do {
-            let bytes = nonce + (try key.seal(text, nonce: nonce))
-            var digits: [UInt8] = []
-            digits.reserveCapacity(2 * bytes.count)
-            for byte in bytes {
-                digits.append(HexText.digit(byte >> 4))
-                digits.append(HexText.digit(byte & 15))
-            }
-            return String(decoding: digits, as: UTF8.self)
+            return HexText.text(nonce + (try key.seal(text, nonce: nonce)))
         } catch {
             throw SimulatorError(.credential, "cannot seal a device token: \(error)")
         }
@@ -69,9 +63,9 @@ struct DeviceTokenCodec: Sendable {
     /// - Returns: What it says; nil for a token that is not of this key's making, or was changed.
     func content(of digits: [UInt8]) -> DeviceTokenContent? {
         guard digits.count >= Self.shortest, digits.count.isMultiple(of: 2) else { return nil }
-        guard let head = Self.bytes(of: digits[..<(2 * Self.headLength)]),
+        guard let head = HexText.bytes(digits[..<(2 * Self.headLength)]),
             head[Self.saltLength...].elementsEqual(mark(of: Array(head[..<Self.saltLength]))),
-            let sealed = Self.bytes(of: digits[(2 * Self.headLength)...]),
+            let sealed = HexText.bytes(digits[(2 * Self.headLength)...]),
             let text = key.open(sealed[...], nonce: head)
         else { return nil }
         return Self.read(text)
@@ -100,20 +94,4 @@ struct DeviceTokenCodec: Sendable {
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-
-    private static func bytes(of digits: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = HexText.value(of: digit) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return bytes
-    }
 }

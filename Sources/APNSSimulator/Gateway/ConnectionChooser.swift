@@ -1,3 +1,5 @@
+import Text
+
 /// Chooses what is done with each new connection: the first rule that matches decides.
 struct ConnectionChooser {
     private let rules: [ConnectionRule]

@@ -1,4 +1,5 @@
 import HTTP2
+import Text
 
 /// How verdicts reach the client.
 extension PushSession {

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP2
+import Text
 
 /// One client's HTTP/2 conversation with the gateway: requests are judged, written down and answered.
 final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {

@@ -1,4 +1,5 @@
 import Glibc
+import Text
 
 /// How long answers take, drawn anew for each push.
 package enum Latency: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Text
+
 /// A UUID: the `apns-id` of a push, in sixteen bytes.
 package struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The first eight bytes, big-endian.
@@ -64,9 +66,7 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { output.append(UInt8(ascii: "-")) }
             let half = index < 8 ? high : low
-            let byte = UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7)))
-            output.append(HexText.digit(byte >> 4))
-            output.append(HexText.digit(byte & 15))
+            HexText.append(UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7))), to: &output)
         }
     }
 

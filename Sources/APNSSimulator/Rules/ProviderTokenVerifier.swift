@@ -1,4 +1,5 @@
 import TLS
+import Text
 
 /// Verifies provider tokens: the JSON Web Token behind `authorization: bearer`.
 ///

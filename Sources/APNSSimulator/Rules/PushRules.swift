@@ -1,3 +1,5 @@
+import Text
+
 /// Apple's rules for the request of a push, apart from its credential.
 ///
 /// Checks run in the order ``check(_:credential:)`` shows, and the first broken rule answers. Apple documents no order;

@@ -1,3 +1,4 @@
+import Text
 import Yams
 
 /// Rules for pushes.

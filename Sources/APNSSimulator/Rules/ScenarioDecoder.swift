@@ -1,3 +1,4 @@
+import Text
 import Yams
 
 /// Reads a scenario from YAML nodes and collects all mistakes with their places.
@@ -194,7 +195,7 @@ extension ScenarioDecoder {
     mutating func milliseconds(_ node: Node) -> Int? {
         guard let written = text(node) else { return nil }
         guard let milliseconds = DurationText.milliseconds(written) else {
-            mistake(node, "a delay has a unit: 250ms, 2s, 1m")
+            mistake(node, "a delay is \(DurationText.form)")
             return nil
         }
         return Int(milliseconds)

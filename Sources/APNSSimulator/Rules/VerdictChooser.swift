@@ -1,3 +1,5 @@
+import Text
+
 /// Chooses the verdict of each valid push: a device token's own prefix first, then the scenario's rules, else 200.
 ///
 /// A value without clock or lock; it remembers how far each device is in a sequence of failures.

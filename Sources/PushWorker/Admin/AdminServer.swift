@@ -4,9 +4,9 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
-import PushModel
 import ServiceLifecycle
 import Synchronization
+import Text
 package import WorkerSettings
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.

@@ -1,7 +1,7 @@
 import Dispatch
 import EventLoop
-import PushModel
 import Synchronization
+import Text
 
 /// Notes on their way from a lane to the thread that writes them; the only thing that the two share.
 ///

@@ -1,8 +1,8 @@
 import APNSClient
 import EventLoop
 import Logging
-import PushModel
 import RabbitMQ
+import Text
 import WorkerSettings
 
 // What a lane does when time did not pass as it should have.

@@ -1,3 +1,5 @@
+import Text
+
 /// Keeps secrets out of logs and messages.
 ///
 /// Log calls must not be given secrets in the first place; ``scrub(_:)`` is the net below them.
@@ -87,12 +89,5 @@ package enum Redaction {
         return false
     }
 
-    private static func isHex(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
+    private static func isHex(_ byte: UInt8) -> Bool { HexText.value(of: byte) != nil }
 }

@@ -1,6 +1,7 @@
 import EventLoop
 import PushModel
 import RabbitMQ
+import Text
 
 // A stopped route reports what expires in its queues. `ExpiryLook` decides when it looks.
 extension Route {

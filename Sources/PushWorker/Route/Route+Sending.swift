@@ -1,6 +1,7 @@
 import APNSClient
 import EventLoop
 import PushModel
+import Text
 
 // From a job that waits to requests that are submitted, or to a settlement where no request is needed.
 extension Route {

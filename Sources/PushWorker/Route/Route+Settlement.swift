@@ -1,6 +1,7 @@
 import APNSClient
 import EventLoop
 import PushModel
+import Text
 import WorkerSettings
 
 // From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.

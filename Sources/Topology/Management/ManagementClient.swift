@@ -1,5 +1,6 @@
 import Foundation
 package import PushModel
+import Text
 
 /// Compares and changes a broker's objects through RabbitMQ's management API: what `martlet topology check` and
 /// `apply` do. Everything is done object by object, because only administrators may send whole definitions.

@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import PushModel
+import Text
 
 /// Requests to one management API, with its login.
 struct ManagementConnection: Sendable {
@@ -50,7 +51,7 @@ struct ManagementConnection: Sendable {
     /// - Returns: The body of a successful answer.
     /// - Throws: What went wrong, in words for an operator.
     func send(_ method: Method, _ path: [String], body: String? = nil) async throws(ManagementError) -> Data {
-        let encoded = path.map(Self.encoded).joined(separator: "/")
+        let encoded = path.map(PercentText.encode).joined(separator: "/")
         guard let url = URL(string: "\(place)/api/\(encoded)") else {
             throw ManagementError(code: .unreachable, message: "the management address \(place) is not an address")
         }
@@ -105,20 +106,6 @@ struct ManagementConnection: Sendable {
             return ManagementError(
                 code: .unexpectedAnswer, message: "\(request) at \(place) was answered \(status): \(reason)")
         }
-    }
-
-    /// Percent-encodes a path segment: everything but the unreserved characters of RFC 3986, 2.3.
-    static func encoded(_ segment: String) -> String {
-        var encoded = ""
-        for byte in segment.utf8 {
-            if byte.isAlphanumeric || "-._~".utf8.contains(byte) {
-                encoded.unicodeScalars.append(UnicodeScalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += byte < 16 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return encoded
     }
 }
 

@@ -1,5 +1,6 @@
 import PushModel
 import RabbitMQ
+import Text
 
 /// How the `broker` section is read.
 extension ConfigurationBuilder {

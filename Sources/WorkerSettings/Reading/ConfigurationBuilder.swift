@@ -2,6 +2,7 @@ import APNSClient
 import Logging
 import PushModel
 import TLS
+import Text
 import Topology
 
 /// Turns the tree of settings into values, section by section.

@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// How the text of each kind of setting is read. Each throws a ``Rejection`` that says what would be right.
 enum SettingParsers {
@@ -56,12 +57,12 @@ enum SettingParsers {
         }
     }
 
-    /// A duration within limits, written as in `250ms`, `15s`, `1m` or `6h`.
+    /// A duration within limits, written as in `250ms`, `1.5s` or `6h`.
     static func duration(_ range: ClosedRange<Duration>) -> (String) throws(Rejection) -> Duration {
         { (text: String) throws(Rejection) -> Duration in
             guard let value = DurationText.parse(text) else {
                 throw Rejection(
-                    "\"\(text)\" is not a duration: write a whole number and a unit, as in 250ms, 15s, 1m or 6h")
+                    "\"\(text)\" is not a duration: write \(DurationText.form), as in 250ms, 1.5s or 6h")
             }
             guard range.contains(value) else {
                 throw Rejection(

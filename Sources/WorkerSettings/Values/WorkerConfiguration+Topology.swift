@@ -1,4 +1,5 @@
 package import PushModel
+import Text
 package import Topology
 
 extension WorkerConfiguration {

@@ -1,3 +1,5 @@
+import Text
+
 /// JSON to be written with its keys in a chosen order, and with pieces that are JSON already.
 indirect enum JSON {
     /// `null`.
@@ -64,7 +66,6 @@ indirect enum JSON {
 
     /// Appends a string with its quotes, escaping what RFC 8259 section 7 demands and nothing else.
     private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
-        let hexadecimal = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {
@@ -74,7 +75,7 @@ indirect enum JSON {
             case UInt8(ascii: "\t"): bytes += "\\t".utf8
             case ..<0x20:
                 bytes += "\\u00".utf8
-                bytes += [hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
+                HexText.append(byte, to: &bytes)
             default: bytes.append(byte)
             }
         }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
-import PushModel
+import Text
 
 /// A moment on the command line: ISO 8601, seconds since 1970, or from now on as in `+90s`.
 struct MomentArgument: ExpressibleByArgument, Equatable {

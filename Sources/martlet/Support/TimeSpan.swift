@@ -1,7 +1,7 @@
 import ArgumentParser
-import PushModel
+import Text
 
-/// A duration on the command line: `250ms`, `10s`, `5m`, `2h`.
+/// A duration on the command line, as ``DurationText`` reads it.
 struct TimeSpan: ExpressibleByArgument, Equatable {
     /// The duration.
     var duration: Duration

@@ -2,6 +2,7 @@ import EventLoop
 import HTTP2
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 

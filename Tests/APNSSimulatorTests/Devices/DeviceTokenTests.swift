@@ -1,5 +1,6 @@
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -43,8 +44,7 @@ struct DeviceTokenTests {
     @Test("The content of a token cannot be seen in its digits")
     func opaque() throws {
         let bytes = try codec.token(for: content("com.example.app"), salt: salt(1))
-        let topic = Array("com.example".utf8).map { String($0, radix: 16) }.joined()
-        #expect(!bytes.contains(topic))
+        #expect(!bytes.contains(HexText.text(Array("com.example".utf8))))
         #expect(!bytes.contains("0102030405064708"))
     }
 

@@ -2,6 +2,7 @@ import EventLoop
 import HTTP2
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -52,7 +53,6 @@ struct GatewayTests {
             let possible = (before...after).map { HTTPDate.text(milliseconds: $0 * 1000) }
             #expect(answer.status == 200 && possible.contains(answer.headers["date"] ?? ""))
         }
-        #expect(HTTPDate.text(milliseconds: 784_111_777_000) == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
     @Test("Clients without ALPN are served, too")

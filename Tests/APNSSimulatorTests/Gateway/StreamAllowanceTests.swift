@@ -1,5 +1,6 @@
 import HTTP2
 import Testing
+import Text
 
 @testable import APNSSimulator
 

@@ -1,6 +1,7 @@
 import EventLoop
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -16,10 +17,15 @@ struct TokenMaker: Sendable {
     func token(
         header: String = #"{"alg":"ES256","kid":"ABC1234567"}"#, claims: String, isDER: Bool = false
     ) throws -> String {
-        let signed = Base64URL.encode(Array(header.utf8)) + [UInt8(ascii: ".")] + Base64URL.encode(Array(claims.utf8))
+        var signed: [UInt8] = []
+        Base64URL.append(Array(header.utf8), to: &signed)
+        signed.append(UInt8(ascii: "."))
+        Base64URL.append(Array(claims.utf8), to: &signed)
         var signature = try key.sign(signed.span)
         if isDER { signature = Self.der(signature) }
-        return String(decoding: signed + [UInt8(ascii: ".")] + Base64URL.encode(signature), as: UTF8.self)
+        signed.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &signed)
+        return String(decoding: signed, as: UTF8.self)
     }
 
     func bearer(issuedAt: Int64, keyID: String = "ABC1234567", teamID: String = "DEF7654321") throws -> String {
@@ -131,16 +137,6 @@ struct ProviderTokenTests {
         let keys = [ProviderKey(keyID: "ABC1234567", teamID: "DEF7654321", publicKey: maker.key.publicKey)]
         let both = ProviderTokenVerifier(keys: keys, acceptsAnyWellFormed: true)
         #expect(Self.refusal(both.verify(authorization, now: Self.now)) == .invalidProviderToken)
-    }
-
-    @Test("Base64url is read back as written, and nothing else is read")
-    func base64() {
-        for count in 0..<40 {
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
-            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
-        }
-        #expect(Base64URL.decode(Array("YQ==".utf8)) == Array("a".utf8))
-        for bad in ["A", "A+", "A/", "A B", "é"] { #expect(Base64URL.decode(Array(bad.utf8)) == nil) }
     }
 
     private static func refusal(_ finding: ProviderTokenVerifier.Finding) -> Refusal? {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -223,11 +224,9 @@ struct ScriptedChanceTests {
     }
 
     @Test(
-        "Durations have a number and a unit",
-        arguments: [
-            ("250ms", 250), ("1.5s", 1500), ("20m", 1_200_000), ("2h", 7_200_000), ("30d", 2_592_000_000), ("0s", 0),
-            ("5", nil), ("s", nil), ("-1s", nil), ("1 week", nil), ("9999999d", nil), ("nan s", nil), ("infs", nil),
-        ] as [(String, Int64?)])
+        "Durations are at most ten years long",
+        arguments: [("1.5s", 1500), ("3650d", 315_360_000_000), ("3650.1d", nil), ("9999999d", nil), ("5", nil)]
+            as [(String, Int64?)])
     func durations(_ text: String, _ milliseconds: Int64?) {
         #expect(DurationText.milliseconds(text) == milliseconds)
     }

@@ -59,7 +59,7 @@ struct ScenarioTests {
             ),
             ("rules:\n  - match: { token: xyz }\n    verdict: { close: true }", "s:2:21: `token`"),
             ("rules:\n  - name: a", "s:2:5: a rule needs a `verdict`"),
-            ("rules:\n  - verdict: { delay: 20 }", "s:2:23: a delay has a unit"),
+            ("rules:\n  - verdict: { delay: 20 }", "s:2:23: a delay is a number and ms, s, m, h or d"),
             ("rules:\n  - verdict: { close: true, silent: true }", "s:2:14: one of these at a time: silent, close"),
             ("rules:\n  - verdict: { fail: 3 }", "s:2:14: a verdict says one of"),
             ("rules:\n  - verdict: { reset: NOPE }", "s:2:23: expected an HTTP/2 error code"),

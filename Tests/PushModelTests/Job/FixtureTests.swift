@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -80,7 +81,7 @@ struct FixtureTests {
 
     @Test("twenty thousand random changes to jobs are answered, and every answer can be reported")
     func mutated() throws {
-        var generator = SplitMix(state: 2_026)
+        var generator = SplitMix64(seed: 2_026)
         let small: ([UInt8]) -> Bool = { $0.count < 3_000 }
         let good = try Fixture.names(in: "accepted").map { try Fixture.bytes("accepted/" + $0) }.filter(small)
         let bad = try Fixture.names(in: "refused").map { try Fixture.bytes("refused/" + $0) }.filter(small)
@@ -114,7 +115,7 @@ struct FixtureTests {
     }
 
     /// One random change: a bit, a byte, a cut, a repetition, or a piece of syntax.
-    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix) {
+    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
         guard !bytes.isEmpty else { return bytes.append(UInt8(truncatingIfNeeded: generator.next())) }
         let place = Int(generator.next() % UInt64(bytes.count))
         switch generator.next() % 6 {

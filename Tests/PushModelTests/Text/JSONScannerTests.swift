@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -178,7 +179,7 @@ struct JSONScannerTests {
 
     @Test("whatever is written is read back the same")
     func roundTrip() throws {
-        var generator = SplitMix(state: 11)
+        var generator = SplitMix64(seed: 11)
         for _ in 0..<2_000 {
             var text = ""
             for _ in 0..<(generator.next() % 20) {

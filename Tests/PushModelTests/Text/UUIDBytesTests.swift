@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -90,23 +91,10 @@ struct UUIDBytesTests {
 
     @Test("each UUID's text is read as the same UUID")
     func roundTrip() {
-        var generator = SplitMix(state: 3)
+        var generator = SplitMix64(seed: 3)
         for _ in 0..<1_000 {
             let uuid = UUIDBytes(high: generator.next(), low: generator.next())
             #expect(UUIDBytes.parse(uuid.text) == uuid)
         }
-    }
-}
-
-/// A small random generator with a fixed beginning, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -2,6 +2,7 @@ import EventLoop
 import PushWorker
 import TestSupport
 import Testing
+import Text
 
 @Suite("Backoff", .timeLimit(.minutes(1)))
 struct BackoffTests {

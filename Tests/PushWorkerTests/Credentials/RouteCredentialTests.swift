@@ -3,6 +3,7 @@ import EventLoop
 import PushModel
 import TestSupport
 import Testing
+import Text
 import Topology
 import WorkerSettings
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Testing
+import Text
 import WorkerSettings
 
 @testable import PushWorker

@@ -1,6 +1,7 @@
 import EventLoop
 import TestSupport
 import Testing
+import Text
 
 @testable import PushWorker
 

@@ -2,6 +2,7 @@ import EventLoop
 import PushWorker
 import TestSupport
 import Testing
+import Text
 
 @Suite("A route's consumer", .timeLimit(.minutes(1)))
 struct RouteConsumerTests {

@@ -2,6 +2,7 @@ import EventLoop
 import PushWorker
 import TestSupport
 import Testing
+import Text
 
 @Suite("A route's breaker", .timeLimit(.minutes(1)))
 struct RouteBreakerTests {

@@ -36,12 +36,6 @@ struct ManagementClientTests {
         #expect(ManagementClient.usualAddress(of: SecretText(uri))?.revealed == expected)
     }
 
-    @Test("path segments are percent-encoded")
-    func encoding() {
-        #expect(ManagementConnection.encoded("/") == "%2F")
-        #expect(ManagementConnection.encoded("a-b._~c d%23é\n") == "a-b._~c%20d%2523%C3%A9%0A")
-    }
-
     /// A broker whose management API these tests use; it ends with the process.
     private static let broker = Result<PrivateBroker, any Error> {
         try PrivateBroker.start(PrivateBrokerOptions(management: true))

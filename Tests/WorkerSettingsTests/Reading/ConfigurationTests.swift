@@ -234,7 +234,7 @@ struct ConfigurationTests {
         ),
         (
             "broker: { heartbeat: 15 }",
-            "22: broker.heartbeat: \"15\" is not a duration: write a whole number and a unit, as in 250ms, 15s, 1m or 6h"
+            "22: broker.heartbeat: \"15\" is not a duration: write a number and ms, s, m, h or d, as in 250ms, 1.5s or 6h"
         ),
         ("broker: { heartbeat: 1500ms }", "22: broker.heartbeat: 1500ms is not a whole number of seconds"),
         ("broker: { heartbeat: 11m }", "22: broker.heartbeat: 11m is out of range: 1s to 10m"),

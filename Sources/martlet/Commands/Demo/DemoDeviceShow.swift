@@ -2,8 +2,8 @@ import APNSSimulator
 import EventLoop
 import Glibc
 import LocalStack
-import PushModel
 import Rig
+import Text
 
 /// Pushes to the demo's devices and lets one leave, come back, and one lose an app meanwhile; blocks all the time.
 struct DemoDeviceShow {

@@ -1,5 +1,6 @@
 import PushModel
 import Rig
+import Text
 
 /// The demo's jobs: mostly good ones of both forms, and a few of everything that goes wrong, in a shuffled order.
 struct DemoJobMix: Sequence, IteratorProtocol {
@@ -83,7 +84,7 @@ struct DemoJobMix: Sequence, IteratorProtocol {
     let notifications: Int
     /// How many jobs there are of each kind.
     let kinds: [Kind: Int]
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var plan: [Kind]
     private var position = 0
 
@@ -92,7 +93,7 @@ struct DemoJobMix: Sequence, IteratorProtocol {
     ///   - count: How many; at least one of every kind is among them.
     ///   - seed: The same seed gives the same jobs in the same order.
     init(count: Int, seed: UInt64) {
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         plan = []
         plan.reserveCapacity(count)
         for kind in Kind.allCases where kind.share > 0 {

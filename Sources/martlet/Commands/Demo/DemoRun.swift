@@ -6,6 +6,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Rig
+import Text
 import Topology
 
 /// One demo from the first process to the verdict. Cancelling its task ends it early; everything is stopped either way.

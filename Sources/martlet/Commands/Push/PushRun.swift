@@ -1,6 +1,7 @@
 import EventLoop
 import PushModel
 import Rig
+import Text
 import Topology
 
 /// One run of `martlet push`: publishes, counts, waits, reports.

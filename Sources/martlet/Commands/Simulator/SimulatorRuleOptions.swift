@@ -1,5 +1,6 @@
 import APNSSimulator
 import ArgumentParser
+import Text
 
 /// The options of `martlet simulator` that settle what Apple leaves open.
 struct SimulatorRuleOptions: ParsableArguments {
@@ -60,7 +61,7 @@ struct SimulatorRuleOptions: ParsableArguments {
         ] {
             guard let text else { continue }
             guard DurationText.milliseconds(text) != nil else {
-                throw ValidationError("\(name) is a number and ms, s, m, h or d, such as 40ms")
+                throw ValidationError("\(name) is \(DurationText.form), such as 40ms")
             }
         }
         guard errorsUntilShrink >= 0, errorsUntilDisconnect >= 0, connectionsPerMinute >= 0 else {

@@ -3,9 +3,9 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 import Logging
-import PushModel
 import PushWorker
 import ServiceLifecycle
+import Text
 import UnixSignals
 import WorkerSettings
 

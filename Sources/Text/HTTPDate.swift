@@ -1,5 +1,8 @@
-/// Reading of the dates in HTTP headers (RFC 9110, section 5.6.7), in their one preferred form.
-enum HTTPDate {
+import Glibc
+
+/// The dates in HTTP headers in their one preferred form:
+/// [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7).
+package enum HTTPDate {
     private static let months: [StaticString] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
@@ -8,7 +11,7 @@ enum HTTPDate {
     ///
     /// - Parameter text: The header's value.
     /// - Returns: Seconds since 1970; nil for any other form.
-    static func seconds(_ text: Span<UInt8>) -> Int64? {
+    package static func seconds(_ text: Span<UInt8>) -> Int64? {
         guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
             text[22] == UInt8(ascii: ":"), text[26] == UInt8(ascii: "G"), text[27] == UInt8(ascii: "M"),
             let day = number(text, 5, 2), let year = number(text, 12, 4), let hour = number(text, 17, 2),
@@ -21,6 +24,22 @@ enum HTTPDate {
         return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
+    /// Writes a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// - Parameter milliseconds: Since 1970.
+    /// - Returns: The date.
+    package static func text(milliseconds: Int64) -> String {
+        var seconds = time_t(milliseconds / 1000)
+        var date = tm()
+        gmtime_r(&seconds, &date)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
+            guard let base = buffer.baseAddress else { return "" }
+            // The process stays in the C locale, whose names of days and months are English.
+            guard strftime(base, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &date) > 0 else { return "" }
+            return String(cString: base)
+        }
+    }
+
     /// Days since 1970, in a calendar whose years begin in March so that the leap day comes last.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
@@ -31,6 +50,12 @@ enum HTTPDate {
     }
 
     private static func number(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> Int64? {
-        DecimalText.number(text.extracting(start..<(start + count)))
+        var value: Int64 = 0
+        for index in start..<(start + count) {
+            let digit = text[index] &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            value = value * 10 + Int64(digit)
+        }
+        return value
     }
 }

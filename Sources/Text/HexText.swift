@@ -1,0 +1,71 @@
+/// Hexadecimal digits.
+package enum HexText {
+    /// The value of a digit of either case.
+    ///
+    /// - Parameter digit: An ASCII byte.
+    /// - Returns: 0 to 15, or nil where the byte is no digit.
+    @inlinable
+    package static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Tells whether all bytes are hexadecimal digits.
+    ///
+    /// - Parameter text: ASCII bytes.
+    /// - Returns: False where any other byte is among them.
+    @inlinable
+    package static func isHex(_ text: some Sequence<UInt8>) -> Bool {
+        text.allSatisfy { value(of: $0) != nil }
+    }
+
+    /// Reads bytes, two digits of either case each.
+    ///
+    /// - Parameter digits: ASCII bytes.
+    /// - Returns: The bytes, or nil where their number is odd or one is no digit.
+    package static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+            guard let high = value(of: digits[index]), let low = value(of: digits[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// Appends a byte as two lower-case digits.
+    ///
+    /// - Parameters:
+    ///   - byte: The byte.
+    ///   - output: Receives the digits.
+    @inlinable
+    package static func append(_ byte: UInt8, to output: inout [UInt8]) {
+        output.append(digit(byte >> 4))
+        output.append(digit(byte & 15))
+    }
+
+    /// Bytes as lower-case digits.
+    ///
+    /// - Parameter bytes: The bytes.
+    /// - Returns: Two digits for each byte.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.count)
+        for byte in bytes { append(byte, to: &digits) }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// The lower-case digit of a value.
+    ///
+    /// - Parameter value: 0 to 15.
+    /// - Returns: An ASCII byte.
+    @usableFromInline
+    internal static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + (value - 10)
+    }
+}
