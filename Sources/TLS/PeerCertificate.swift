@@ -83,33 +83,6 @@ extension TLSContext {
     }
 }
 
-/// What is wrong with a client's certificate whose chain is good.
-package enum CertificateFault: Sendable {
-    /// Its issuer has taken it back.
-    case revoked
-    /// Its time is over.
-    case expired
-
-    /// The library's number, from which it makes the alert that the client gets (RFC 8446, 6.2).
-    fileprivate var number: Int32 {
-        switch self {
-        case .revoked: X509_V_ERR_CERT_REVOKED
-        case .expired: X509_V_ERR_CERT_HAS_EXPIRED
-        }
-    }
-}
-
-/// Holds the judgement of clients' certificates for OpenSSL's callback.
-final class ClientJudge: Sendable {
-    /// Says what is wrong with a certificate, nil for nothing.
-    let fault: @Sendable (PeerCertificate) -> CertificateFault?
-
-    /// Keeps a judgement.
-    ///
-    /// - Parameter fault: says what is wrong with a certificate.
-    init(_ fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?) { self.fault = fault }
-}
-
 extension TLSContext {
     /// Makes the context of connections we accept and whose clients we refuse by a judgement of our own, too.
     ///

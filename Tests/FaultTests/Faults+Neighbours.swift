@@ -42,7 +42,8 @@ extension FaultCatalogue {
                 try ring.worker.readiness().reasons.isEmpty
             }
             try await ring.judgeNeighbour()
-            ring.expect(try ring.worker.isReady, "the worker is not ready for all of that")
+            let reasons = try ring.worker.readiness().reasons
+            ring.expect(reasons.isEmpty, "the worker is not ready for all of that: \(reasons)")
             try await ring.restore(definitions)
             try await ring.awaitReady()
         },

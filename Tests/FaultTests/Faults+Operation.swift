@@ -97,6 +97,8 @@ extension FaultCatalogue {
         try await ring.publish(2_000, taking: 500...4_000)
         try await ring.until("half of the jobs are with APNs") { ring.pushes >= 1_000 }
         try await ring.strike { $0.companions[0].crash() }
+        // The broker refuses what is published to a queue without a leader; the answer waits for the election.
+        _ = try await ring.local.queueCounts()
         try await ring.publish(500)
         try await ring.endure(.seconds(5))
         try await ring.strike(noting: false) { try $0.companions[0].restart() }
@@ -232,10 +234,10 @@ extension FaultRing {
         try await ManagementClient(address: SecretText(broker.managementURI)).apply(topology).mended
     }
 
-    /// The nodes that lead queues, one entry for each queue.
+    /// The nodes that lead quorum queues, one entry for each queue.
     fileprivate func leadingNodes() async throws -> [Substring] {
         try await evaluate(
-            #"[io:format("~s~n", [element(2, amqqueue:get_pid(Q))]) || Q <- rabbit_amqqueue:list()], ok"#
+            #"[io:format("~s~n", [Node]) || Q <- rabbit_amqqueue:list(), {_, Node} <- [amqqueue:get_pid(Q)]], ok"#
         ).split(separator: "\n").filter { $0.contains("@") }
     }
 

@@ -1,46 +1,5 @@
 import HTTP2
 
-/// What the path of a broadcast request leads to.
-enum BroadcastPath: Equatable {
-    /// `/1/apps/<bundle identifier>/channels`.
-    case channels(app: String)
-    /// `/1/apps/<bundle identifier>/all-channels`.
-    case allChannels(app: String)
-    /// `/4/broadcasts/apps/<bundle identifier>`.
-    case publish(app: String)
-    /// Anything else.
-    case unknown
-
-    /// How the paths begin that are published to.
-    static let publishPrefix = Array("/4/broadcasts".utf8)
-
-    /// Reads a path.
-    ///
-    /// - Parameter path: The bytes of `:path`.
-    init(_ path: ArraySlice<UInt8>) {
-        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-        switch (parts.count, parts.first) {
-        case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "channels" && !parts[3].isEmpty:
-            self = .channels(app: parts[3])
-        case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "all-channels" && !parts[3].isEmpty:
-            self = .allChannels(app: parts[3])
-        case (5, "") where parts[1] == "4" && parts[2] == "broadcasts" && parts[3] == "apps" && !parts[4].isEmpty:
-            self = .publish(app: parts[4])
-        default: self = .unknown
-        }
-    }
-
-    /// The bundle identifier; nil for an unknown path.
-    var app: String? {
-        switch self {
-        case .channels(let app), .allChannels(let app), .publish(let app): app
-        case .unknown: nil
-        }
-    }
-}
-
 /// A broadcast request as it came: the headers that count, not judged.
 struct BroadcastCall {
     /// The request's headers by name; the first where one is repeated.

@@ -112,14 +112,3 @@ struct BroadcastRules {
     /// Apple writes the push type in three ways, which differ in case only.
     private static func isLiveActivity(_ text: String) -> Bool { text.lowercased() == "liveactivity" }
 }
-
-/// A refusal as the failure of a check.
-struct BroadcastRefusal: Error, Equatable {
-    /// The refusal.
-    var refusal: Refusal
-
-    /// Wraps a refusal.
-    ///
-    /// - Parameter refusal: The refusal.
-    init(_ refusal: Refusal) { self.refusal = refusal }
-}

@@ -1,16 +1,6 @@
 import EventLoop
 import HTTP2
 
-/// What the connections of a port are for.
-enum GatewayRole: String, Sendable {
-    /// Pushes to devices, and to channels unless those have a port of their own.
-    case pushes
-    /// Management of channels.
-    case channels
-    /// Publishing to channels and nothing else.
-    case broadcasts
-}
-
 /// One client's HTTP/2 conversation with channel management, or with a port for publishing alone.
 ///
 /// See Apple, "Sending channel management requests to APNs": `api-manage-broadcast.sandbox.push.apple.com:2195` and

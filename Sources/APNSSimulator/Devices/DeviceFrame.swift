@@ -152,29 +152,3 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + body
     }
 }
-
-/// Cuts a stream of bytes into frames.
-struct FrameReader {
-    private var bytes: [UInt8] = []
-
-    /// Takes bytes as they come.
-    ///
-    /// - Parameter more: The next ones.
-    mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
-
-    /// Takes the next whole frame out.
-    ///
-    /// - Returns: What follows its length; nil while it is not complete.
-    /// - Throws: ``SimulatorError`` where the peer announces too long a frame.
-    mutating func next() throws(SimulatorError) -> [UInt8]? {
-        guard bytes.count >= 4 else { return nil }
-        let length = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
-        guard length <= DeviceFrame.lengthLimit else {
-            throw SimulatorError(
-                .protocol, "a frame of \(length) bytes was announced; \(DeviceFrame.lengthLimit) are the limit")
-        }
-        guard bytes.count >= 4 + length else { return nil }
-        defer { bytes.removeFirst(4 + length) }
-        return Array(bytes[4..<(4 + length)])
-    }
-}

@@ -2,19 +2,6 @@ import EventLoop
 import Logging
 import Synchronization
 
-/// A push that was judged good, on its way to its device.
-struct Arrival {
-    /// The notification.
-    var notification: StoredNotification
-    /// The device.
-    var device: DeviceID
-    /// When it reaches the device, in milliseconds since 1970; nil for when it was accepted.
-    var time: Int64?
-
-    /// Whether it may have to wait: what allows one attempt only is not kept.
-    var isKept: Bool { notification.deadline > notification.acceptedAt }
-}
-
 /// What is written down before anybody is told that it was accepted.
 extension DeviceService {
     /// How much of what happened may wait to be written, in bytes; beyond it the whole file is written anew.

@@ -1,0 +1,45 @@
+/// What a journal keeps.
+struct KeptNotifications {
+    /// What happened to notifications.
+    private(set) var log = DeliveryLog()
+    private var contents: [MessageID: StoredNotification] = [:]
+    private var kept: [DeviceID: [MessageID]] = [:]
+
+    /// Starts with nothing.
+    init() {}
+
+    /// What waits for each device, oldest first.
+    var waiting: [DeviceID: [StoredNotification]] {
+        kept.mapValues { $0.compactMap { contents[$0] } }.filter { !$0.value.isEmpty }
+    }
+
+    /// Obeys a line.
+    ///
+    /// - Parameter line: The line.
+    /// - Returns: Whether it makes sense.
+    mutating func take(_ line: JournalLine) -> Bool {
+        if let notification = line.notification {
+            contents[notification.uniqueID] = notification
+            return true
+        }
+        guard let device = line.device.map({ DeviceID($0) }) else { return false }
+        if let uniqueID = line.keep {
+            guard let content = contents[uniqueID] else { return false }
+            kept[device, default: []].append(uniqueID)
+            // A crash may have come between the keeping and its event.
+            if log.entry(uniqueID) == nil {
+                log.record(.received, of: content, for: device, now: content.acceptedAt)
+            }
+            return true
+        }
+        guard let state = line.event, let uniqueID = line.unique, let time = line.time else { return false }
+        if state.isFinal { kept[device]?.removeAll { $0 == uniqueID } }
+        let event = DeliveryLog.Event(state: state, device: device, time: time)
+        if let id = line.id, let topic = line.topic, let accepted = line.accepted {
+            log.begin(uniqueID, DeliveryLog.Entry(id: id, topic: topic, acceptedAt: accepted, events: [event]))
+        } else {
+            log.add(event, to: uniqueID)
+        }
+        return true
+    }
+}
