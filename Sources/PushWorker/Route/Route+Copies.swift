@@ -17,8 +17,8 @@ extension Route {
 
     /// Counts a delivery of a retry copy that came back.
     ///
-    /// A redelivery counts, too. RabbitMQ marks as redelivered what no worker has seen yet: a message that it had sent to a
-    /// consumer in the moment of its `basic.cancel`, and one that was requeued in the tier.
+    /// A redelivery counts, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had received before.
+    /// A probable reason is a consumer that is cancelled while the broker sends to it.
     ///
     /// The broker names the queue in which a message died first. Workers of all versions write copies without the job's
     /// earlier deaths, so that queue is the copy's tier.
