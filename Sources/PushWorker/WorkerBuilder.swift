@@ -109,8 +109,9 @@ struct WorkerBuilder {
                     connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
                     credential: route.credential,
                     mismatch: { credential in
-                        credential.certificate?.mismatch(topics: route.topics, environment: route.environment)
-                            .map { "the certificate \($0)" }
+                        let reason = credential.certificate?.mismatch(
+                            topics: route.topics, environment: route.environment, omitsTopic: route.omitTopic)
+                        return reason.map { "the certificate \($0)" }
                     }, omitsTopic: route.omitTopic))
             try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
         }

@@ -100,6 +100,24 @@ extension FaultCatalogue {
             try await ring.awaitEmptyJobQueues()
             try await ring.awaitEmptyTiers()
         },
+        Fault(
+            159, name: "another app's certificate at start",
+            expects: "Its route waits and says why, until a worker has the right credential",
+            setup: { $0.besideNeighbour() }
+        ) { ring in
+            let worker = try await ring.startAnew(ring.credentials(first: try ring.strangersCertificate()))
+            try await ring.publish(500)
+            try await ring.judgeNeighbour()
+            let state = try worker.readiness().routes.first { $0.name == ring.setup.apps[0].route }
+            ring.expect(state?.state == "parked", "the route is \(state?.state ?? "not there")")
+            ring.expect(
+                state?.reason?.contains("is not for \"\(ring.setup.apps[0].topic)\"") == true,
+                "the route says \(state?.reason ?? "nothing")")
+            worker.process.signal(SIGTERM)
+            try await ring.retire(worker, endingWith: .exited(0))
+            _ = try ring.startWorker()
+            try await ring.awaitEmptyJobQueues()
+        },
     ]
 }
 
@@ -125,14 +143,35 @@ extension FaultRing {
     ///
     /// - Returns: Where the key belongs.
     fileprivate func startAnewWithoutKey() async throws -> String {
+        let key = local.directory.file("missing.p8")
+        _ = try await startAnew(credentials(first: Self.key("local", key, "MARTLET001")))
+        return key
+    }
+
+    /// Ends the worker and starts another one, with which the neighbour is judged.
+    /// - Parameter variables: What its environment says.
+    fileprivate func startAnew(_ variables: [String: String]) async throws -> FaultWorker {
         let first = try worker
         first.process.signal(SIGTERM)
         try await retire(first, endingWith: .exited(0))
-        let key = local.directory.file("missing.p8")
-        try startWorker(keys(first: key))
+        let next = try startWorker(variables)
         try await awaitRoute(FaultNeighbour.app.route)
         neighbour?.judgeFromNow()
-        return key
+        return next
+    }
+
+    /// Makes a push certificate of an app that nobody here has.
+    /// - Returns: The credential that it is.
+    fileprivate func strangersCertificate() throws -> String {
+        let apple = try AppleStyleCertificates()
+        var content = AppleStyleCertificates.Content()
+        content.userID = "com.example.stranger"
+        content.topics = nil
+        let files = try apple.issue("stranger", content)
+        let (certificate, key) = (local.directory.file("stranger.pem"), local.directory.file("stranger.key"))
+        try FileManager.default.copyItem(atPath: files.certificateFile, toPath: certificate)
+        try FileManager.default.copyItem(atPath: files.keyFile, toPath: key)
+        return #"{"name":"local","kind":"certificate","cert_file":"\#(certificate)","key_file":"\#(key)"}"#
     }
 
     /// Puts the first app's key where it belongs.
@@ -161,15 +200,15 @@ extension FaultRing {
         }
     }
 
-    /// Settings by which the app has this key, and the neighbour its own.
-    fileprivate func keys(first file: String) -> [String: String] {
-        let keys = [
-            ("local", file, "MARTLET001"), ("own", local.directory.file("AuthKey_MARTLET002.p8"), "MARTLET002"),
-        ]
-        let credentials = keys.map {
-            #"{"name":"\#($0.0)","kind":"token","key_file":"\#($0.1)","key_id":"\#($0.2)","team_id":"MARTLETDEV"}"#
-        }
-        return ["MARTLET_CREDENTIALS": "[\(credentials.joined(separator: ","))]"]
+    /// A worker's credentials: of the first app, and of the neighbour.
+    /// - Parameter first: The first app's.
+    fileprivate func credentials(first: String) -> [String: String] {
+        let own = Self.key("own", local.directory.file("AuthKey_MARTLET002.p8"), "MARTLET002")
+        return ["MARTLET_CREDENTIALS": "[\(first),\(own)]"]
+    }
+
+    private static func key(_ name: String, _ file: String, _ id: String) -> String {
+        #"{"name":"\#(name)","kind":"token","key_file":"\#(file)","key_id":"\#(id)","team_id":"MARTLETDEV"}"#
     }
 
     /// Gives the first app a queue of its own for results, as small as one that nobody reads is full.

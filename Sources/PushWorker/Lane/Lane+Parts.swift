@@ -80,6 +80,7 @@ extension Lane {
                     name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),
                     mismatch: route.mismatch)
             }
+            sayUnfit(made)
             return made
         }
     }

@@ -27,9 +27,9 @@ extension ConfigurationBuilder {
             let facts = try configuration.identity().facts()
             placed.facts = facts
             if facts.topics.isEmpty {
-                entry.reject(
-                    place,
-                    "\(entry.path): \(facts.subject) names no topic: this is not a certificate for APNs")
+                problems.add(
+                    place, "\(entry.path): \(facts.subject) names no topic: this is not a certificate for APNs",
+                    credential: name.value)
             }
         } catch {
             problems.add(place, "\(entry.path): \(error.message)", credential: name.value)
@@ -71,8 +71,11 @@ extension ConfigurationBuilder {
     }
 
     /// Checks what a route wants against what its credential is for.
+    ///
+    /// What a file holds can change at any time, so a certificate that is not for the route keeps no other route from
+    /// working.
     func check(
-        _ entry: SettingReader, topics: [SettingReader.Setting<String>],
+        _ entry: SettingReader, route: SettingReader.Setting<String>?, topics: [SettingReader.Setting<String>],
         environment: SettingReader.Setting<APNSEnvironment>?, omitTopic: SettingReader.Setting<Bool>?,
         against placed: PlacedCredential
     ) {
@@ -81,23 +84,20 @@ extension ConfigurationBuilder {
                 origin, "\(entry.name(of: "omit_topic")): needs a certificate: with a token each push names its topic")
         }
         guard let facts = placed.facts, !facts.topics.isEmpty else { return }
-        let listed = facts.topics.map(\.name).joined(separator: ", ")
         let certificate = "the certificate of \"\(placed.value.name)\""
+        let refuse = { (origin: ConfigurationOrigin, key: String, reason: String) in
+            let message = "\(entry.name(of: key)): \(certificate) \(reason)"
+            // A route without a name is refused for that.
+            if let route { problems.add(origin, message, route: route.value) } else { problems.add(origin, message) }
+        }
         for topic in topics where !facts.covers(topic.value) {
-            entry.reject(
-                topic.origin, "\(entry.name(of: "topics")): \(certificate) \(facts.isNot(for: topic.value))")
+            refuse(topic.origin, "topics", facts.isNot(for: topic.value))
         }
         if let environment, !facts.isFor(environment.value) {
-            entry.reject(
-                environment.origin,
-                "\(entry.name(of: "environment")): \(certificate) "
-                    + facts.isOnlyForAnother(than: environment.value))
+            refuse(environment.origin, "environment", facts.isOnlyForAnother(than: environment.value))
         }
-        if let omitTopic, omitTopic.value, facts.topics.count > 1 {
-            entry.reject(
-                omitTopic.origin,
-                "\(entry.name(of: "omit_topic")): \(certificate) has several topics "
-                    + "(\(listed)), so that each push must name its own")
+        if let omitTopic, omitTopic.value, let reason = facts.needsTopic {
+            refuse(omitTopic.origin, "omit_topic", reason)
         }
     }
 }

@@ -96,7 +96,8 @@ extension ConfigurationBuilder {
         let omitTopic = entry.optional("omit_topic", SettingParsers.boolean)
         let resultsQueue = entry.optional("results_queue", Self.resultsQueueName)?.value
         if let placed = credentials.first(where: { $0.value.name == credential?.value }) {
-            check(entry, topics: topics, environment: environment, omitTopic: omitTopic, against: placed)
+            check(
+                entry, route: name, topics: topics, environment: environment, omitTopic: omitTopic, against: placed)
         }
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(

@@ -4,9 +4,11 @@ final class ConfigurationProblems {
     private(set) var errors: [ConfigurationError] = []
     /// The names of credentials whose files cannot be used, which keeps only their routes from working.
     private(set) var unusableCredentials: Set<String> = []
+    /// The names of routes that their certificates are not for, which keeps only these routes from working.
+    private(set) var unservedRoutes: Set<String> = []
     private var credentialErrors = 0
 
-    /// Whether nothing was found but credentials whose files cannot be used.
+    /// Whether nothing was found but credentials whose files cannot be used, or are for other routes.
     var areOnlyCredentials: Bool { errors.count == credentialErrors }
 
     /// Notes one problem.
@@ -19,6 +21,13 @@ final class ConfigurationProblems {
         add(origin, message)
         credentialErrors += 1
         unusableCredentials.insert(credential)
+    }
+
+    /// Notes that a certificate is not for a route.
+    func add(_ origin: ConfigurationOrigin, _ message: String, route: String) {
+        add(origin, message)
+        credentialErrors += 1
+        unservedRoutes.insert(route)
     }
 
     /// Notes problems found elsewhere.

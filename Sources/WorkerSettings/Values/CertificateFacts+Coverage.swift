@@ -13,9 +13,19 @@ extension CertificateFacts {
     /// - Parameters:
     ///   - topics: The route's bundle identifiers.
     ///   - environment: The route's environment.
-    package func mismatch(topics: [String], environment: APNSEnvironment) -> String? {
+    ///   - omitsTopic: Whether the route's pushes name no topic.
+    package func mismatch(topics: [String], environment: APNSEnvironment, omitsTopic: Bool) -> String? {
+        if self.topics.isEmpty { return "names no topic: it is not a certificate for APNs" }
         if let topic = topics.first(where: { !covers($0) }) { return isNot(for: topic) }
-        return isFor(environment) ? nil : isOnlyForAnother(than: environment)
+        if !isFor(environment) { return isOnlyForAnother(than: environment) }
+        return omitsTopic ? needsTopic : nil
+    }
+
+    /// Why each push must name its topic; nil where APNs knows the topic from the certificate.
+    var needsTopic: String? {
+        guard topics.count > 1 else { return nil }
+        let listed = topics.map(\.name).joined(separator: ", ")
+        return "has several topics (\(listed)), so that each push must name its own"
     }
 
     /// Says that the certificate is for other topics.

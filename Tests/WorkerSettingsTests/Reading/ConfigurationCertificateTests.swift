@@ -71,7 +71,10 @@ struct ConfigurationCertificateTests {
 
     @Test(
         "a credential whose files cannot be used keeps only its own routes from working",
-        arguments: ["file: gone.p12", "file: push.p12", "file: push.p12, password_file: gone"])
+        arguments: [
+            "file: gone.p12", "file: push.p12", "file: push.p12, password_file: gone",
+            "cert_file: nameless.pem, key_file: nameless.key",
+        ])
     func unusable(files: String) throws {
         let credentials = """
               - { name: bad, kind: certificate, \(files) }
@@ -88,6 +91,29 @@ struct ConfigurationCertificateTests {
         #expect(configuration.credentials.map(\.name) == ["bad", "good"])
         #expect(try errors(credentials, routes("bad")).count == 1, "no route could work")
         #expect(try errors(credentials, routes("good") + "\nlanes: 0").count == 2, "one run reports everything")
+    }
+
+    @Test(
+        "a certificate that is not for a route keeps only this route from working",
+        arguments: [
+            "environment: production, topics: [com.example.other], credential: c",
+            "environment: development, topics: [com.example.app], credential: d",
+            "environment: development, topics: [com.example.app], credential: c, omit_topic: true",
+        ])
+    func unfit(route: String) throws {
+        var production = AppleStyleCertificates.Content()
+        production.isForDevelopment = false
+        production.topics = nil
+        try apple.issue("production", production)
+        let credentials = """
+              - { name: c, kind: certificate, file: push.p12, password_file: password }
+              - { name: d, kind: certificate, cert_file: production.pem, key_file: production.key }
+            """
+        let bad = "  - { name: bad, \(route) }"
+        let good = "  - { name: good, environment: production, topics: [com.example.app], credential: c }"
+        let configuration = try load(credentials, "\(bad)\n\(good)").get()
+        #expect(configuration.routes.map(\.name) == ["bad", "good"])
+        #expect(try errors(credentials, bad).count == 1, "no route could work")
     }
 
     @Test("a certificate that has expired is no fault of the configuration: its route is parked later")

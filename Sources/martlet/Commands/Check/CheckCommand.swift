@@ -92,7 +92,8 @@ struct CheckCommand: AsyncParsableCommand {
                             ? "Check path and permissions."
                             : "Use the .p8 file as downloaded from Apple's developer portal.", .configuration)
                 }
-            case .certificate(let certificate): check(certificate, name, &report)
+            case .certificate(let certificate):
+                check(certificate, name, configuration.routes.filter { $0.credential == credential.name }, &report)
             }
             if !configuration.routes.contains(where: { $0.credential == credential.name }) {
                 report.warn(name, "no route uses it")
@@ -100,12 +101,22 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads a certificate with its key, and says how long it lasts.
+    /// Reads a certificate with its key, says how long it lasts, and which routes cannot use it.
     private func check(
-        _ certificate: CertificateCredentialConfiguration, _ name: String, _ report: inout CheckReport
+        _ certificate: CertificateCredentialConfiguration, _ name: String, _ routes: [RouteConfiguration],
+        _ report: inout CheckReport
     ) {
         do throws(TLSError) {
             let facts = try certificate.identity().facts()
+            for route in routes {
+                let reason = facts.mismatch(
+                    topics: route.topics, environment: route.environment, omitsTopic: route.omitTopic)
+                guard let reason else { continue }
+                report.fail(
+                    "route \(route.name)", "the certificate of \(name) \(reason)",
+                    remedy: "Replace the files, or name another credential; until then workers park this route alone.",
+                    .configuration)
+            }
             let left = facts.notAfter - WallClock.milliseconds() / 1_000
             let topics = facts.topics.map(\.name).joined(separator: ", ")
             let detail = "certificate \(facts.serialNumber) for \(topics), valid until \(facts.lastMoment)"
