@@ -57,6 +57,12 @@ struct LaneMetricsWriter {
             text.sample("martlet_route_parked", labels, counters.isParked ? 1 : 0)
         }
         text.family(
+            "martlet_route_holds_tokens", .gauge,
+            "Whether results say hold instead of drop_token (1), because most device tokens are refused.")
+        for (labels, counters) in routes {
+            text.sample("martlet_route_holds_tokens", labels, counters.holdsTokens ? 1 : 0)
+        }
+        text.family(
             "martlet_apns_clock_skew_seconds", .gauge, "How far this clock is ahead of APNs', where APNs told its time."
         )
         for (labels, counters) in routes {

@@ -6,6 +6,9 @@ extension RouteCounters {
             path: \.jobsRedelivered, name: "martlet_jobs_redelivered_total",
             help: "Jobs that the broker had delivered before."),
         RouteMetric(
+            path: \.jobsHandedBack, name: "martlet_jobs_handed_back_total",
+            help: "Jobs given back to their queue unsent, for another worker.", isDetail: true),
+        RouteMetric(
             path: \.requests, name: "martlet_apns_requests_total", help: "Requests sent to APNs, resends included."),
         RouteMetric(
             path: \.resends, name: "martlet_apns_resends_total",

@@ -6,6 +6,8 @@ package struct RouteCounters: Sendable {
     package var jobsReceived = 0
     /// Those of them that the broker had delivered before.
     package var jobsRedelivered = 0
+    /// Jobs given back to their queue unsent, for another worker.
+    package var jobsHandedBack = 0
     /// Notifications handed to APNs connections, resends included.
     package var requests = 0
     /// Notifications sent again at once, because APNs provably had not taken them.
@@ -57,6 +59,8 @@ package struct RouteCounters: Sendable {
     package var isAssigned = false
     /// Whether the route is parked now.
     package var isParked = false
+    /// Whether results now say `hold` instead of `drop_token`.
+    package var holdsTokens = false
     /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
     package var clockSkew: Int?
     /// What keeps the route from pushing more now.
@@ -84,6 +88,7 @@ package struct RouteCounters: Sendable {
         jobDuration.add(other.jobDuration)
         isAssigned = isAssigned || other.isAssigned
         isParked = isParked && other.isParked
+        holdsTokens = holdsTokens || other.holdsTokens
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
         limitedBy = limitedBy.joined(with: other.limitedBy)
     }

@@ -221,12 +221,15 @@ extension Route {
             for host in channels { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += refused.takeUnreported() }
+        counters.jobsHandedBack += unsent.count
         for job in unsent {
             if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
             if job.lent == nil { ledger.requeue(job, at: moment) } else { giveBackLent(job) }
         }
         guard canRequeue else { return }
-        for suspect in intake.releaseSuspects() { ledger.requeue(suspect, at: moment) }
+        let suspects = intake.releaseSuspects()
+        counters.jobsHandedBack += suspects.count
+        for suspect in suspects { ledger.requeue(suspect, at: moment) }
     }
 
     /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
