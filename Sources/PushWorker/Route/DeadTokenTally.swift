@@ -10,16 +10,22 @@ struct DeadTokenTally {
     init(_ shared: SharedDeadTokens) { self.shared = shared }
 
     /// Whether tokens should be kept for now; asked only about a dead one, because it takes a lock.
-    mutating func isSuspicious() -> Bool {
+    ///
+    /// - Parameter inFlight: How many requests of the lane are under way.
+    mutating func isSuspicious(inFlight: Int) -> Bool {
         defer { live = 0 }
-        return shared.learn(live: live)
+        return shared.learn(live: live, inFlight: inFlight)
     }
 
     /// Learns one final answer.
-    mutating func answered(isDeadToken: Bool) {
+    ///
+    /// - Parameters:
+    ///   - isDeadToken: Whether it calls the token dead.
+    ///   - inFlight: How many requests of the lane are under way.
+    mutating func answered(isDeadToken: Bool, inFlight: Int) {
         if !isDeadToken { live += 1 }
         guard isDeadToken || live >= Self.limit else { return }
-        shared.learn(live: live, isDeadToken: isDeadToken)
+        shared.learn(live: live, isDeadToken: isDeadToken, inFlight: inFlight)
         live = 0
     }
 }

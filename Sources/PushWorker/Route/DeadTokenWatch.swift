@@ -1,35 +1,75 @@
 /// Notices when a route suddenly reports most of its tokens as dead, which is a wrong host or topic far more often than
 /// a token base that died at once. Results then say `hold` instead of `drop_token` (`Results.md`, "Actions").
 ///
-/// Pure: an exponential average over the last few hundred final answers, compared with the long-term average.
+/// - A hold begins where the share of dead tokens among the latest answers reaches a limit, and ends with a clear
+///   majority of live tokens.
+/// - A route whose tokens are often dead may have a higher limit. The route earns it slowly, and only by answers that are
+///   mixed: nothing is learned during a hold. So a wrong environment never becomes the usual thing.
+///
+/// Pure: exponential averages of the latest answers, and of thousands of answers outside holds.
 package struct DeadTokenWatch {
     /// Answers needed before anything is suspicious.
     package static let minimumAnswers = 50
-    /// The recent share of dead tokens that is suspicious.
-    package static let suspiciousShare = 0.5
+    /// The share of dead tokens that begins a hold on a route about which nothing is known.
+    package static let firstLimit = 0.5
+    /// The share that begins a hold on any route.
+    package static let highestLimit = 0.8
+    /// The share at which a hold ends on a route about which nothing is known.
+    package static let clearMajority = 1.0 / 3
 
-    private var answers = 0
+    /// By how much the limit is above the route's usual share.
+    private static let margin = 0.3
+    /// How far above the usual share a hold may end, and how close below the limit.
+    private static let (aboveUsual, belowLimit) = (0.1, 0.05)
+
+    /// About how many answers count as the latest, besides as many as requests were under way lately.
+    private static let latest = 64.0
+    /// How many times as many answers make the usual share.
+    private static let history = 64.0
+
+    private var answers = 0.0
     private var recent = 0.0
     private var usual = 0.0
+    /// About how many answers count as the latest now.
+    private var window = DeadTokenWatch.latest
+
+    /// Whether tokens should be kept for now.
+    package private(set) var isSuspicious = false
 
     /// Creates a watch that has seen nothing.
     package init() {}
 
-    /// Whether tokens should be kept for now.
-    package var isSuspicious: Bool {
-        answers >= Self.minimumAnswers && recent >= Self.suspiciousShare && recent >= usual * 2
-    }
+    /// The share of dead tokens that begins a hold.
+    private var limit: Double { min(Self.highestLimit, max(Self.firstLimit, usual + Self.margin)) }
+    /// The share of dead tokens that ends a hold. A route whose tokens are often dead need not become better than usual.
+    private var release: Double { max(Self.clearMajority, min(usual + Self.aboveUsual, limit - Self.belowLimit)) }
 
     /// Learns final answers of APNs of which none called a token dead.
-    mutating func answered(live: Int) {
-        for _ in 0..<live { answered(isDeadToken: false) }
+    ///
+    /// - Parameters:
+    ///   - live: How many.
+    ///   - inFlight: How many requests were under way.
+    mutating func answered(live: Int, inFlight: Int) {
+        for _ in 0..<live { answered(isDeadToken: false, inFlight: inFlight) }
     }
 
     /// Learns one final answer of APNs.
-    package mutating func answered(isDeadToken: Bool) {
-        answers = min(answers + 1, 1_000_000)
+    ///
+    /// - Parameters:
+    ///   - isDeadToken: Whether it calls the token dead.
+    ///   - inFlight: How many requests were under way.
+    package mutating func answered(isDeadToken: Bool, inFlight: Int) {
+        // Servers were seen to answer what they accept first, and what they refuse after all of that. So answers say
+        // something only together with the others of their time under way.
+        window = max(Self.latest + Double(inFlight), window - 0.25)
+        answers = min(answers + 1, window)
         let share = isDeadToken ? 1.0 : 0.0
-        recent += (share - recent) / 64
-        usual += (share - usual) / 4_096
+        recent += (share - recent) / answers
+        if isSuspicious {
+            isSuspicious = recent > release
+        } else {
+            isSuspicious = answers >= Double(Self.minimumAnswers) && recent >= limit
+        }
+        if !isSuspicious { usual += (share - usual) / (Self.history * window) }
     }
 }

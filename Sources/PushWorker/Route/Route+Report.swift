@@ -41,6 +41,7 @@ extension Route {
         counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
         counters.isAssigned = isServed
         counters.isParked = devices.breaker.intake == .none
+        counters.holdsTokens = shared.deadTokens.isSuspicious
         let status = LaneStatus.Route(
             name: name, state: state(isUnreachable: pool?.isConnected == false), connections: usable,
             credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit)

@@ -39,14 +39,15 @@ extension Route {
     ) {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
-            holdsDeadTokens: response?.answer.meaning.isDeadToken == true && deadTokens.isSuspicious(),
+            holdsDeadTokens: response?.answer.meaning.isDeadToken == true
+                && deadTokens.isSuspicious(inFlight: devices.inFlight),
             probeDelay: destination.breaker.probeDelay.wholeMilliseconds)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
         case .report(var final):
             if destination.kind == .devices, response != nil, final.action != .fixCredential {
-                deadTokens.answered(isDeadToken: final.outcome == .deadToken)
+                deadTokens.answered(isDeadToken: final.outcome == .deadToken, inFlight: devices.inFlight)
             }
             let milliseconds = response.map { $0.microseconds / 1_000 }
             var note: UInt64?

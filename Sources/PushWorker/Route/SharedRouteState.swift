@@ -11,7 +11,7 @@ final class SharedRouteState: Sendable {
     /// Device tokens that rest.
     let cooling = SharedCoolingTokens()
     /// The share of dead tokens among final answers.
-    let deadTokens = SharedDeadTokens()
+    let deadTokens: SharedDeadTokens
     /// Whose turn it is to take up jobs that came back often.
     let suspects = SuspectTurns()
     /// Watches the clock.
@@ -26,6 +26,7 @@ final class SharedRouteState: Sendable {
     ///   - rate: Requests per second of the route, where limited.
     init(lanes: [Int] = [0], rate: Double? = nil) {
         self.lanes = lanes
+        deadTokens = SharedDeadTokens(lanes: lanes.count)
         redeliveries = SharedRedeliveries(lanes: lanes.count)
         self.rate = rate.map { SharedRate(perSecond: $0) }
     }

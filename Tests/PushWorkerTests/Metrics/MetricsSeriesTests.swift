@@ -23,6 +23,7 @@ struct MetricsSeriesTests {
         counters.queueAge.record(microseconds: 1_000)
         counters.jobDuration.record(microseconds: 1_000)
         counters.isParked = true
+        counters.holdsTokens = true
         counters.clockSkew = 1
         counters.limitedBy = .apns
         return counters

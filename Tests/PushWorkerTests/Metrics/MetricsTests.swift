@@ -36,6 +36,7 @@ func sampleSnapshots() -> [LaneSnapshot] {
     shop.requestDuration.record(microseconds: 700)
     shop.requestDuration.record(microseconds: 40_000)
     shop.isParked = true
+    shop.holdsTokens = true
     (shop.limitedBy, shop.cooled, shop.coolingTokens) = (.window, 3, 2)
     var unrouted = RouteCounters(tiers: 2)
     unrouted.outcomes.count(.invalid, .noRoute, 6)
@@ -86,7 +87,7 @@ struct MetricsTests {
             #"martlet_retry_returns_total{tier="1m"} 2"#,
             #"martlet_jobs_received_total{route="shop"} 84"#,
             #"martlet_jobs_received_total{route="unrouted"} 5"#,
-            #"martlet_route_parked{route="shop"} 1"#,
+            #"martlet_route_parked{route="shop"} 1"#, #"martlet_route_holds_tokens{route="shop"} 1"#,
             #"martlet_route_parked{route="beta"} 0"#,
             #"martlet_route_limited_by{route="shop",limit="window"} 1"#,
             #"martlet_route_limited_by{route="shop",limit="nothing"} 0"#,

@@ -1,42 +1,109 @@
 import PushWorker
 import Testing
+import Text
 
 @Suite("The share of dead tokens", .timeLimit(.minutes(1)))
 struct DeadTokenWatchTests {
+    /// Answers of which a share calls the token dead, in a random order that is always the same.
+    private struct Answers {
+        private var random = SplitMix64(seed: 7)
+
+        /// Gives them to a watch.
+        /// - Returns: After how many of the answers with a dead token the watch was suspicious.
+        mutating func give(_ count: Int, dead share: Double, to watch: inout DeadTokenWatch) -> Int {
+            var held = 0
+            for _ in 0..<count {
+                let isDead = Double.random(in: 0..<1, using: &random) < share
+                watch.answered(isDeadToken: isDead, inFlight: 0)
+                if isDead, watch.isSuspicious { held += 1 }
+            }
+            return held
+        }
+    }
+
     @Test("A jump to mostly dead tokens is suspicious from the fiftieth answer on, and no longer when it is over")
     func jump() {
         var watch = DeadTokenWatch()
         for _ in 1..<DeadTokenWatch.minimumAnswers {
-            watch.answered(isDeadToken: true)
+            watch.answered(isDeadToken: true, inFlight: 0)
             #expect(!watch.isSuspicious)
         }
-        watch.answered(isDeadToken: true)
+        watch.answered(isDeadToken: true, inFlight: 0)
         #expect(watch.isSuspicious)
-        for _ in 0..<100 { watch.answered(isDeadToken: false) }
+        for _ in 0..<100 { watch.answered(isDeadToken: false, inFlight: 0) }
         #expect(!watch.isSuspicious)
     }
 
     @Test("After years of good answers a wrong environment is noticed within a hundred")
     func lateJump() {
         var watch = DeadTokenWatch()
-        for number in 0..<100_000 { watch.answered(isDeadToken: number % 50 == 0) }
+        for number in 0..<100_000 { watch.answered(isDeadToken: number % 50 == 0, inFlight: 0) }
         #expect(!watch.isSuspicious)
         var noticed: Int?
         for number in 1...100 where noticed == nil {
-            watch.answered(isDeadToken: true)
+            watch.answered(isDeadToken: true, inFlight: 0)
             if watch.isSuspicious { noticed = number }
         }
         #expect(noticed != nil)
     }
 
-    @Test("A token base that is mostly dead as usual is not suspicious, nor is one with a few dead tokens")
-    func usual() {
-        for share in [2, 20] {
-            var watch = DeadTokenWatch()
-            for number in 0..<40_000 {
-                watch.answered(isDeadToken: number % share == 0 || share == 2 && number % 3 == 0)
-            }
-            #expect(!watch.isSuspicious, "one in \(share)")
+    @Test("A wrong environment stays suspicious for as long as it lasts", arguments: [0, 1_000, 100_000])
+    func lasting(good: Int) {
+        var watch = DeadTokenWatch()
+        for _ in 0..<good { watch.answered(isDeadToken: false, inFlight: 0) }
+        var kept = 0
+        for _ in 0..<100_000 {
+            watch.answered(isDeadToken: true, inFlight: 0)
+            if watch.isSuspicious { kept += 1 }
         }
+        #expect(kept > 100_000 - 64)
+    }
+
+    @Test("A few live tokens among the dead ones do not end a hold")
+    func fewLive() {
+        var (watch, answers) = (DeadTokenWatch(), Answers())
+        _ = answers.give(1_000, dead: 1, to: &watch)
+        #expect(answers.give(100_000, dead: 0.6, to: &watch) > 59_000)
+    }
+
+    @Test("An honest list with a third of dead tokens is never suspicious", arguments: [0.02, 0.1, 0.3])
+    func honest(share: Double) {
+        var (watch, answers) = (DeadTokenWatch(), Answers())
+        #expect(answers.give(100_000, dead: share, to: &watch) == 0)
+    }
+
+    @Test("In which order the answers of one window come does not matter", arguments: [100, 1_000, 4_000])
+    func bunches(inFlight: Int) {
+        var watch = DeadTokenWatch()
+        var held = 0
+        for _ in 0..<20 {
+            for number in 0..<inFlight {
+                let isDead = number * 10 >= inFlight * 7
+                watch.answered(isDeadToken: isDead, inFlight: inFlight - number)
+                if isDead, watch.isSuspicious { held += 1 }
+            }
+        }
+        #expect(held == 0)
+        for _ in 0..<inFlight + 100 { watch.answered(isDeadToken: true, inFlight: inFlight) }
+        #expect(watch.isSuspicious)
+    }
+
+    @Test("A token base that dies slowly is hardly ever suspicious, but a wrong environment after that is")
+    func drift() {
+        var (watch, answers) = (DeadTokenWatch(), Answers())
+        var held = 0
+        for step in 0..<60 { held += answers.give(5_000, dead: Double(step) / 100, to: &watch) }
+        #expect(held < 100)
+        #expect(answers.give(10_000, dead: 1, to: &watch) > 9_900)
+        // It is over: the route's usual share ends the hold.
+        _ = answers.give(200, dead: 0.59, to: &watch)
+        #expect(answers.give(10_000, dead: 0.59, to: &watch) < 100)
+    }
+
+    @Test("A worker that begins with mostly dead tokens keeps them, however long it lasts")
+    func fromTheStart() {
+        var (watch, answers) = (DeadTokenWatch(), Answers())
+        _ = answers.give(200, dead: 0.67, to: &watch)
+        #expect(answers.give(10_000, dead: 0.67, to: &watch) > 6_400)
     }
 }

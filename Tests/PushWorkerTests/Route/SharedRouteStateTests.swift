@@ -45,12 +45,12 @@ struct SharedRouteStateTests {
     func deadTokens() {
         let shared = SharedDeadTokens()
         var lanes = [DeadTokenTally(shared), DeadTokenTally(shared)]
-        for number in 1..<DeadTokenWatch.minimumAnswers { lanes[number % 2].answered(isDeadToken: true) }
-        #expect(!lanes[0].isSuspicious() && !lanes[1].isSuspicious())
-        lanes[0].answered(isDeadToken: true)
-        #expect(lanes[0].isSuspicious() && lanes[1].isSuspicious())
-        for _ in 0..<100 { lanes[1].answered(isDeadToken: false) }
-        #expect(!lanes[1].isSuspicious() && !lanes[0].isSuspicious())
+        for number in 1..<DeadTokenWatch.minimumAnswers { lanes[number % 2].answered(isDeadToken: true, inFlight: 0) }
+        #expect(!lanes[0].isSuspicious(inFlight: 0) && !lanes[1].isSuspicious(inFlight: 0))
+        lanes[0].answered(isDeadToken: true, inFlight: 0)
+        #expect(lanes[0].isSuspicious(inFlight: 0) && lanes[1].isSuspicious(inFlight: 0))
+        for _ in 0..<100 { lanes[1].answered(isDeadToken: false, inFlight: 0) }
+        #expect(!lanes[1].isSuspicious(inFlight: 0) && !lanes[0].isSuspicious(inFlight: 0))
     }
 
     @Test("One lane learns from its answers what the route did when it had one lane only")
@@ -60,9 +60,9 @@ struct SharedRouteStateTests {
         var watch = DeadTokenWatch()
         for number in 0..<10_000 {
             let isDead = number % 7 == 0 || (5_000..<5_200).contains(number)
-            if isDead { #expect(tally.isSuspicious() == watch.isSuspicious, "\(number)") }
-            tally.answered(isDeadToken: isDead)
-            watch.answered(isDeadToken: isDead)
+            if isDead { #expect(tally.isSuspicious(inFlight: 0) == watch.isSuspicious, "\(number)") }
+            tally.answered(isDeadToken: isDead, inFlight: 0)
+            watch.answered(isDeadToken: isDead, inFlight: 0)
         }
     }
 
