@@ -44,13 +44,13 @@ extension Worker: AdminSource {
         }
         let routes = joined.map { route in
             WorkerReadiness.Route(
-                name: route.name, state: route.state, reason: route.troubles.first, connections: route.connections,
+                name: route.name, state: route.state.rawValue, reason: route.troubles.first, connections: route.connections,
                 credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
-        let configured = routes.filter { $0.name != WorkerBuilder.unrouted && $0.state != "unassigned" }
-        if !configured.isEmpty, !configured.contains(where: { $0.state == "ready" }) {
-            reasons += configured.map { "route \($0.name): \($0.reason ?? $0.state)" }
+        let configured = joined.filter { $0.name != WorkerBuilder.unrouted && $0.state != .unassigned }
+        if !configured.isEmpty, !configured.contains(where: { $0.state == .ready }) {
+            reasons += configured.map { "route \($0.name): \($0.troubles.first ?? $0.state.rawValue)" }
         }
         let fleet = fleetStatus()
         if let fleet, fleet.isUndecided, let detail = fleet.detail { reasons.append(detail) }

@@ -70,13 +70,14 @@ final class BrokerStack: Sendable {
     ///   - credentials: More lines of `credentials`.
     ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
     ///   - scenario: What the local APNs does.
+    ///   - sendsDate: Whether the local APNs' answers tell the time.
     ///   - lanes: How many lanes workers have, with every route on all of them.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
         requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil,
-        scenario: Scenario = Scenario(), lanes: Int = 1,
+        scenario: Scenario = Scenario(), sendsDate: Bool = false, lanes: Int = 1,
         settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
@@ -86,6 +87,7 @@ final class BrokerStack: Sendable {
         var simulating = SimulatorConfiguration(stateDirectory: try directory.makeDirectory("simulator"))
         simulating.keys = [ProviderKey(keyID: "MARTLET001", teamID: "MARTLETDEV", publicKey: key.publicKey)]
         simulating.scenario = scenario
+        simulating.sendsDate = sendsDate
         let simulator = try await APNSSimulator.start(simulating)
         let address = "https://localhost:\(simulator.port)"
         let simulated = """

@@ -24,8 +24,7 @@ package struct WorkerReadiness: Sendable, Encodable {
     package struct Route: Sendable, Encodable {
         /// The route's name.
         package var name: String
-        /// `ready`, `starting`, `parked`, `probing`, `unreachable`, or `unassigned` where only others serve it. A route that
-        /// needed no connection yet is `ready`.
+        /// A `RouteState`. A route that needed no connection yet is `ready`.
         package var state: String
         /// Why, such as `InvalidProviderToken`; nil when all is well.
         package var reason: String?

@@ -31,7 +31,7 @@ struct LaneReport {
         self.configured = configured
         left = routes.count
         statuses = routes.map {
-            LaneStatus.Route(name: $0.name, state: "starting", connections: 0, troubles: [], limitedBy: .nothing)
+            LaneStatus.Route(name: $0.name, state: .starting, connections: 0, troubles: [], limitedBy: .nothing)
         }
         counters = Array(repeating: nil, count: configured + 1)
     }

@@ -7,8 +7,8 @@ struct LaneStatus: Sendable {
     struct Route: Sendable {
         /// The route's name.
         var name: String
-        /// `ready`, `starting`, `parked`, `probing`, `unreachable` or `unassigned`.
-        var state: String
+        /// What it does.
+        var state: RouteState
         /// Connections to APNs that can be used.
         var connections: Int
         /// The version of its credential in use.
@@ -23,17 +23,12 @@ struct LaneStatus: Sendable {
         /// The state is the best one of all lanes, because the broker gives a lane that stands still nothing. The
         /// troubles of all lanes are told.
         mutating func join(_ other: Route) {
-            if Self.rank(other.state) < Self.rank(state) { state = other.state }
+            state = min(state, other.state)
             connections += other.connections
             // A new version is in use once all lanes use it.
             credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
             troubles += other.troubles.filter { !troubles.contains($0) }
             limitedBy = limitedBy.joined(with: other.limitedBy)
-        }
-
-        /// The rank of a state; a lower one keeps a route less from pushing.
-        private static func rank(_ state: String) -> Int {
-            ["ready", "probing", "starting", "unreachable", "parked", "unassigned"].firstIndex(of: state) ?? .max
         }
     }
 

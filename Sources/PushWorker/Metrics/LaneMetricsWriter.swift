@@ -2,7 +2,7 @@ import PushModel
 
 /// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
 ///
-/// A route makes 25 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
+/// A route makes 30 series. What is rarely looked at by route (reasons, histograms, ``RouteMetric/isDetail``) is written
 /// as one sum over all routes, by tier where it is about tiers. Where details are wanted, these metrics get the label
 /// `route`, and `martlet_retries_total` the label `tier`. Details change no name and no sum.
 struct LaneMetricsWriter {
@@ -51,6 +51,14 @@ struct LaneMetricsWriter {
         text.family("martlet_route_assigned", .gauge, "Whether this worker serves the route: see share.")
         for (labels, counters) in routes {
             text.sample("martlet_route_assigned", labels, counters.isAssigned ? 1 : 0)
+        }
+        text.family(
+            "martlet_route_state", .gauge, "1 for what the route does now; all 0 while it starts or others serve it.")
+        for (labels, counters) in routes {
+            for state in [RouteState.ready, .probing, .unreachable, .parked] {
+                text.sample(
+                    "martlet_route_state", labels + [("state", state.rawValue)], counters.state == state ? 1 : 0)
+            }
         }
         text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
         for (labels, counters) in routes {
@@ -113,6 +121,13 @@ struct LaneMetricsWriter {
             for outcome in Outcome.allCases {
                 text.sample(
                     outcomes, labels + [("outcome", outcome.rawValue)], counters.outcomes.count(of: outcome))
+            }
+        }
+        let answers = "martlet_apns_answers_total"
+        text.family(answers, .counter, "Requests to APNs by the status of their answer, or none.")
+        for (labels, counters) in details {
+            for (status, count) in zip(AnswerCounts.labels, counters.answers.counts) {
+                text.sample(answers, labels + [("status", status)], count)
             }
         }
         let reasons = "martlet_notification_reasons_total"

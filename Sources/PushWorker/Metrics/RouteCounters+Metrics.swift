@@ -32,7 +32,7 @@ extension RouteCounters {
             isDetail: true),
         RouteMetric(
             path: \.connectionsFailed, name: "martlet_apns_connections_failed_total",
-            help: "APNs connections that could not be opened."),
+            help: "APNs connections that could not be opened.", isDetail: true),
         RouteMetric(
             path: \.goAways, name: "martlet_apns_goaways_total", help: "APNs connections that ended with a GOAWAY.",
             isDetail: true),
@@ -48,7 +48,8 @@ extension RouteCounters {
         RouteMetric(
             path: \.inFlight, name: "martlet_apns_requests_in_flight", help: "Requests without an answer yet."),
         RouteMetric(
-            path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged."),
+            path: \.unacknowledged, name: "martlet_jobs_unacknowledged", help: "Jobs delivered and not acknowledged.",
+            isDetail: true),
         RouteMetric(
             path: \.bytesInFlight, name: "martlet_jobs_in_flight_bytes",
             help: "Bytes of jobs, headers and bodies, delivered and not acknowledged: see memory.jobs.", isDetail: true

@@ -2,6 +2,8 @@
 package struct RouteCounters: Sendable {
     /// How many final outcomes there were, by reason.
     package var outcomes = OutcomeCounts()
+    /// How many requests APNs answered, by status, and how many it did not.
+    package var answers = AnswerCounts()
     /// Jobs taken from the queue.
     package var jobsReceived = 0
     /// Those of them that the broker had delivered before.
@@ -59,6 +61,8 @@ package struct RouteCounters: Sendable {
     package var isAssigned = false
     /// Whether the route is parked now.
     package var isParked = false
+    /// What the route does now.
+    package var state = RouteState.starting
     /// Whether results now say `hold` instead of `drop_token`.
     package var holdsTokens = false
     /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
@@ -77,6 +81,7 @@ package struct RouteCounters: Sendable {
     /// Adds what another lane counted for the same route.
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)
+        answers.add(other.answers)
         for counter in Self.counters + Self.gauges { self[keyPath: counter.path] += other[keyPath: counter.path] }
         for path in [\RouteCounters.retries, \.retryCopies, \.retryReturns] {
             for (tier, count) in other[keyPath: path].enumerated() where tier < self[keyPath: path].count {
@@ -88,6 +93,7 @@ package struct RouteCounters: Sendable {
         jobDuration.add(other.jobDuration)
         isAssigned = isAssigned || other.isAssigned
         isParked = isParked && other.isParked
+        state = min(state, other.state)
         holdsTokens = holdsTokens || other.holdsTokens
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
         limitedBy = limitedBy.joined(with: other.limitedBy)

@@ -42,21 +42,22 @@ extension Route {
         counters.isAssigned = isServed
         counters.isParked = devices.breaker.intake == .none
         counters.holdsTokens = shared.deadTokens.isSuspicious
+        counters.state = state(isUnreachable: pool?.isConnected == false)
         let status = LaneStatus.Route(
-            name: name, state: state(isUnreachable: pool?.isConnected == false), connections: usable,
+            name: name, state: counters.state, connections: usable,
             credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit)
         return (status, counters)
     }
 
     /// A route that needs no connection is as ready as one whose first connect is under way.
-    private func state(isUnreachable: Bool) -> String {
+    private func state(isUnreachable: Bool) -> RouteState {
         switch devices.breaker.state {
-        case _ where !isServed: "unassigned"
-        case _ where devices.breaker.isHeld: "parked"
-        case .parked: "parked"
-        case .probing: "probing"
-        case .working where isUnreachable: "unreachable"
-        case .working: consumer.isServing ? "ready" : "starting"
+        case _ where !isServed: .unassigned
+        case _ where devices.breaker.isHeld: .parked
+        case .parked: .parked
+        case .probing: .probing
+        case .working where isUnreachable: .unreachable
+        case .working: consumer.isServing ? .ready : .starting
         }
     }
 

@@ -13,6 +13,7 @@ extension Route {
         switch answer {
         case .response(let response):
             FailPoint.reached(.afterAnswer)
+            counters.answers.count(status: response.answer.status)
             counters.requestDuration.record(microseconds: Int(response.microseconds))
             if destination.kind == .devices {
                 learnHealth(from: response.answer, notification, at: moment)
@@ -21,6 +22,7 @@ extension Route {
             settle(notification, .response(response.answer), on: destination, response, at: moment)
         case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
         case .unanswered(let cause):
+            counters.answers.countUnanswered()
             settle(notification, .unanswered(cause.description), on: destination, at: moment)
         }
     }
@@ -141,8 +143,8 @@ extension Route {
         let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
         for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
             counters.outcomes.count(final.outcome, final.reason)
-            let verdict = Verdict(report: final, finishedAt: moment.wall)
-            publishResult(Notification(job: job, index: index), verdict, note: nil)
+            let content = ResultContent(report: final, finishedAt: moment.wall)
+            publishResult(Notification(job: job, index: index), content, note: nil)
         }
         publish(.deadLetter(final, indexes: indexes), for: job)
     }
@@ -187,11 +189,11 @@ extension Route {
         apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil,
         isSuppressed: Bool = false, note: UInt64? = nil
     ) {
-        let verdict = Verdict(
+        let content = ResultContent(
             report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
-        publishResult(notification, verdict, note: note)
+        publishResult(notification, content, note: note)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)
@@ -202,19 +204,19 @@ extension Route {
     }
 
     /// Publishes the reply first where one is wanted, because the result says when the reply was lost.
-    private func publishResult(_ notification: Notification, _ verdict: Verdict, note: UInt64?) {
-        var verdict = verdict
+    private func publishResult(_ notification: Notification, _ content: ResultContent, note: UInt64?) {
+        var content = content
         let job = notification.job
         if let address = job.job.replyTo {
             let bytes = job.job.bytes
             if surroundings.replyPattern.allows(bytes.span.extracting(address)) {
-                publish(.reply(index: notification.index, verdict), for: job, note: note)
+                publish(.reply(index: notification.index, content), for: job, note: note)
                 return
             }
             counters.repliesLost += 1
-            verdict.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
+            content.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
         }
-        publish(.result(index: notification.index, verdict), for: job, note: note)
+        publish(.result(index: notification.index, content), for: job, note: note)
     }
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and

@@ -414,11 +414,11 @@ struct RouteIntakeTests: RouteSuite {
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         let marked = [false, true].map { isSuppressed in
-            let verdict = Verdict(
+            let content = ResultContent(
                 report: FinalReport(.accepted, .none, status: 200), finishedAt: Self.wallClock,
                 isSuppressed: isSuppressed)
             var message = OutgoingMessage()
-            let publication = Publication(job: job, route: route, content: .result(index: 1, verdict))
+            let publication = Publication(job: job, route: route, content: .result(index: 1, content))
             renderer.render(publication, into: &message)
             return header("x-apns-duplicate", in: message)
         }

@@ -122,11 +122,11 @@ struct RouteLanesTests {
         for notification in notifications {
             let final = FinalReport(.accepted, .none)
             route.report(notification, final, at: Self.moment(4))
-            let verdict = Verdict(
+            let content = ResultContent(
                 report: final, apnsUniqueID: nil, channel: nil, finishedAt: 0, apnsMilliseconds: nil,
                 isSuppressed: false)
             let publication = Publication(
-                job: notification.job, route: route, content: .result(index: notification.index, verdict), note: nil)
+                job: notification.job, route: route, content: .result(index: notification.index, content), note: nil)
             route.published(publication, .confirmed, at: Self.moment(4))
         }
     }

@@ -100,7 +100,7 @@ struct RouteRestTests: RouteSuite {
         #expect(follow(route, at: 102) == [.setPrefetch(1)])
         #expect(follow(route, at: 102) == [.startConsuming(queue: 0)])
         let status = route.report(at: Self.moment(102), isDraining: false).status
-        #expect(status.state == "ready" && status.connections == 0 && status.troubles.isEmpty)
+        #expect(status.state == .ready && status.connections == 0 && status.troubles.isEmpty)
         #expect(status.credentialVersion == 1)
         #expect(route.devices.nextDue == nil)
         // No outage follows, however long it lasts.

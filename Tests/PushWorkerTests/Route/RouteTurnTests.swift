@@ -76,11 +76,11 @@ struct RouteTurnTests {
         route.connected()
         for second in 1...5 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
         let report = route.report(at: Self.moment(5), isDraining: false)
-        #expect(report.status.state == "unassigned" && report.status.troubles == [] && !report.counters.isAssigned)
+        #expect(report.status.state == .unassigned && report.status.troubles == [] && !report.counters.isAssigned)
         #expect(report.status.limitedBy == .nothing)
         route.isServed = true
         consume(route)
-        #expect(route.report(at: Self.moment(5), isDraining: false).status.state == "ready")
+        #expect(route.report(at: Self.moment(5), isDraining: false).status.state == .ready)
         #expect(route.report(at: Self.moment(5), isDraining: false).counters.isAssigned)
         route.isServed = false
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [.cancelConsuming(queue: 0)])

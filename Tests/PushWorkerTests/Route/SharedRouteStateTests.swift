@@ -69,14 +69,15 @@ struct SharedRouteStateTests {
     @Test(
         "A route does what it does on any of its lanes, and what troubles it on any is told",
         arguments: [
-            ("ready", "parked", "ready"), ("parked", "ready", "ready"), ("probing", "parked", "probing"),
-            ("unreachable", "starting", "starting"), ("parked", "unreachable", "unreachable"),
+            (RouteState.ready, RouteState.parked, RouteState.ready), (.parked, .ready, .ready),
+            (.probing, .parked, .probing),
+            (.unreachable, .starting, .starting), (.parked, .unreachable, .unreachable),
         ])
-    func readiness(first: String, second: String, expected: String) {
-        func part(_ state: String, _ troubles: [String], version: Int) -> LaneStatus.Route {
+    func readiness(first: RouteState, second: RouteState, expected: RouteState) {
+        func part(_ state: RouteState, _ troubles: [String], version: Int) -> LaneStatus.Route {
             LaneStatus.Route(
                 name: "app", state: state, connections: 2, credentialVersion: version, troubles: troubles,
-                limitedBy: state == "ready" ? .nothing : .apns)
+                limitedBy: state == .ready ? .nothing : .apns)
         }
         var route = part(first, ["a"], version: 3)
         route.join(part(second, ["a", "b"], version: 2))
