@@ -2,6 +2,8 @@ import Text
 
 /// Reads JSON text byte by byte without building a tree: enough to judge a payload and to read a provider token.
 ///
+/// It shares nothing with the reader of the worker: a judge with the same reader would make the same mistakes.
+///
 /// Obeys [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Never recurses deeper than ``maximumDepth`` and never traps.
 struct JSONReader {
     /// How deep arrays and objects may nest; a peer chooses the nesting, so it has a limit.

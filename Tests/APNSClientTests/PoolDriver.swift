@@ -74,7 +74,7 @@ class PoolDriver: APNSPoolDelegate {
     func turn(
         until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation, everyTurn: () -> Void = {}
     ) throws {
-        let deadline = MonotonicTime.now().adding(.seconds(10))
+        let deadline = MonotonicTime.now().adding(.seconds(45))
         while !condition() {
             let now = try loop.turn(waitingAtMost: .milliseconds(20))
             for (request, parcel) in mailbox.take() {

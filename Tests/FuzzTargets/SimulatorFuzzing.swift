@@ -71,7 +71,7 @@ enum SimulatorFuzzing {
     static func certificateTopics(_ bytes: [UInt8]) { _ = PushCertificateExtension.topics(in: bytes) }
 
     static func deviceFrames(_ bytes: [UInt8]) {
-        var reader = FrameReader()
+        var reader = DeviceFrameReader()
         let middle = bytes.count / 2
         for piece in [bytes[..<middle], bytes[middle...]] {
             reader.append(piece)

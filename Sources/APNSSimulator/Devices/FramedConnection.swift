@@ -17,7 +17,7 @@ final class FramedConnection: ReadinessHandler {
     private let tls: TLSSession
     private let loop: EventLoop
     private weak var owner: (any FramedConnectionOwner)?
-    private var reader = FrameReader()
+    private var reader = DeviceFrameReader()
     private var buffer = [UInt8](repeating: 0, count: 32 << 10)
     private var interest: Readiness = .readable
     private var isOpen = false

@@ -8,9 +8,9 @@ final class Publication: StallingPublication {
     /// The content of the message.
     enum Content {
         /// The result of one notification.
-        case result(index: Int, Verdict)
+        case result(index: Int, ResultContent)
         /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
-        case reply(index: Int, Verdict)
+        case reply(index: Int, ResultContent)
         /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
         /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)

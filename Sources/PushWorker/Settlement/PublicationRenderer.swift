@@ -40,17 +40,17 @@ struct PublicationRenderer {
         message.isMandatory = true
         let job = publication.job
         switch publication.content {
-        case .result(let index, let verdict):
+        case .result(let index, let content):
             message.setExchange(results.span)
-            let report = report(index, verdict, of: job)
+            let report = report(index, content, of: job)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             renderResult(report, of: publication, into: &message)
             addResultsKey(of: job.job, to: &message)
-        case .reply(let index, let verdict):
+        case .reply(let index, let content):
             message.setExchange(replies.span)
             let bytes = job.job.bytes
             message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
-            renderResult(report(index, verdict, of: job), of: publication, into: &message)
+            renderResult(report(index, content, of: job), of: publication, into: &message)
         case .retry(let tier, let attempt, let indexes, let wasAttempted):
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
@@ -94,10 +94,10 @@ struct PublicationRenderer {
     ) -> Bool {
         let job = publication.job.job
         switch publication.content {
-        case .result(let index, let verdict):
+        case .result(let index, let content):
             // A job published twice has two results with one id. Their outcomes may differ.
             var key: [UInt8] = []
-            report(index, verdict, of: publication.job).appendRoutingKey(for: job, to: &key)
+            report(index, content, of: publication.job).appendRoutingKey(for: job, to: &key)
             return routingKey.isEqual(to: key.span) && Self.isResult(messageID, of: index, for: job)
         case .reply(let index, _):
             return routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
@@ -120,13 +120,13 @@ struct PublicationRenderer {
         return messageID.isEqual(to: text.span)
     }
 
-    private func report(_ index: Int, _ verdict: Verdict, of job: JobInFlight) -> ResultReport {
+    private func report(_ index: Int, _ content: ResultContent, of job: JobInFlight) -> ResultReport {
         ResultReport(
-            index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
-            finishedAt: verdict.finishedAt,
+            index: index, final: content.report, apnsUniqueID: content.apnsUniqueID, channel: content.channel,
+            finishedAt: content.finishedAt,
             queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
-            apnsMilliseconds: verdict.apnsMilliseconds, isRedelivered: job.isRedelivered,
-            isSuppressedDuplicate: verdict.isSuppressed || job.isSuppressed(index))
+            apnsMilliseconds: content.apnsMilliseconds, isRedelivered: job.isRedelivered,
+            isSuppressedDuplicate: content.isSuppressed || job.isSuppressed(index))
     }
 
     /// Names one of several results queues, the same for all results of a job.

@@ -15,7 +15,7 @@ struct DeviceFrameTests {
         notification.collapseID = "\"quoted\""
         let frames = [register, notification, DeviceFrame(.ping)]
         let bytes = frames.flatMap(\.wire)
-        var reader = FrameReader()
+        var reader = DeviceFrameReader()
         var read: [DeviceFrame] = []
         for start in stride(from: 0, to: bytes.count, by: portion) {
             reader.append(bytes[start..<min(start + portion, bytes.count)])
@@ -34,7 +34,7 @@ struct DeviceFrameTests {
                 payload: Data(repeating: byte, count: 5120))
             let wire = DeviceFrame(NotificationStore.Delivery(number: .max, notification: notification)).wire
             #expect(wire.count <= DeviceFrame.lengthLimit)
-            var reader = FrameReader()
+            var reader = DeviceFrameReader()
             reader.append(wire[...])
             let body = try reader.next()
             let frame = try DeviceFrame(bytes: try #require(body))
@@ -51,7 +51,7 @@ struct DeviceFrameTests {
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            var reader = FrameReader()
+            var reader = DeviceFrameReader()
             reader.append(bytes[...])
             do throws(SimulatorError) {
                 guard let body = try reader.next() else { continue }

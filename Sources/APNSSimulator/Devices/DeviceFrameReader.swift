@@ -1,5 +1,5 @@
 /// Cuts a stream of bytes into frames.
-struct FrameReader {
+struct DeviceFrameReader {
     private var bytes: [UInt8] = []
 
     /// Takes bytes as they come.

@@ -4,7 +4,7 @@ import PushModel
 ///
 /// Kept until the broker has confirmed the result, so that the same message, with the same id, can be written again
 /// after a lost connection.
-struct Verdict {
+struct ResultContent {
     /// Outcome, action, status, reason and detail.
     var report: FinalReport
     /// Apple's id for the delivery log, in the development environment.
