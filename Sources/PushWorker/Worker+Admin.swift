@@ -44,7 +44,8 @@ extension Worker: AdminSource {
         }
         let routes = joined.map { route in
             WorkerReadiness.Route(
-                name: route.name, state: route.state.rawValue, reason: route.troubles.first, connections: route.connections,
+                name: route.name, state: route.state.rawValue, reason: route.troubles.first,
+                connections: route.connections,
                 credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
