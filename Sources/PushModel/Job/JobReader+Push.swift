@@ -112,7 +112,9 @@ extension JobReader {
             fail(.badJSON, "device_tokens: " + error.detail)
         }
         if job.tokens.isEmpty, defect?.reason != .tooManyTokens { fail(.missingDeviceToken, "device_tokens is empty") }
-        guard let value = headers.indexes, let version = headers.version, (number(version) ?? 0) >= 1 else { return }
+        // They count beside any version and without one, so that a dead letter that somebody publishes again as it is
+        // pushes what it is about.
+        guard let value = headers.indexes else { return }
         if let range = headerText(value, HeaderName.indexes, .badHeaders) {
             if let indexes = IndexRanges.parse(job.bytes.span.extracting(range), limit: job.tokens.count) {
                 job.indexes = indexes

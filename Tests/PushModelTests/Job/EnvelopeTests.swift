@@ -119,6 +119,19 @@ struct EnvelopeTests {
         #expect(job.indexes == IndexRanges([1, 2, 4]))
     }
 
+    @Test("a dead letter of a multicast that is published again as it is, is about the positions it names")
+    func multicastLetter() throws {
+        let job = try MessageBuilder.enveloped(#"{"device_tokens":["a0","a1","a2","a3","a4"],"payload":{}}"#) {
+            $0.messageID = "m"
+            $0.headers = [
+                ("x-apns-outcome", .text("exhausted")), ("x-apns-indexes", .text("0,3")),
+                ("x-apns-attempt", .integer(10)), ("x-apns-first-attempt-at", .integer(1_763_712_700_000)),
+            ]
+        }.job()
+        #expect(job.notificationCount == 2 && job.indexes == IndexRanges([0, 3]))
+        #expect(job.attempt == 1 && job.firstAttemptAt == nil, "it begins anew")
+    }
+
     @Test("positions that do not exist are a defect", arguments: ["5", "0-5", "x", "", "4-3"])
     func badPositions(_ text: String) throws {
         let defect = try MessageBuilder.enveloped(#"{"device_tokens":["a0","a1","a2","a3","a4"],"payload":{}}"#) {

@@ -70,10 +70,7 @@ struct JobIdentityTests {
         let job = try MessageBuilder.enveloped(body) {
             $0.messageID = "job-1"
             $0.set("x-apns-v", version.map { .text($0) })
-            $0.headers += [
-                ("x-apns-attempt", .integer(99)), ("x-apns-first-attempt-at", .other),
-                ("x-apns-indexes", .text("nonsense")),
-            ]
+            $0.headers += [("x-apns-attempt", .integer(99)), ("x-apns-first-attempt-at", .other)]
         }.job()
         #expect(job.attempt == 1 && job.firstAttemptAt == nil && job.indexes.isAll)
     }

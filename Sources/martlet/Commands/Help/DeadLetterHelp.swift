@@ -95,8 +95,8 @@ struct DeadLetterHelp: ParsableCommand {
             "Before you publish one again",
             """
             To publish it again, drop the headers above and those of the broker, move x-apns-deadline and the field \
-            deadline, and add x-apns-replay with a name of your own. Where there is x-apns-indexes, keep it and add \
-            the number x-apns-v: 1; without that every device token is pushed again. Publish to apns.jobs with the key \
+            deadline, and add x-apns-replay with a name of your own. Keep x-apns-indexes: without \
+            it every device token is pushed again. Publish to apns.jobs with the key \
             of x-apns-original-routing-key and with confirms, and acknowledge the letter last. By outcome:
             """, entries: outcomes)
         help.add("Example", "The headers that the worker added to a letter:", verbatim: example)
