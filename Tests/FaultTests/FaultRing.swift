@@ -153,6 +153,8 @@ final class FaultRing: Sendable {
             return state.started
         }
         var settings = setup.variables
+        // Failures that repeat themselves are told at this level.
+        settings["MARTLET_LOG_LEVEL"] = "debug"
         if let brokerProxy { settings["MARTLET_BROKER_URI"] = "amqp://guest:guest@127.0.0.1:\(brokerProxy.port)/" }
         if let apnsProxy { settings["MARTLET_APNS_DEVELOPMENT"] = "https://localhost:\(apnsProxy.port)" }
         settings.merge(variables) { _, new in new }

@@ -5,6 +5,7 @@ import RabbitMQ
 /// Events of the consume connection: each channel belongs to one route.
 final class ConsumeEvents: BrokerLinkDelegate {
     private unowned let lane: Lane
+    private var outage = OutageLog()
 
     init(lane: Lane) { self.lane = lane }
 
@@ -21,8 +22,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     }
 
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
-        lane.logger.info(
-            "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "consume"]))
+        lane.sayConnected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
         if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
@@ -39,8 +39,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.logger.warning(
-            "no connection to the broker", metadata: .with([.role: "consume", .error: "\(error.message)"]))
+        lane.sayLost(role, error, outage.failed(error.message, now: now))
         for route in lane.routes {
             route.connectionLost(at: lane.moment)
             lane.mark(route)
@@ -50,7 +49,13 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func channelOpened(_ channel: UInt16) { with(channel) { $0.channelOpened(at: lane.moment) } }
     func qosSet(_ channel: UInt16) { with(channel) { $0.prefetchSet() } }
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
-        with(channel) { $0.consumeStarted(at: lane.moment) }
+        with(channel) { route in
+            route.consumeStarted(at: lane.moment)
+            guard route.consumer.isServing, let outage = route.channelOutage.works(now: lane.now) else { return }
+            lane.logger.notice(
+                "the route's queues are consumed again",
+                metadata: .with([.route: "\(route.name)", .detail: "\(outage.text)"]))
+        }
     }
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
@@ -66,9 +71,19 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         with(channel) { route in
             route.channelClosed(code: code, text: text, at: lane.moment)
-            lane.logger.warning(
-                "the broker closed a route's channel",
-                metadata: .with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"]))
+            var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
+            metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
+            let level = route.channelOutage.failed("\(code) \(text)", now: lane.now)
+            lane.logger.log(level: level, "the broker closed a route's channel", metadata: metadata)
+        }
+    }
+
+    /// What somebody should do about a closed channel; nil where that is not known.
+    private static func remedy(_ code: UInt16) -> String? {
+        switch code {
+        case 403: "the worker's user may not read the queue: see `martlet topology render --users`"
+        case 404: "make what is missing with `martlet topology apply`"
+        default: nil
         }
     }
 
@@ -97,6 +112,22 @@ final class ConsumeEvents: BrokerLinkDelegate {
 }
 
 extension Lane {
+    /// Logs that a connection to the broker is up, and how long it was missing.
+    func sayConnected(_ role: LinkRole, after outage: OutageLog.Ended?) {
+        var metadata = Logger.Metadata.with([.lane: "\(settings.index)", .role: "\(role.rawValue)"])
+        metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
+        logger.log(level: outage == nil ? .info : .notice, "connected to the broker", metadata: metadata)
+    }
+
+    /// Logs that there is no connection to the broker.
+    func sayLost(_ role: LinkRole, _ error: AMQPError, _ level: Logger.Level) {
+        logger.log(
+            level: level, "no connection to the broker",
+            metadata: .with([
+                .lane: "\(settings.index)", .role: "\(role.rawValue)", .error: "\(error.message)",
+            ]))
+    }
+
     /// Logs that an address leads to no broker. If no address leads to one, `connectionLost` is logged instead.
     func addressFailed(_ role: LinkRole, error: AMQPError) {
         logger.warning(

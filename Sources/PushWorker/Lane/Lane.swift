@@ -335,14 +335,28 @@ extension Lane {
         _ route: Route, _ kind: Destination.Kind, _ request: ConnectRequest,
         _ result: Result<EstablishedConnection, APNSClientError>
     ) {
-        if let error = route.connected(kind, result, for: request, at: moment) {
-            let what: Logger.Message =
-                kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached"
-            var metadata = Logger.Metadata.with([.route: "\(route.name)", .error: "\(error.message)"])
-            if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
-            logger.warning(what, metadata: metadata)
-        }
+        let error = route.connected(kind, result, for: request, at: moment)
+        sayReachable(route, kind, error)
         mark(route)
+    }
+
+    /// Logs that a host of a route cannot be reached, or can be again.
+    private func sayReachable(_ route: Route, _ kind: Destination.Kind, _ error: APNSClientError?) {
+        guard let destination = route.destination(kind) else { return }
+        var metadata = Logger.Metadata.with([.route: "\(route.name)"])
+        if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
+        if let error {
+            metadata[LogKey.error.rawValue] = "\(error.message)"
+            let level = destination.outage.failed(error.message, now: now)
+            logger.log(
+                level: level, kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached",
+                metadata: metadata)
+        } else if let outage = destination.outage.works(now: now) {
+            metadata[LogKey.detail.rawValue] = "\(outage.text)"
+            logger.notice(
+                kind == .devices ? "APNs can be reached again" : "a host of channels can be reached again",
+                metadata: metadata)
+        }
     }
 
     /// Whether a drain has nothing left to do, or no time left to do it.

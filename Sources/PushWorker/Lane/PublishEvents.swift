@@ -5,12 +5,12 @@ import RabbitMQ
 /// Events of the publish connection.
 final class PublishEvents: BrokerLinkDelegate {
     private unowned let lane: Lane
+    private var outage = OutageLog()
 
     init(lane: Lane) { self.lane = lane }
 
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
-        lane.logger.info(
-            "connected to the broker", metadata: .with([.lane: "\(lane.settings.index)", .role: "publish"]))
+        lane.sayConnected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.trialChannel {
             lane.publishLink.distrust("the broker allows \(allowed) channels, and publishing needs three")
@@ -23,8 +23,7 @@ final class PublishEvents: BrokerLinkDelegate {
     func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.logger.warning(
-            "no connection to the broker", metadata: .with([.role: "publish", .error: "\(error.message)"]))
+        lane.sayLost(role, error, outage.failed(error.message, now: now))
         lane.publisher.connectionLost()
     }
 

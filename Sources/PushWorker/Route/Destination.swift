@@ -59,6 +59,8 @@ final class Destination {
     private(set) var resends = Deque<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     private var requests = SlotTable<Notification>()
+    /// Decides what the log tells of failed connects.
+    var outage = OutageLog()
     /// The counts of connections that were closed after a rest.
     private(set) var earlier = (opened: 0, goAways: 0)
 

@@ -82,6 +82,8 @@ final class Route {
     var hasChannelWork = false
     /// What is known about its credential; nil for the route that answers `NoRoute`.
     var credential: RouteCredential?
+    /// Decides what the log tells of a channel that the broker closes.
+    var channelOutage = OutageLog()
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides the prefetch.

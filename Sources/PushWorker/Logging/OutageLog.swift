@@ -1,0 +1,58 @@
+import EventLoop
+import Logging
+import Text
+
+/// Decides which failures of one thing the log tells at its usual level: the first, those for another reason, and one a
+/// minute. The end of the trouble is told with its length.
+///
+/// Failures in between are of interest to debuggers only. Pure: time comes in.
+struct OutageLog {
+    /// How often an outage is recalled.
+    static let reminderInterval = Duration.seconds(60)
+
+    /// An outage that is over.
+    struct Ended: Equatable {
+        /// How long it took.
+        var duration: Duration
+        /// How many failures there were.
+        var failures: Int
+
+        /// The outage in words, such as `after 21s and 5 failures`.
+        var text: String {
+            let milliseconds = duration.wholeMilliseconds
+            let length = DurationText.write(
+                .milliseconds(milliseconds < 1_000 ? milliseconds : milliseconds / 1_000 * 1_000))
+            return "after \(length) and \(failures) failure\(failures == 1 ? "" : "s")"
+        }
+    }
+
+    private var began: MonotonicTime?
+    private var failures = 0
+    private var reason = ""
+    private var toldAt = MonotonicTime(nanoseconds: 0)
+
+    /// It failed.
+    ///
+    /// - Parameters:
+    ///   - reason: Why.
+    ///   - level: The level of what is told.
+    ///   - now: The time.
+    /// - Returns: The level for this failure.
+    mutating func failed(_ reason: String, level: Logger.Level = .warning, now: MonotonicTime) -> Logger.Level {
+        let isNews = began == nil || reason != self.reason || now >= toldAt + Self.reminderInterval
+        began = began ?? now
+        failures += 1
+        self.reason = reason
+        guard isNews else { return .debug }
+        toldAt = now
+        return level
+    }
+
+    /// It works.
+    ///
+    /// - Returns: The outage that is over; nil without one.
+    mutating func works(now: MonotonicTime) -> Ended? {
+        defer { self = OutageLog() }
+        return began.map { Ended(duration: now - $0, failures: failures) }
+    }
+}
