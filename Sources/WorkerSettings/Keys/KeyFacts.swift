@@ -3,14 +3,8 @@
 struct KeyFacts: Sendable {
     /// The keys from the root, with `[]` after a list of mappings, such as `routes[].lanes`.
     let path: String
-    /// The type in words.
-    let type: String
-    /// The limits, or the form, in words; empty where the type says enough.
-    let range: String
-    /// Whether it is a list of single values; one value alone also counts.
-    let isList: Bool
-    /// Whether the value must never be shown; such a key also has a `…_FILE` variable.
-    let isSecret: Bool
+    /// What may be written.
+    let form: ValueForm
     /// Whether it must be there.
     var isRequired = false
     /// The default as it is written, several for a list; nil for none.

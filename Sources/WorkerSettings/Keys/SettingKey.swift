@@ -24,8 +24,7 @@ struct SettingKey<Value: Sendable>: Sendable {
         self.kind = kind
         self.standard = standard
         facts = KeyFacts(
-            path: path, type: kind.type, range: kind.range, isList: kind.isList, isSecret: kind.isSecret,
-            standard: kind.write(standard), meaning: meaning, help: help)
+            path: path, form: kind.form, standard: kind.write(standard), meaning: meaning, help: help)
     }
 
     /// A key that may be left out.
@@ -43,8 +42,7 @@ struct SettingKey<Value: Sendable>: Sendable {
         self.kind = kind.optional
         standard = nil
         facts = KeyFacts(
-            path: path, type: kind.type, range: kind.range, isList: kind.isList, isSecret: kind.isSecret,
-            meaning: meaning, example: example.map(kind.write), help: help)
+            path: path, form: kind.form, meaning: meaning, example: example.map(kind.write), help: help)
     }
 
     /// A key that must be there.
@@ -60,8 +58,7 @@ struct SettingKey<Value: Sendable>: Sendable {
         self.kind = kind.optional
         standard = nil
         facts = KeyFacts(
-            path: path, type: kind.type, range: kind.range, isList: kind.isList, isSecret: kind.isSecret,
-            isRequired: true, example: kind.write(example), help: help)
+            path: path, form: kind.form, isRequired: true, example: kind.write(example), help: help)
     }
 }
 

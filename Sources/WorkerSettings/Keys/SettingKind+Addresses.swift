@@ -27,7 +27,7 @@ extension SettingKind where Value == SecretText {
         _ form: String, parse: @escaping @Sendable (String) throws(Rejection) -> SecretText = { SecretText($0) }
     ) -> SettingKind {
         var kind = SettingKind("secret text", form, write: { $0.revealed }, parse: parse)
-        kind.isSecret = true
+        kind.form.isSecret = true
         return kind
     }
 

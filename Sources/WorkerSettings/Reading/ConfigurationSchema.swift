@@ -21,7 +21,7 @@ enum ConfigurationSchema {
     /// What may stand at a path such as `broker.uri`, `routes` or `routes[].name`; nil for an unknown one.
     static func shape(of path: String) -> Shape? {
         for facts in WorkerKeys.facts where facts.path.hasPrefix(path) {
-            if facts.path == path { return facts.isList ? .values : .value }
+            if facts.path == path { return facts.form.isList ? .values : .value }
             if facts.path.hasPrefix(path + ".") { return .section }
             if facts.path.hasPrefix(path + "[].") { return .records }
         }
@@ -60,6 +60,6 @@ enum ConfigurationSchema {
     static let variables: [Variable] = WorkerKeys.facts.reduce(into: []) { variables, facts in
         let path = facts.records ?? facts.path
         guard variables.last?.path != path, let shape = shape(of: path) else { return }
-        variables.append(Variable(path: path, shape: shape, isSecret: facts.isSecret))
+        variables.append(Variable(path: path, shape: shape, isSecret: facts.form.isSecret))
     }
 }

@@ -55,7 +55,7 @@ package enum ExampleFile {
     /// What the file sets a key to, as YAML.
     private static func value(of facts: KeyFacts) -> String {
         guard let words = (facts.example ?? facts.standard)?.map(quoted) else { return "null" }
-        return facts.isList ? "[\(words.joined(separator: ", "))]" : words.joined()
+        return facts.form.isList ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
     /// A text as YAML: plain where it is a word or a number, else in quotes.
@@ -71,7 +71,7 @@ package enum ExampleFile {
     /// What the file says about a key: its help, its range, and what its default stands for.
     private static func remark(on facts: KeyFacts) -> String {
         let standard = facts.standard.map { $0 == [""] ? "\"\"" : $0.joined(separator: ", ") } ?? "null"
-        let range = facts.range.isEmpty ? "" : " (\(facts.range))"
+        let range = facts.form.range.isEmpty ? "" : " (\(facts.form.range))"
         let meaning = facts.meaning.isEmpty ? "" : "; \(standard): \(facts.meaning)"
         return (facts.help + range + meaning).filter { $0 != "`" }
     }

@@ -3,8 +3,8 @@ package enum KeyTable {
     /// The table's text.
     package static var text: String {
         WorkerKeys.facts.reduce(into: "| key | type | default | range | meaning |\n|---|---|---|---|---|\n") {
-            let range = $1.range.isEmpty ? "–" : $1.range
-            $0 += "| `\($1.path)` | \($1.type) | \(standard($1)) | \(range) | \($1.help) |\n"
+            let range = $1.form.range.isEmpty ? "–" : $1.form.range
+            $0 += "| `\($1.path)` | \($1.form.type) | \(standard($1)) | \(range) | \($1.help) |\n"
         }
     }
 
