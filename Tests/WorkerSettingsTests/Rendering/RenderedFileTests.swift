@@ -23,7 +23,8 @@ struct RenderedFileTests {
         if ProcessInfo.processInfo.environment["MARTLET_RENDER_EXAMPLES"] == "1" {
             try Data(rendered.utf8).write(to: file)
         } else {
-            #expect(text == rendered)
+            let isSame = text == rendered
+            #expect(isSame, "\(path): MARTLET_RENDER_EXAMPLES=1 .ci/test --filter RenderedFileTests writes it anew")
         }
     }
 
