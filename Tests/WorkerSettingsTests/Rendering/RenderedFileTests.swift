@@ -99,7 +99,8 @@ struct RenderedFileTests {
         let expected: [Substring] = [
             "| `apns.ping_interval` | duration | `1h` | 1s to 24h | a connection silent for this long gets a PING |",
             "| `routes[].environment` | text | required | `production`, `development` | which APNs its device tokens belong to |",
-            "| `retry.tiers` | duration, or a list | `2s, 15s, 1m, 5m, 30m` | 1ms to 24h | the delays, ascending; each is a queue of the broker |",
+            "| `retry.max_age` | duration | `6h` | 1s to 720h | time from the first attempt to the last |",
+            "| `results.device_token` | text | `full` | `full`, `omit` | whether results name the device token |",
             "| `lanes` | number or `auto` | `auto`: cores, or the container's CPU quota | 1 to 256 | operating-system threads |",
             "| `broker.tls.cert_file` | path | none | PEM | client certificate |",
         ]
