@@ -93,17 +93,18 @@ let package = Package(
                 "LocalStack",
                 histogram,
             ], []),
-        .executableTarget(
-            name: "martlet",
-            dependencies: [
+        module(
+            "MartletCommands",
+            [
                 "Text", "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
                 "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack", "Rig",
                 argumentParser,
                 logging, lifecycle, unixSignals, histogram,
-            ],
+            ], [],
             // Links to schemas of config/contract, which the help topics print.
-            resources: [.embedInCode("Contract")],
-            swiftSettings: dialect),
+            resources: [.embedInCode("Contract")]),
+        // The program's first line, and the pages.
+        .executableTarget(name: "martlet", dependencies: ["MartletCommands"], swiftSettings: dialect),
 
         .target(
             name: "TestSupport", dependencies: ["EventLoop", "TLS", "RabbitMQ", "LocalStack"],
@@ -146,23 +147,22 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "martlet", "APNSSimulator", "EventLoop", "TLS", "PushModel", "Topology", "LocalStack", "Rig",
-                "RabbitMQ",
-                "BrokerClient",
+                "martlet", "MartletCommands", "APNSSimulator", "EventLoop", "TLS", "PushModel", "Topology",
+                "LocalStack", "Rig", "RabbitMQ", "BrokerClient",
                 argumentParser, histogram,
             ]),
         tests(
             "BrokerTests",
             [
-                "martlet", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ", "BrokerClient",
-                "PushModel", "LocalStack", "Rig", "EventLoop", "TLS", "HTTP2",
+                "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ",
+                "BrokerClient", "PushModel", "LocalStack", "Rig", "EventLoop", "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(
             "FaultTests",
             [
-                "martlet", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "PushWorker",
-                "LocalStack", "Rig", "Text", "EventLoop", "TLS",
+                "martlet", "MartletCommands", "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "Topology",
+                "PushWorker", "LocalStack", "Rig", "Text", "EventLoop", "TLS",
             ]),
     ]
 )

@@ -1,9 +1,8 @@
 import Glibc
 import LocalStack
+import MartletCommands
 import Rig
 import Testing
-
-@testable import martlet
 
 // Workers are asked to leave in the middle of their work.
 extension KillTests {

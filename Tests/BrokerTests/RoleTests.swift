@@ -1,13 +1,12 @@
 import BrokerClient
 import Foundation
 import LocalStack
+import MartletCommands
 import PushModel
 import PushWorker
 import RabbitMQ
 import Testing
 import Topology
-
-@testable import martlet
 
 /// Something that a client may try at a broker.
 enum Deed: Sendable, CustomStringConvertible {

@@ -3,7 +3,7 @@ import LocalStack
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Commands against a broker", .serialized, .timeLimit(.minutes(3)))
 struct CommandBrokerTests {

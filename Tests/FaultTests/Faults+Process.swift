@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import LocalStack
+import MartletCommands
 import PushModel
 import Rig
 import Text
@@ -8,7 +9,6 @@ import Topology
 
 @testable import APNSSimulator
 @testable import PushWorker
-@testable import martlet
 
 // Workers are killed, stopped and started.
 extension FaultCatalogue {

@@ -1,65 +1,91 @@
+import EventLoop
 import PushModel
 import RabbitMQ
-import Text
 
 /// How the `broker` section is read.
 extension ConfigurationBuilder {
     /// Reads the section; each address is judged where it stands, also for whether it may be plaintext.
-    func broker(_ section: SettingReader) -> BrokerConfiguration {
-        let allowsPlaintext = section.value("allow_plaintext", default: false, SettingParsers.boolean)
+    func broker(_ root: SettingReader) -> BrokerConfiguration {
+        let keys = keys.broker
+        let allowsPlaintext = root.value(keys.allowPlaintext)
+        let uris = root.value(keys.uri)
         var supplements: AMQPEndpoint.Supplements = []
-        if section.present("password_file") != nil { supplements.insert(.password) }
-        if section.section("tls").present("cert_file") != nil { supplements.insert(.certificate) }
-        let uris = section.list("uri") { (text: String) throws(Rejection) -> SecretText in
-            try SettingParsers.brokerAddress(text, supplementedBy: supplements, allowsPlaintext: allowsPlaintext)
-        }
-        if let uris, uris.isEmpty, case .list(let written)? = section.present("uri")?.content, written.isEmpty {
-            section.reject(section.origin(of: "uri"), "\(section.name(of: "uri")): at least one address is needed")
-        }
-        let heartbeat = section.value("heartbeat", default: .seconds(15)) {
-            (text: String) throws(Rejection) -> Duration in
-            let value = try SettingParsers.duration(.seconds(1)...(.seconds(600)))(text)
-            guard value.wholeMilliseconds % 1000 == 0 else {
-                throw Rejection("\(text) is not a whole number of seconds")
+        if root.isPresent(keys.passwordFile) { supplements.insert(.password) }
+        if root.isPresent(keys.certFile) { supplements.insert(.certificate) }
+        for uri in uris {
+            if let problem = problem(brokerAddress: uri.value, supplements, allowsPlaintext) {
+                problems.add(uri.origin, "\(uri.name): \(problem)")
             }
-            return value
         }
-        let management = section.optional("management") { (text: String) throws(Rejection) -> SecretText in
-            try SettingParsers.managementAddress(text, allowsPlaintext: allowsPlaintext)
+        let management = root.value(keys.management)
+        do throws(Rejection) {
+            if let management { try check(managementAddress: management, allowsPlaintext: allowsPlaintext) }
+        } catch {
+            root.reject(keys.management, error.message)
         }
         return BrokerConfiguration(
-            uris: uris?.map(\.value) ?? [SecretText("amqp://guest:guest@localhost:5672/")],
-            uriFile: environment[ConfigurationSchema.brokerURIFile].flatMap { $0.isEmpty ? nil : $0 },
-            passwordFile: passwordFile(section), allowsPlaintext: allowsPlaintext,
-            management: management?.value, heartbeat: heartbeat, tls: brokerTLS(section.section("tls")))
+            uris: uris.map(\.value),
+            uriFile: environment[BrokerConfiguration.uriFileVariable].flatMap { $0.isEmpty ? nil : $0 },
+            passwordFile: brokerPassword(root), allowsPlaintext: allowsPlaintext, management: management,
+            heartbeat: root.value(keys.heartbeat), tls: brokerTLS(root))
+    }
+
+    /// What is wrong with an AMQP URI, read as the connection will read it; nil if nothing is.
+    ///
+    /// [RabbitMQ URI specification](https://www.rabbitmq.com/docs/uri-spec)
+    private func problem(
+        brokerAddress: SecretText, _ supplements: AMQPEndpoint.Supplements, _ allowsPlaintext: Bool
+    ) -> String? {
+        do throws(AMQPError) {
+            let endpoint = try AMQPEndpoint.parse(uri: brokerAddress.revealed, supplementedBy: supplements)
+            guard !allowsPlaintext, endpoint.isExposed else { return nil }
+            return PlaintextRule.message(host: endpoint.host, secure: "amqps://")
+        } catch {
+            return error.message
+        }
+    }
+
+    /// Refuses what is not the address of a management API, and a password that could be read on the way.
+    private func check(managementAddress: SecretText, allowsPlaintext: Bool) throws(Rejection) {
+        let address = try AddressText(managementAddress.revealed)
+        guard ["http", "https"].contains(address.scheme) else { throw Rejection("must begin with http:// or https://") }
+        guard !address.rest.contains(where: { $0 == "?" || $0 == "#" }) else {
+            throw Rejection("must not carry a query or fragment")
+        }
+        let isExposed = address.scheme == "http" && !SocketAddress.isLoopback(host: address.host)
+        guard allowsPlaintext || !isExposed || address.userInfo == nil else {
+            throw Rejection(PlaintextRule.message(host: address.host, secure: "https://"))
+        }
     }
 
     /// The file with the password, which must hold one already.
-    private func passwordFile(_ section: SettingReader) -> String? {
-        guard let path = file("password_file", of: section) else { return nil }
+    private func brokerPassword(_ root: SettingReader) -> String? {
+        guard let path = file(keys.broker.passwordFile, of: root) else { return nil }
         do throws(TextFile.Failure) {
             _ = try TextFile.firstLine(of: path)
             return path
         } catch {
-            section.reject(
-                section.origin(of: "password_file"),
-                "\(section.name(of: "password_file")): cannot use \(path): \(error.reason)")
+            root.reject(keys.broker.passwordFile, "cannot use \(path): \(error.reason)")
             return nil
         }
     }
 
-    private func brokerTLS(_ section: SettingReader) -> BrokerTLSConfiguration {
-        for (one, other) in [("cert_file", "key_file"), ("key_file", "cert_file")]
-        where section.present(one) != nil && section.present(other) == nil {
-            section.reject(section.origin(of: one), "\(section.name(of: one)): needs \(other) beside it")
+    private func brokerTLS(_ root: SettingReader) -> BrokerTLSConfiguration {
+        let (certFile, keyFile) = (keys.broker.certFile, keys.broker.keyFile)
+        for (one, other) in [(certFile, keyFile), (keyFile, certFile)]
+        where root.isPresent(one) && !root.isPresent(other) {
+            root.reject(one, "needs \(other.facts.name) beside it")
         }
         return BrokerTLSConfiguration(
-            caFile: file("ca_file", of: section), certFile: file("cert_file", of: section),
-            keyFile: file("key_file", of: section))
+            caFile: file(keys.broker.caFile, of: root), certFile: file(certFile, of: root),
+            keyFile: file(keyFile, of: root))
     }
 }
 
 extension BrokerConfiguration {
+    /// The variable that names a file with the brokers' URIs.
+    static let uriFileVariable = "MARTLET_BROKER_URI_FILE"
+
     /// Reads addresses that a file holds: one, or several with commas or line ends between them, or a JSON list.
     ///
     /// - Parameter path: The file, as `MARTLET_BROKER_URI_FILE` names it.
@@ -68,11 +94,9 @@ extension BrokerConfiguration {
     static func addresses(in path: String) throws(AMQPError) -> [SecretText] {
         let problems = ConfigurationProblems()
         var root = ConfigurationNode(content: .null, origin: .defaults)
-        EnvironmentOverlay(environment: [ConfigurationSchema.brokerURIFile: path], problems: problems).apply(to: &root)
-        let section = SettingReader(node: root, path: "", problems: problems).section("broker")
-        let uris = section.list("uri") { SecretText($0) } ?? []
+        EnvironmentOverlay(environment: [uriFileVariable: path], problems: problems).apply(to: &root)
+        let uris = SettingReader(node: root, path: "", problems: problems).value(WorkerKeys.all.broker.uri)
         if let problem = problems.errors.first { throw AMQPError(.invalidURI, "\(problem)") }
-        guard !uris.isEmpty else { throw AMQPError(.invalidURI, "the file \(path) holds no address") }
         return uris.map(\.value)
     }
 }

@@ -4,68 +4,57 @@ import TLS
 /// Certificate credentials, and what a route may do with one.
 extension ConfigurationBuilder {
     /// Reads a credential of kind `certificate`; the certificate itself is read too, for routes are checked against it.
-    func certificate(_ entry: SettingReader, name: SettingReader.Setting<String>?) -> PlacedCredential? {
-        for key in ["key_id", "team_id"] where entry.present(key) != nil {
-            entry.reject(entry.origin(of: key), "\(entry.name(of: key)): belongs to kind token, not certificate")
+    func certificate(_ entry: SettingReader, name: String?) -> KnownCredential? {
+        let keys = keys.credentials
+        for key in [keys.keyID, keys.teamID] where entry.isPresent(key) {
+            entry.reject(key, "belongs to kind token, not certificate")
         }
-        let source: CertificateCredentialConfiguration.Source?
-        let place: ConfigurationOrigin
-        if entry.present("file") != nil {
-            source = container(entry, credential: name?.value)
-            place = entry.origin(of: "file")
-        } else {
-            source = pair(entry, credential: name?.value)
-            place = entry.origin(of: "cert_file")
-        }
+        let isContainer = entry.isPresent(keys.file)
+        let source = isContainer ? container(entry, credential: name) : pair(entry, credential: name)
         guard let name else { return nil }
         // Even with a bad part the name counts, so that routes do not complain about it as well.
         let configuration = CertificateCredentialConfiguration(
-            name: name.value, source: source ?? .pem(certificateFile: "", keyFile: ""))
-        var placed = PlacedCredential(value: .certificate(configuration), origin: name.origin)
-        guard source != nil, !problems.unusableCredentials.contains(name.value) else { return placed }
+            name: name, source: source ?? .pem(certificateFile: "", keyFile: ""))
+        var known = KnownCredential(value: .certificate(configuration))
+        guard source != nil, !problems.unusableCredentials.contains(name) else { return known }
+        let place = entry.origin(of: isContainer ? keys.file : keys.certFile)
         do throws(TLSError) {
             let facts = try configuration.identity().facts()
-            placed.facts = facts
+            known.facts = facts
             if facts.topics.isEmpty {
                 problems.add(
                     place, "\(entry.path): \(facts.subject) names no topic: this is not a certificate for APNs",
-                    credential: name.value)
+                    credential: name)
             }
         } catch {
-            problems.add(place, "\(entry.path): \(error.message)", credential: name.value)
+            problems.add(place, "\(entry.path): \(error.message)", credential: name)
         }
-        return placed
+        return known
     }
 
     private func container(_ entry: SettingReader, credential: String?) -> CertificateCredentialConfiguration.Source? {
-        for key in ["cert_file", "key_file"] where entry.present(key) != nil {
-            entry.reject(
-                entry.origin(of: key), "\(entry.name(of: key)): give either file, or cert_file and key_file, not both")
+        let keys = keys.credentials
+        for key in [keys.certFile, keys.keyFile] where entry.isPresent(key) {
+            entry.reject(key, "give either file, or cert_file and key_file, not both")
         }
-        let password = entry.present("password_file") != nil
-        let passwordFile = file("password_file", of: entry, credential: credential)
-        guard let path = file("file", of: entry, credential: credential), !password || passwordFile != nil else {
-            return nil
-        }
+        let passwordFile = file(keys.passwordFile, of: entry, credential: credential)
+        guard let path = file(keys.file, of: entry, credential: credential),
+            passwordFile != nil || !entry.isPresent(keys.passwordFile)
+        else { return nil }
         return .pkcs12(file: path, passwordFile: passwordFile)
     }
 
     private func pair(_ entry: SettingReader, credential: String?) -> CertificateCredentialConfiguration.Source? {
-        if entry.present("password_file") != nil {
-            entry.reject(
-                entry.origin(of: "password_file"), "\(entry.name(of: "password_file")): belongs to file, a PKCS#12 file"
-            )
-        }
-        let isEmpty = entry.present("cert_file") == nil && entry.present("key_file") == nil
-        if isEmpty {
-            entry.reject(entry.origin(of: "file"), "\(entry.path): needs file, or cert_file and key_file")
+        let keys = keys.credentials
+        if entry.isPresent(keys.passwordFile) { entry.reject(keys.passwordFile, "belongs to file, a PKCS#12 file") }
+        guard entry.isPresent(keys.certFile) || entry.isPresent(keys.keyFile) else {
+            problems.add(entry.origin(of: keys.file), "\(entry.path): needs file, or cert_file and key_file")
             return nil
         }
-        for key in ["cert_file", "key_file"] where entry.present(key) == nil {
-            entry.reject(entry.origin(of: key), "\(entry.name(of: key)): is required")
-        }
-        let certificateFile = file("cert_file", of: entry, credential: credential)
-        let keyFile = file("key_file", of: entry, credential: credential)
+        entry.demand(keys.certFile)
+        entry.demand(keys.keyFile)
+        let certificateFile = file(keys.certFile, of: entry, credential: credential)
+        let keyFile = file(keys.keyFile, of: entry, credential: credential)
         guard let certificateFile, let keyFile else { return nil }
         return .pem(certificateFile: certificateFile, keyFile: keyFile)
     }
@@ -75,29 +64,28 @@ extension ConfigurationBuilder {
     /// What a file holds can change at any time, so a certificate that is not for the route keeps no other route from
     /// working.
     func check(
-        _ entry: SettingReader, route: SettingReader.Setting<String>?, topics: [SettingReader.Setting<String>],
-        environment: SettingReader.Setting<APNSEnvironment>?, omitTopic: SettingReader.Setting<Bool>?,
-        against placed: PlacedCredential
+        _ entry: SettingReader, route: String?, topics: [Setting<String>], environment: APNSEnvironment?,
+        omitTopic: Bool, against known: KnownCredential
     ) {
-        if omitTopic?.value == true, case .token = placed.value, let origin = omitTopic?.origin {
-            entry.reject(
-                origin, "\(entry.name(of: "omit_topic")): needs a certificate: with a token each push names its topic")
+        let keys = keys.routes
+        if omitTopic, case .token = known.value {
+            entry.reject(keys.omitTopic, "needs a certificate: with a token each push names its topic")
         }
-        guard let facts = placed.facts, !facts.topics.isEmpty else { return }
-        let certificate = "the certificate of \"\(placed.value.name)\""
-        let refuse = { (origin: ConfigurationOrigin, key: String, reason: String) in
-            let message = "\(entry.name(of: key)): \(certificate) \(reason)"
+        guard let facts = known.facts, !facts.topics.isEmpty else { return }
+        let refuse = { (origin: ConfigurationOrigin, name: String, reason: String) in
+            let message = "\(name): the certificate of \"\(known.value.name)\" \(reason)"
             // A route without a name is refused for that.
-            if let route { problems.add(origin, message, route: route.value) } else { problems.add(origin, message) }
+            if let route { problems.add(origin, message, route: route) } else { problems.add(origin, message) }
         }
         for topic in topics where !facts.covers(topic.value) {
-            refuse(topic.origin, "topics", facts.isNot(for: topic.value))
+            refuse(topic.origin, entry.name(of: keys.topics), facts.isNot(for: topic.value))
         }
-        if let environment, !facts.isFor(environment.value) {
-            refuse(environment.origin, "environment", facts.isOnlyForAnother(than: environment.value))
+        if let environment, !facts.isFor(environment) {
+            let key = keys.environment
+            refuse(entry.origin(of: key), entry.name(of: key), facts.isOnlyForAnother(than: environment))
         }
-        if let omitTopic, omitTopic.value, let reason = facts.needsTopic {
-            refuse(omitTopic.origin, "omit_topic", reason)
+        if omitTopic, let reason = facts.needsTopic {
+            refuse(entry.origin(of: keys.omitTopic), entry.name(of: keys.omitTopic), reason)
         }
     }
 }

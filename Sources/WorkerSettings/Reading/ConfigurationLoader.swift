@@ -24,7 +24,7 @@ package enum ConfigurationLoader {
             return .failure(ConfigurationErrors(problems.errors))
         }
         EnvironmentOverlay(environment: environment, problems: problems).apply(to: &root)
-        ShapeCheck(problems: problems).check(root, keys: ConfigurationSchema.root, path: "")
+        ShapeCheck(problems: problems).check(root)
         let reader = SettingReader(node: root, path: "", problems: problems)
         let builder = ConfigurationBuilder(
             directory: TextFile.directory(of: file ?? ""), problems: problems, environment: environment)

@@ -32,6 +32,11 @@ struct ConfigurationNode: Sendable {
         if case .null = content { true } else { false }
     }
 
+    /// Whether it is a list without entries.
+    var isEmptyList: Bool {
+        if case .list(let entries) = content { entries.isEmpty } else { false }
+    }
+
     /// The shape in words, for messages.
     var shape: String {
         switch content {

@@ -1,4 +1,4 @@
-/// The keys of the configuration file, and the environment variables that stand for them.
+/// Which keys may stand where in the configuration file, and the environment variables that stand for them.
 enum ConfigurationSchema {
     /// What every variable begins with.
     static let environmentPrefix = "MARTLET_"
@@ -6,90 +6,60 @@ enum ConfigurationSchema {
     /// Variables with the prefix that are no settings: where a worker under test is to die, see ``FailPoint``.
     static let otherVariables: Set<String> = ["MARTLET_FAILPOINT"]
 
-    /// The variable that names a file with the brokers' URIs.
-    static let brokerURIFile = "MARTLET_BROKER_URI_FILE"
+    /// What may stand under a key.
+    enum Shape: Sendable {
+        /// A single value.
+        case value
+        /// A list of single values; one value alone also counts. In the environment: separated by commas.
+        case values
+        /// A mapping.
+        case section
+        /// A list of mappings. In the environment: JSON text.
+        case records
+    }
 
-    /// All keys.
-    static let root: [ConfigurationKey] = [
-        ConfigurationKey("instance"),
-        ConfigurationKey(
-            "broker",
-            .section([
-                ConfigurationKey("uri", .values, secret: true), ConfigurationKey("management", secret: true),
-                ConfigurationKey("password_file"), ConfigurationKey("allow_plaintext"), ConfigurationKey("heartbeat"),
-                ConfigurationKey(
-                    "tls",
-                    .section([
-                        ConfigurationKey("ca_file"), ConfigurationKey("cert_file"), ConfigurationKey("key_file"),
-                    ])),
-            ])),
-        ConfigurationKey(
-            "apns",
-            .section([
-                ConfigurationKey("production"), ConfigurationKey("development"), ConfigurationKey("trust_file"),
-                ConfigurationKey("request_timeout"), ConfigurationKey("ping_interval"), ConfigurationKey("idle"),
-                ConfigurationKey("connect_rate"), ConfigurationKey("connect_burst"),
-                ConfigurationKey("proxy", secret: true),
-                ConfigurationKey(
-                    "broadcast", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
-                ConfigurationKey(
-                    "channels", .section([ConfigurationKey("production"), ConfigurationKey("development")])),
-            ])),
-        ConfigurationKey(
-            "credentials",
-            .records([
-                ConfigurationKey("name"), ConfigurationKey("kind"), ConfigurationKey("key_file"),
-                ConfigurationKey("key_id"), ConfigurationKey("team_id"), ConfigurationKey("file"),
-                ConfigurationKey("password_file"), ConfigurationKey("cert_file"),
-            ])),
-        ConfigurationKey(
-            "routes",
-            .records([
-                ConfigurationKey("name"), ConfigurationKey("environment"), ConfigurationKey("topics", .values),
-                ConfigurationKey("credential"), ConfigurationKey("connections"), ConfigurationKey("lanes"),
-                ConfigurationKey("high_lane"), ConfigurationKey("rate"), ConfigurationKey("omit_topic"),
-                ConfigurationKey("results_queue"),
-            ])),
-        ConfigurationKey("share"),
-        ConfigurationKey("lanes"),
-        ConfigurationKey("prefetch"),
-        ConfigurationKey("memory", .section([ConfigurationKey("jobs")])),
-        ConfigurationKey(
-            "retry",
-            .section([
-                ConfigurationKey("tiers", .values), ConfigurationKey("max_attempts"), ConfigurationKey("max_age"),
-            ])),
-        ConfigurationKey(
-            "results",
-            .section([ConfigurationKey("batch"), ConfigurationKey("device_token"), ConfigurationKey("queues")])),
-        ConfigurationKey("replies", .section([ConfigurationKey("allow")])),
-        ConfigurationKey("journal"),
-        ConfigurationKey("admin", .section([ConfigurationKey("listen"), ConfigurationKey("token_file")])),
-        ConfigurationKey("metrics", .section([ConfigurationKey("detail")])),
-        ConfigurationKey("log", .section([ConfigurationKey("level"), ConfigurationKey("format")])),
-        ConfigurationKey("shutdown", .section([ConfigurationKey("grace")])),
-    ]
+    /// What may stand at a path such as `broker.uri`, `routes` or `routes[].name`; nil for an unknown one.
+    static func shape(of path: String) -> Shape? {
+        for facts in WorkerKeys.facts where facts.path.hasPrefix(path) {
+            if facts.path == path { return facts.form.isList ? .values : .value }
+            if facts.path.hasPrefix(path + ".") { return .section }
+            if facts.path.hasPrefix(path + "[].") { return .records }
+        }
+        return nil
+    }
+
+    /// The keys that a mapping may have.
+    ///
+    /// - Parameter path: Its path, such as `broker` or `routes[]`; empty for the root.
+    static func keys(of path: String) -> [String] {
+        let start = path.isEmpty ? "" : path + "."
+        return WorkerKeys.facts.filter { $0.path.hasPrefix(start) }.reduce(into: []) { keys, facts in
+            let key = String(facts.path.dropFirst(start.count).prefix { $0 != "." && $0 != "[" })
+            if keys.last != key { keys.append(key) }
+        }
+    }
 
     /// One environment variable and the key it stands for.
     struct Variable: Sendable {
+        /// The path of the key.
+        let path: String
+        /// What may stand under the key.
+        let shape: Shape
+        /// Whether the value must never be shown.
+        let isSecret: Bool
+
         /// The variable's name.
-        let name: String
-        /// The keys from the root to the setting.
-        let path: [String]
-        /// The setting.
-        let key: ConfigurationKey
+        var name: String {
+            environmentPrefix + path.uppercased().split(separator: ".").joined(separator: "_")
+        }
         /// For a secret, the variable that names a file with the value.
-        var fileName: String? { key.isSecret ? name + "_FILE" : nil }
+        var fileName: String? { isSecret ? name + "_FILE" : nil }
     }
 
-    /// The variable of each setting, in the order of the table.
-    static let variables: [Variable] = variables(of: root, path: [])
-
-    private static func variables(of keys: [ConfigurationKey], path: [String]) -> [Variable] {
-        keys.flatMap { key -> [Variable] in
-            let path = path + [key.name]
-            if case .section(let children) = key.shape { return variables(of: children, path: path) }
-            return [Variable(name: environmentPrefix + path.joined(separator: "_").uppercased(), path: path, key: key)]
-        }
+    /// The variable of each key, in the order of the keys; a list of mappings has one for all its keys.
+    static let variables: [Variable] = WorkerKeys.facts.reduce(into: []) { variables, facts in
+        let path = facts.records ?? facts.path
+        guard variables.last?.path != path, let shape = shape(of: path) else { return }
+        variables.append(Variable(path: path, shape: shape, isSecret: facts.form.isSecret))
     }
 }

@@ -9,7 +9,7 @@ struct EnvironmentOverlay {
     func apply(to root: inout ConfigurationNode) {
         for variable in ConfigurationSchema.variables {
             guard let (text, origin) = text(of: variable), let node = node(text, variable, origin) else { continue }
-            root.set(variable.path[...], to: node)
+            root.set(variable.path.split(separator: ".").map(String.init)[...], to: node)
         }
         checkNames()
     }
@@ -41,7 +41,7 @@ struct EnvironmentOverlay {
     private func node(
         _ text: String, _ variable: ConfigurationSchema.Variable, _ origin: ConfigurationOrigin
     ) -> ConfigurationNode? {
-        switch variable.key.shape {
+        switch variable.shape {
         case .value, .section:
             return .scalar(text, quoted: false, origin: origin)
         case .values:

@@ -3,44 +3,45 @@ struct ShapeCheck {
     /// Where problems go.
     let problems: ConfigurationProblems
 
-    /// Checks the mapping at a path against the keys it may have.
-    func check(_ node: ConfigurationNode, keys: [ConfigurationKey], path: String) {
+    /// Checks a mapping and what is below it.
+    ///
+    /// - Parameters:
+    ///   - node: The mapping.
+    ///   - path: Its path, with `[]` after lists of mappings; empty for the root.
+    ///   - name: The same with the numbers of entries, for messages.
+    func check(_ node: ConfigurationNode, path: String = "", name: String = "") {
         guard case .mapping(let entries) = node.content else {
             if !node.isNull {
-                problems.add(node.origin, "\(path.isEmpty ? "" : path + ": ")expected a mapping, found \(node.shape)")
+                problems.add(node.origin, "\(name.isEmpty ? "" : name + ": ")expected a mapping, found \(node.shape)")
             }
             return
         }
         for entry in entries {
-            let name = path.isEmpty ? entry.key : "\(path).\(entry.key)"
-            guard let key = keys.first(where: { $0.name == entry.key }) else {
-                let hint = Suggestion.sentence(for: entry.key, among: keys.map(\.name))
+            let below = path.isEmpty ? entry.key : "\(path).\(entry.key)"
+            let name = name.isEmpty ? entry.key : "\(name).\(entry.key)"
+            let keys = ConfigurationSchema.keys(of: path)
+            guard keys.contains(entry.key), let shape = ConfigurationSchema.shape(of: below) else {
+                let hint = Suggestion.sentence(for: entry.key, among: keys)
                 problems.add(entry.origin, "\(name): unknown key.\(hint)")
                 continue
             }
-            check(entry.value, key: key, path: name)
+            switch shape {
+            case .value, .values: break  // Which scalars are right is for the reader of the setting.
+            case .section: check(entry.value, path: below, name: name)
+            case .records: checkRecords(entry.value, path: below, name: name)
+            }
         }
     }
 
-    private func check(_ node: ConfigurationNode, key: ConfigurationKey, path: String) {
-        switch key.shape {
-        case .value, .values:
-            // Which scalars are right is for the reader of the setting.
+    private func checkRecords(_ node: ConfigurationNode, path: String, name: String) {
+        guard !node.isNull else { return }
+        guard case .list(let entries) = node.content else {
+            problems.add(node.origin, "\(name): expected a list of mappings, found \(node.shape)")
             return
-        case .section(let keys):
-            check(node, keys: keys, path: path)
-        case .records(let keys):
-            guard !node.isNull else { return }
-            guard case .list(let entries) = node.content else {
-                problems.add(node.origin, "\(path): expected a list of mappings, found \(node.shape)")
-                return
-            }
-            for (index, entry) in entries.enumerated() {
-                if entry.isNull {
-                    problems.add(entry.origin, "\(path)[\(index)]: expected a mapping, found nothing")
-                }
-                check(entry, keys: keys, path: "\(path)[\(index)]")
-            }
+        }
+        for (index, entry) in entries.enumerated() {
+            if entry.isNull { problems.add(entry.origin, "\(name)[\(index)]: expected a mapping, found nothing") }
+            check(entry, path: "\(path)[]", name: "\(name)[\(index)]")
         }
     }
 }

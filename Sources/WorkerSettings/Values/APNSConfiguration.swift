@@ -1,4 +1,3 @@
-import APNSClient
 package import PushModel
 
 /// The `apns` section.
@@ -19,19 +18,19 @@ package struct APNSConfiguration: Sendable, Equatable {
     /// How long a request may stay without an answer.
     package var requestTimeout: Duration
     /// After how much silence a connection is asked whether it lives.
-    package var pingInterval: Duration = .seconds(3_600)
+    package var pingInterval: Duration
     /// After how long without a push a route's connections to devices are closed.
-    package var idle: Duration = standardIdle
+    package var idle: Duration
     /// How many connections to one host the worker opens in a second, once its burst is used up.
-    package var connectRate = ConnectRateLimiter.defaultRate
+    package var connectRate: Double
     /// How many connections to one host the worker opens at once.
-    package var connectBurst = ConnectRateLimiter.defaultBurst
+    package var connectBurst: Int
     /// The HTTP proxy on the way to APNs; nil for a direct one.
     package var proxy: ProxyConfiguration?
     /// Where broadcasts to channels go, where that is not the address of the environment.
-    package var broadcast = APNSAddresses()
+    package var broadcast: APNSAddresses
     /// Where channels are managed; without an address where the environment's is not Apple's and none is given here.
-    package var channels = APNSAddresses()
+    package var channels: APNSAddresses
 
     /// The address for an environment.
     package func address(of environment: APNSEnvironment) -> String {

@@ -10,12 +10,16 @@ enum AppleHosts {
     /// Device pushes, development.
     static let development = "https://api.sandbox.push.apple.com:443"
 
+    /// Managing channels, production.
+    static let channelsProduction = "https://api-manage-broadcast.push.apple.com:2196"
+    /// Managing channels, development.
+    static let channelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
+
     /// Where channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is no default,
     /// because its credentials are not for Apple to see.
     static func channels(production: String, development: String) -> APNSAddresses {
         APNSAddresses(
-            production: production == Self.production ? "https://api-manage-broadcast.push.apple.com:2196" : nil,
-            development: development == Self.development
-                ? "https://api-manage-broadcast.sandbox.push.apple.com:2195" : nil)
+            production: production == Self.production ? channelsProduction : nil,
+            development: development == Self.development ? channelsDevelopment : nil)
     }
 }

@@ -1,7 +1,15 @@
 /// A number, or the wish to have it worked out from the machine and the peers.
-package enum AutomaticOr<Value: Sendable & Equatable>: Sendable, Equatable {
+package enum AutomaticOr<Value: Sendable & Equatable>: Sendable, Equatable, CustomStringConvertible {
     /// Worked out at run time.
     case automatic
     /// As written.
     case fixed(Value)
+
+    /// `auto`, or the number.
+    package var description: String {
+        switch self {
+        case .automatic: "auto"
+        case .fixed(let value): "\(value)"
+        }
+    }
 }

@@ -9,7 +9,7 @@ package struct BrokerConfiguration: Sendable {
     /// The file whose first line is the password, read again for each connection; it wins over one in ``uris``.
     package var passwordFile: String?
     /// Whether logins and messages may leave this machine unencrypted.
-    package var allowsPlaintext = false
+    package var allowsPlaintext: Bool
     /// The management API, as `http(s)://user:password@host:port`; only `martlet topology` uses it.
     package var management: SecretText?
     /// The heartbeat asked of the broker, in whole seconds.

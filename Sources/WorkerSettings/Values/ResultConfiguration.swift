@@ -13,5 +13,5 @@ package struct ResultConfiguration: Sendable, Equatable {
     /// How a result names the device.
     package var deviceToken: DeviceToken
     /// Over how many queues results are dealt out, those of one job into one; at least 1.
-    package var queues = 1
+    package var queues: Int
 }

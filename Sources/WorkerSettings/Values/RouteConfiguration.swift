@@ -2,10 +2,6 @@ package import PushModel
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
-    /// The most lanes that a route can ask for: a crash of the worker may count once for each, and jobs that came back too
-    /// often are refused.
-    static let mostLanes = 16
-
     /// The name: `[a-z0-9-]{1,40}`, part of queue names.
     package var name: String
     /// Which APNs its tokens belong to.
@@ -17,13 +13,13 @@ package struct RouteConfiguration: Sendable, Equatable {
     /// How many connections a worker may open for it.
     package var connections: AutomaticOr<Int>
     /// On how many lanes it lives.
-    package var lanes = AutomaticOr<Int>.automatic
+    package var lanes: AutomaticOr<Int>
     /// Whether `high` jobs have a queue of their own.
     package var highLane: Bool
     /// The most notifications per second that one worker may send; nil for no limit.
     package var rate: Double?
     /// Whether requests leave out the topic, which the certificate names already.
-    package var omitTopic = false
+    package var omitTopic: Bool
     /// The queue that `martlet topology` makes for a copy of its results; nil for none.
     package var resultsQueue: String?
 }

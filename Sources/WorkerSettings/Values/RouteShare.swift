@@ -1,7 +1,7 @@
 import PushModel
 
 /// Which of the configured routes a worker serves.
-package enum RouteShare: Sendable, Equatable {
+package enum RouteShare: Sendable, Equatable, CustomStringConvertible {
     /// Every route.
     case all
     /// The share of one worker in a fleet of fixed size.
@@ -11,6 +11,15 @@ package enum RouteShare: Sendable, Equatable {
 
     /// The most workers of a fleet.
     package static let mostWorkers = 1_000
+
+    /// What ``init(parsing:)`` reads.
+    package var description: String {
+        switch self {
+        case .all: "all"
+        case .automatic: "auto"
+        case .fixed(let number, let count): "\(number)/\(count)"
+        }
+    }
 
     /// Reads `all`, `auto`, or a worker's number and how many there are, as in `2/6`.
     ///

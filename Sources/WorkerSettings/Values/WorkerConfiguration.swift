@@ -4,8 +4,6 @@
 package struct WorkerConfiguration: Sendable {
     /// The memory for jobs where the configuration says nothing, in bytes.
     package static let standardJobMemory = 256 << 20
-    /// The memory for jobs that a worker may have, in bytes: at least as much as 64 of the largest jobs.
-    static let jobMemoryRange = (16 << 20)...(1 << 40)
     /// The fewest bytes of an admin token: 16 random letters and digits cannot be guessed over a network.
     package static let shortestAdminToken = 16
 

@@ -2,7 +2,7 @@ import LocalStack
 import TestSupport
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Check", .serialized, .timeLimit(.minutes(3)))
 struct CheckCommandTests {

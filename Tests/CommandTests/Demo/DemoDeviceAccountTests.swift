@@ -1,7 +1,7 @@
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("The demo's account of its devices", .timeLimit(.minutes(1)))
 struct DemoDeviceAccountTests {

@@ -2,7 +2,7 @@ import APNSSimulator
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("What the demo does with its devices", .timeLimit(.minutes(1)))
 struct DemoDevicePlanTests {

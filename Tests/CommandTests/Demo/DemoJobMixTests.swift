@@ -2,7 +2,7 @@ import FoundationEssentials
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("The demo's jobs", .timeLimit(.minutes(1)))
 struct DemoJobMixTests {

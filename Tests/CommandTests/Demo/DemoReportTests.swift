@@ -3,7 +3,7 @@ import LocalStack
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("What the demo tells", .timeLimit(.minutes(1)))
 struct DemoReportTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("What the demo does when", .timeLimit(.minutes(1)))
 struct DemoScriptTests {

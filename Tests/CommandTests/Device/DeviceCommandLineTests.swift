@@ -4,7 +4,7 @@ import Glibc
 import LocalStack
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("martlet device, as people run it", .timeLimit(.minutes(2)))
 struct DeviceCommandLineTests {

@@ -1,7 +1,7 @@
 import APNSSimulator
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("A device's screen", .timeLimit(.minutes(1)))
 struct DevicePictureTests {

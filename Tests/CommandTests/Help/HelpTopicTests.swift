@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Help topics", .timeLimit(.minutes(1)))
 struct HelpTopicTests {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Push: from lines to jobs", .timeLimit(.minutes(1)))
 struct JobLineTests {

@@ -1,7 +1,7 @@
 import EventLoop
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("The pace of publishing", .timeLimit(.minutes(1)))
 struct PacerTests {

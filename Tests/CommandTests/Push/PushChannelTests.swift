@@ -3,7 +3,7 @@ import PushModel
 import Rig
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Push: channels", .timeLimit(.minutes(1)))
 struct PushChannelTests {

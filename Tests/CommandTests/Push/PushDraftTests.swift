@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 /// Text as bytes.
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

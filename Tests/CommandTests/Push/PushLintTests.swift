@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Push: the linter", .timeLimit(.minutes(1)))
 struct PushLintTests {

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Push: from flags to a payload", .timeLimit(.minutes(1)))
 struct PushPayloadTests {

@@ -1,7 +1,7 @@
 import Testing
 
+@testable import MartletCommands
 @testable import Rig
-@testable import martlet
 
 @Suite("Results", .timeLimit(.minutes(1)))
 struct ResultTests {

@@ -5,7 +5,7 @@ import LocalStack
 import TLS
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("The simulator's command", .timeLimit(.minutes(1)))
 struct SimulatorCommandTests {

@@ -2,7 +2,7 @@ import LocalStack
 import RabbitMQ
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Which broker is meant", .timeLimit(.minutes(1)))
 struct BrokerOptionsTests {

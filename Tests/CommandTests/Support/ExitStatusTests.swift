@@ -1,7 +1,7 @@
 import LocalStack
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 /// One run of the program and how it must end.
 struct Run: Sendable, CustomTestStringConvertible {

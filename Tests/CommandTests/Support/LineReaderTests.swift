@@ -1,7 +1,7 @@
 import LocalStack
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Reading input", .timeLimit(.minutes(1)))
 struct LineReaderTests {

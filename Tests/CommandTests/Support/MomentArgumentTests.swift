@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Moments on the command line", .timeLimit(.minutes(1)))
 struct MomentArgumentTests {

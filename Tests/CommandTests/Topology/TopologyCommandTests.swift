@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import Topology
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Topology commands", .serialized, .timeLimit(.minutes(3)))
 struct TopologyCommandTests {

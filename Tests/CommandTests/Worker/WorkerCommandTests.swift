@@ -3,7 +3,7 @@ import LocalStack
 import TestSupport
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 /// Workers that never see a broker: how they start and end.
 @Suite("The worker as a process", .timeLimit(.minutes(2)))

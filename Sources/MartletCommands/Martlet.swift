@@ -1,10 +1,9 @@
-import ArgumentParser
+package import ArgumentParser
 import Glibc
 
 /// The command `martlet`: parses the command line, runs one subcommand, and leaves with its exit status.
-@main
-struct Martlet: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Martlet: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "martlet",
         abstract: "Push notifications from RabbitMQ to Apple devices, with a result for every one of them.",
         discussion: """
@@ -17,14 +16,18 @@ struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, CheckCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
+            TopologyCommand.self, CheckCommand.self, ConfigCommand.self, DeviceCommandLine.self,
+            BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(name: "Help topic", subcommands: [JobHelp.self, ResultHelp.self, DeadLetterHelp.self])
         ])
 
-    /// Runs the command that the arguments name.
-    static func main() async {
+    /// The command without arguments.
+    package init() {}
+
+    /// Runs the command that the arguments name. On the main actor: until a command runs, no other thread is needed.
+    @MainActor package static func main() async {
         do {
             var command = try parseAsRoot()
             // Here, because to run it takes a thread already.

@@ -3,7 +3,7 @@
 /// Thrown by a command that has said all there is to say and leaves with it.
 ///
 /// [sysexits.h](https://man.openbsd.org/sysexits)
-enum CommandStatus: Int32, CaseIterable, Error {
+package enum CommandStatus: Int32, CaseIterable, Error {
     /// All went well.
     case ok = 0
     /// The command did its work, but some items failed: a rejected notification, an unreadable line.

@@ -1,18 +1,18 @@
 import PushModel
-import TLS
-import Topology
+package import TLS
+package import Topology
 
 /// A user of the broker with a password that is known this once.
-struct BrokerAccount {
+package struct BrokerAccount {
     /// The user with the hash.
-    let user: BrokerUser
+    package let user: BrokerUser
     /// The password: 32 letters and digits, 190 random bits.
-    let password: String
+    package let password: String
 
     /// Makes up a password for a role.
     /// - Parameter role: What the user may do.
     /// - Throws: `TLSError` when OpenSSL cannot hash it.
-    static func new(_ role: BrokerRole) throws(TLSError) -> BrokerAccount {
+    package static func new(_ role: BrokerRole) throws(TLSError) -> BrokerAccount {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         var generator = SystemRandomNumberGenerator()
         let password = (0..<32).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] }

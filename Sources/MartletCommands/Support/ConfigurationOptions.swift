@@ -21,7 +21,7 @@ struct ConfigurationOptions: ParsableArguments {
         if let config, !FileManager.default.isReadableFile(atPath: config) {
             throw CommandFailure(
                 .missingInput, "cannot read the configuration \(config)",
-                remedy: "config/martlet.yaml shows every setting.")
+                remedy: "martlet config example prints one with every key.")
         }
         switch ConfigurationLoader.load(file: config, environment: ProcessInfo.processInfo.environment) {
         case .success(let configuration): return configuration

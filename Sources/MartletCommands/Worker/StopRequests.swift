@@ -1,7 +1,7 @@
 /// What a worker makes of the signals that ask it to end.
 ///
 /// One wish often comes as several signals: `timeout` and terminals signal the process and its whole group at once.
-struct StopRequests {
+package struct StopRequests {
     /// What a signal is answered with.
     enum Step: Equatable {
         /// No more jobs are taken, and what is in flight is finished.
@@ -13,7 +13,7 @@ struct StopRequests {
     }
 
     /// How long after the first signal another one still says nothing new.
-    static let patience = Duration.seconds(1)
+    package static let patience = Duration.seconds(1)
 
     private var first: ContinuousClock.Instant?
 

@@ -1,0 +1,36 @@
+import ArgumentParser
+import WorkerSettings
+
+/// `martlet config`: what can be configured.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print an example of the configuration, or a table of its keys.",
+        discussion: """
+            Examples:
+              martlet config example > martlet.yaml
+              martlet config keys | grep timeout
+            """,
+        subcommands: [Example.self, Keys.self])
+
+    /// `martlet config example`.
+    struct Example: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a configuration file that has every key with its default and its meaning.")
+
+        func run() {
+            // The text has a line end of its own, which printing a line adds.
+            Console.data(Array(ExampleFile.text.utf8.dropLast()))
+        }
+    }
+
+    /// `martlet config keys`.
+    struct Keys: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a table of every key in Markdown: type, default, range and meaning.")
+
+        func run() {
+            Console.data(Array(KeyTable.text.utf8.dropLast()))
+        }
+    }
+}

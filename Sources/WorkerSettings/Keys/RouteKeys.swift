@@ -1,0 +1,35 @@
+import APNSClient
+import PushModel
+
+/// The keys of an entry of `routes`.
+struct RouteKeys: Sendable {
+    let name = SettingKey(
+        required: "routes[].name", .routeName, example: "example", "part of the queue's name, `apns.q.jobs.<name>`")
+    let environment = SettingKey(
+        required: "routes[].environment", .environment, example: .development, "which APNs its device tokens belong to")
+    let topics = SettingKey(
+        required: "routes[].topics", .list(.bundleIdentifier, of: "topic"), example: [Setting("com.example.app")],
+        "bundle identifiers; each comes with its suffixes: `.voip`, `.complication` and so on")
+    let credential = SettingKey(
+        required: "routes[].credential", .text, example: "example-key", "a name of `credentials`: what it pushes with")
+    let connections = SettingKey(
+        "routes[].connections", .automatic(1...64), default: .automatic,
+        meaning: "up to \(APNSPoolConfiguration.automaticMaximum)",
+        "connections to APNs of one worker, spread over the lanes; opened for jobs")
+    // A crash of the worker may count once for each lane, and jobs that came back too often are refused.
+    let lanes = SettingKey(
+        "routes[].lanes", .automatic(1...16), default: .automatic,
+        meaning: "all, up to 8, while routes are no more than lanes, else one", "lanes on which the route lives")
+    let highLane = SettingKey(
+        "routes[].high_lane", .boolean, default: false,
+        "whether jobs of class `high` have a queue of their own, `apns.q.jobs.<name>.high`")
+    let rate = SettingKey(
+        "routes[].rate", .number(0.001...1_000_000, "notifications per second, or null"), without: "no limit",
+        "the most notifications that one worker sends")
+    let resultsQueue = SettingKey(
+        "routes[].results_queue", .resultsQueue,
+        "a queue for copies of the results of this route and of others that name it; it drops its oldest beyond 1 GiB")
+    let omitTopic = SettingKey(
+        "routes[].omit_topic", .boolean, default: false,
+        "leaves `apns-topic` out; needs a certificate with one topic")
+}

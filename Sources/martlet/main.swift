@@ -1,0 +1,3 @@
+import MartletCommands
+
+await Martlet.main()
