@@ -128,6 +128,7 @@ extension BadJob {
             fields(#""push_type":"background","priority":10"#)),
         BadJob("priority 7", .badPriority, fields(#""priority":7"#)),
         BadJob("a deadline in words", .badDeadline, fields(#""deadline":"tomorrow""#)),
+        BadJob("a deadline in minutes", .badDeadline, fields(#""deadline":10"#)),
         BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
         BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
         BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),

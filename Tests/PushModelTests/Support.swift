@@ -8,6 +8,7 @@ struct MessageBuilder {
         case text(String)
         case bytes([UInt8])
         case integer(Int64)
+        case timestamp(UInt64)
         case other
     }
 
@@ -82,6 +83,7 @@ struct MessageBuilder {
             case .text(let text): entries.append((name, .text(add(text) ?? 0..<0)))
             case .bytes(let some): entries.append((name, .bytes(add(some) ?? 0..<0)))
             case .integer(let number): entries.append((name, .integer(number)))
+            case .timestamp(let seconds): entries.append((name, .timestamp(seconds)))
             case .other: entries.append((name, .other))
             }
         }

@@ -299,6 +299,7 @@ extension Route {
                 case .text(let range): value = .text(range)
                 case .bytes(let range): value = .bytes(range)
                 case .integer(let number): value = .integer(number)
+                case .timestamp(let seconds): value = .timestamp(seconds)
                 case .void: continue
                 default: value = .other
                 }

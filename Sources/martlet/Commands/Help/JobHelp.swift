@@ -89,6 +89,20 @@ struct JobHelp: ParsableCommand {
         HelpEntry("user_id", "string", "The broker checks it; copies of the job go without it."),
     ]
 
+    /// The ways to write a time.
+    private static let times = [
+        HelpEntry(
+            "2030-01-01T12:00:00Z", "date and time (RFC 3339)", "With an offset, such as Z or +01:00."),
+        HelpEntry("1893499200", "seconds since 1970", "10 to 12 digits."),
+        HelpEntry("1893499200000", "milliseconds since 1970", "13 to 15 digits."),
+        HelpEntry(
+            "Anything else", "BadDeadline, BadExpirationDate or BadHeaders",
+            """
+            What is before September 2001 or after the year 9999 makes the job invalid, and the detail says how it was \
+            read.
+            """),
+    ]
+
     /// The push types that suffixes of topics stand for.
     private static let suffixes = [
         HelpEntry(".voip", "voip", ""),
@@ -145,6 +159,7 @@ struct JobHelp: ParsableCommand {
             is ignored and counted. A field that is given twice makes the job invalid. Whole numbers have neither \
             fraction nor exponent.
             """, entries: ContractSchema(PackageResources.job_schema_json, nullIsAbsence: true).properties)
+        help.add("Times", "Every time, in a field or a header, may be written in each of these ways:", entries: times)
         help.add("Push types by the topic's suffix", entries: suffixes)
         help.add("Operations", entries: operations)
         help.add(
