@@ -124,7 +124,7 @@ struct PublicationRenderer {
         ResultReport(
             index: index, final: verdict.report, apnsUniqueID: verdict.apnsUniqueID, channel: verdict.channel,
             finishedAt: verdict.finishedAt,
-            queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
+            queueMilliseconds: job.job.queueMilliseconds(at: job.receivedAt),
             apnsMilliseconds: verdict.apnsMilliseconds, isRedelivered: job.isRedelivered,
             isSuppressedDuplicate: verdict.isSuppressed || job.isSuppressed(index))
     }

@@ -72,4 +72,27 @@ struct JobTimesTests {
         #expect(defect.reason == .badExpirationDate)
         #expect(defect.detail.hasPrefix("expiration is 600, which as seconds since 1970 is 1970-01-01T00:10:00Z"))
     }
+
+    @Test(
+        "how long a job waited is known to the millisecond, or from two seconds on",
+        arguments: [
+            (.integer(1_763_712_800_000), 4, 4), (.integer(1_763_712_800_000), 1_999, 1_999),
+            (.integer(1_763_712_800), 4, nil), (.integer(1_763_712_800), 1_999, nil),
+            (.integer(1_763_712_800), 2_000, 2_000), (.text("2025-11-21T08:13:20Z"), 690, nil),
+            (.text("2025-11-21T08:13:20.000Z"), 690, 690), (.integer(1_763_712_800_000), -10, 0),
+            (.integer(1_763_712_800), -10, nil), (.integer(1_763_712_800), 99_999_999_999, 31_536_000_000),
+        ] as [(MessageBuilder.Value, Int64, Int64?)])
+    func waiting(_ enqueuedAt: MessageBuilder.Value, _ later: Int64, _ expected: Int64?) throws {
+        let job = try MessageBuilder.raw { $0.headers.append(("x-apns-enqueued-at", enqueuedAt)) }.job()
+        #expect(job.enqueuedAt == 1_763_712_800_000)
+        #expect(job.queueMilliseconds(at: 1_763_712_800_000 + later) == expected)
+    }
+
+    @Test("the property timestamp has whole seconds, and without any time nothing is known")
+    func timestamp() throws {
+        let job = try MessageBuilder.raw { $0.timestamp = 1_763_712_800 }.job()
+        #expect(job.queueMilliseconds(at: 1_763_712_801_999) == nil)
+        #expect(job.queueMilliseconds(at: 1_763_712_802_000) == 2_000)
+        #expect(try MessageBuilder.raw().job().queueMilliseconds(at: 1_763_712_802_000) == nil)
+    }
 }

@@ -77,7 +77,8 @@ struct JobHelp: ParsableCommand {
             replies.allow matches it. Default: no reply.
             """),
         HelpEntry(
-            "timestamp", "seconds since 1970", "When the job was queued. x-apns-enqueued-at is finer and wins."),
+            "timestamp", "seconds since 1970",
+            "When the job was queued. x-apns-enqueued-at has milliseconds, and wins."),
         HelpEntry(
             "expiration", "string",
             """
