@@ -150,6 +150,7 @@ extension BadJob {
         BadJob("an empty token header", .missingDeviceToken, .raw(token: .text(""))),
         BadJob("a token header that is not hexadecimal", .badDeviceToken, .raw(token: .text("\(token)-"))),
         BadJob("a token of 401 digits", .badDeviceToken, .raw(token: .text(String(repeating: "a", count: 401)))),
+        BadJob("a token of 63 digits", .badDeviceToken, .raw(token: .text(String(repeating: "a", count: 63)))),
         BadJob("an empty payload", .payloadEmpty, .raw(body: "")),
         BadJob("a raw payload of 4,097 bytes", .payloadTooLarge, .raw(body: String(repeating: "S", count: 4_097))),
         BadJob(

@@ -74,7 +74,7 @@ struct CommandBrokerTests {
     @Test("Every readable line of a file is queued, and the unreadable ones are told with their numbers")
     func pushMany() throws {
         try broker.control(["purge_queue", "apns.q.jobs.shop"])
-        var lines = (0..<5000).map { #"{"id":"l\#($0)","device_token":"a\#($0)","payload":{}}"# }
+        var lines = (0..<5000).map { #"{"id":"l\#($0)","device_token":"\#(1_000 + $0)","payload":{}}"# }
         lines[2500] = "broken"
         let outcome = try martlet(
             "push", "--jobs", "-", "--topic", "com.a", "--environment", "production",

@@ -94,7 +94,7 @@ struct RawJobTests {
         #expect(job.tokenTexts == [String(repeating: "a5", count: length)])
     }
 
-    @Test("a token of text is sent as written", arguments: ["a", "ABCDEF", "0123456789abcdefABCDEF", "abc"])
+    @Test("a token of text is sent as written", arguments: ["ab", "ABCDEF", "0123456789abcdefABCDEF", "abcd"])
     func tokenText(_ token: String) throws {
         #expect(try MessageBuilder.raw { $0.set("apns-device-token", .text(token)) }.job().tokenTexts == [token])
     }
@@ -151,6 +151,7 @@ struct RawJobTests {
         ("no token", .missingDeviceToken, { $0.set("apns-device-token", nil) }),
         ("an empty token", .missingDeviceToken, { $0.set("apns-device-token", .text("")) }),
         ("an empty token of bytes", .missingDeviceToken, { $0.set("apns-device-token", .bytes([])) }),
+        ("a token with an odd number of digits", .badDeviceToken, { $0.set("apns-device-token", .text("a1b")) }),
         ("a token that is not hexadecimal", .badDeviceToken, { $0.set("apns-device-token", .text("xyz")) }),
         ("a token with a path", .badDeviceToken, { $0.set("apns-device-token", .text("../a")) }),
         ("a token that is a number", .badDeviceToken, { $0.set("apns-device-token", .integer(12)) }),
