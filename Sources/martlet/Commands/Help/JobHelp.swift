@@ -73,8 +73,8 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "reply_to", "string, at most 255 bytes",
             """
-            The routing key under which the direct exchange apns.replies gets a copy of the result, where \
-            replies.allow matches it. Default: no reply.
+            Where a copy of the result goes, if replies.allow matches it: the routing key on the direct exchange \
+            apns.replies, else the name of a queue. Direct reply-to is not supported. Default: no reply.
             """),
         HelpEntry(
             "timestamp", "seconds since 1970",
