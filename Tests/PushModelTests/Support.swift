@@ -172,6 +172,7 @@ extension PushType {
 
 extension JobRoutingKey {
     init?(_ range: Range<Int>, of bytes: [UInt8]) { self.init(range, in: bytes.span) }
+    static func mistake(in text: String) -> String? { mistake(0..<text.utf8.count, in: text.bytes.span) }
 }
 
 extension [UInt8] {

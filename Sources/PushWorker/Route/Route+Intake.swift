@@ -264,7 +264,9 @@ extension Route {
         }
         if message.headers.isCopy { countReturn(of: message, properties) }
         guard let claim else {
-            let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
+            let detail =
+                JobRoutingKey.mistake(message.routingKey, in: message.bytes.span)
+                ?? "no route takes this routing key: check its environment and topic against the workers' routes"
             return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
         }
         let decoded = decoder.decode(message, now: moment.wall, random: Self.bits)

@@ -24,7 +24,26 @@ struct ExitStatusTests {
         Run(arguments: [], status: .ok, says: "SUBCOMMANDS"),
         Run(arguments: ["--version"], status: .ok, says: "martlet 0."),
         Run(arguments: ["help", "push"], status: .ok, says: "Examples:"),
-        Run(arguments: ["fly"], status: .usage, says: "fly"),
+        Run(arguments: ["fly"], status: .usage, says: "unknown command 'fly'. There are worker, simulator, push"),
+        Run(arguments: ["wroker"], status: .usage, says: "unknown command 'wroker'. Did you mean 'worker'?"),
+        Run(arguments: ["help", "pus"], status: .usage, says: "unknown command 'pus'. Did you mean 'push'?"),
+        Run(arguments: ["help"], status: .ok, says: "SUBCOMMANDS"),
+        Run(arguments: ["help", "dead", "list"], status: .ok, says: "--limit"),
+        Run(
+            arguments: ["push", "a1", "--tpoic", "com.a"], status: .usage,
+            says: "unknown option '--tpoic'. Did you mean '--topic'?"),
+        Run(
+            arguments: push + ["--alrt", "x"], status: .usage,
+            says: "unknown option '--alrt'. Did you mean '--alert'?\nSee 'martlet push --help'."),
+        Run(arguments: ["results", "--folow"], status: .usage, says: "Did you mean '--follow'?"),
+        Run(
+            arguments: push + ["--alert", "x", "--class", "urgent"], status: .usage,
+            says: "The value 'urgent' is invalid for '--class"),
+        Run(arguments: ["worker"], status: .configuration, says: "no configuration is given, and so no routes"),
+        Run(arguments: ["check"], status: .configuration, says: "no configuration is given"),
+        Run(
+            arguments: ["push", "--jobs", "-", "-n"], input: job.replacing("payload", with: #"prioritiy":5,"payload"#),
+            status: .ok, says: #"input:1: warning: unknown field "prioritiy", which workers ignore. Did you mean "pri"#),
         Run(arguments: ["push"], status: .usage, says: "Give a device token"),
         Run(arguments: push, status: .usage, says: "Nothing to push"),
         Run(arguments: ["push", "a1", "--alert", "x"], status: .usage, says: "--topic"),
