@@ -28,7 +28,10 @@ package struct Martlet: AsyncParsableCommand {
 
     /// Runs the command that the arguments name. On the main actor: until a command runs, no other thread is needed.
     @MainActor package static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
         do {
+            // Whoever asks about something that is not there is not to take the general help for the answer.
+            if arguments.first == "help" { try refuseUnknownWord(in: Array(arguments.dropFirst())) }
             var command = try parseAsRoot()
             // Here, because to run it takes a thread already.
             if command is WorkerCommand { try ThreadRoom.check() }
@@ -46,8 +49,18 @@ package struct Martlet: AsyncParsableCommand {
             Glibc.exit(status.rawValue)
         } catch {
             try? Console.flush()
+            // A misspelt option leaves another one missing, of which the parser would complain first.
+            if exitCode(for: error) == .validationFailure {
+                do throws(CommandFailure) { try refuseUnknownWord(in: arguments) } catch { leave(error) }
+            }
             exit(withError: error)
         }
+    }
+
+    /// Throws where a command line holds an option or a command that does not exist.
+    private static func refuseUnknownWord(in arguments: [String]) throws(CommandFailure) {
+        guard let tree = CommandTree(Self.self), let word = UnknownWord(in: arguments, of: tree) else { return }
+        throw CommandFailure(.usage, word.description, remedy: "See '\(word.command) --help'.")
     }
 
     /// Says why, and leaves; quietly where the reader of the output has left first.

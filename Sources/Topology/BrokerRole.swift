@@ -2,7 +2,8 @@
 package enum BrokerRole: String, Sendable, CaseIterable {
     /// Publishes jobs and reads replies from its own queues.
     case producer
-    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports.
+    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports. The
+    /// default exchange is for replies to queues that are not bound to `apns.replies`.
     case worker
     /// Reads results and the fleet's reports, and watches through tap queues of its own.
     case monitor
@@ -41,7 +42,7 @@ package enum BrokerRole: String, Sendable, CaseIterable {
                 configure: "^\(own)$", write: "^(apns\\.jobs|\(own))$", read: "^(apns\\.replies|\(own))$")
         case .worker:
             return Permissions(
-                configure: nothing, write: "^apns\\.(results|dead|replies|fleet|retry\\..+)$",
+                configure: nothing, write: "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$",
                 read: "^apns\\.q\\.(jobs\\..+|fleet)$")
         case .monitor:
             let own = "apns\\.q\\.tap\\..+"

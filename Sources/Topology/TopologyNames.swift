@@ -89,9 +89,12 @@ package enum TopologyNames {
     ///   - user: The user; permissions go by the name.
     ///   - id: Tells it from others of the user.
     package static func tapQueue(user: String, id: String) -> String { "apns.q.tap.\(user).\(id)" }
+    /// How the names of queues for replies begin.
+    package static let replyQueuePrefix = "apns.q.reply."
+
     /// The name of a queue for one user's replies.
     /// - Parameters:
     ///   - user: The user; permissions go by the name.
     ///   - id: Tells it from others of the user.
-    package static func replyQueue(user: String, id: String) -> String { "apns.q.reply.\(user).\(id)" }
+    package static func replyQueue(user: String, id: String) -> String { "\(replyQueuePrefix)\(user).\(id)" }
 }

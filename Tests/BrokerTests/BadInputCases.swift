@@ -128,6 +128,7 @@ extension BadJob {
             fields(#""push_type":"background","priority":10"#)),
         BadJob("priority 7", .badPriority, fields(#""priority":7"#)),
         BadJob("a deadline in words", .badDeadline, fields(#""deadline":"tomorrow""#)),
+        BadJob("a deadline in minutes", .badDeadline, fields(#""deadline":10"#)),
         BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
         BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
         BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),
@@ -149,6 +150,7 @@ extension BadJob {
         BadJob("an empty token header", .missingDeviceToken, .raw(token: .text(""))),
         BadJob("a token header that is not hexadecimal", .badDeviceToken, .raw(token: .text("\(token)-"))),
         BadJob("a token of 401 digits", .badDeviceToken, .raw(token: .text(String(repeating: "a", count: 401)))),
+        BadJob("a token of 63 digits", .badDeviceToken, .raw(token: .text(String(repeating: "a", count: 63)))),
         BadJob("an empty payload", .payloadEmpty, .raw(body: "")),
         BadJob("a raw payload of 4,097 bytes", .payloadTooLarge, .raw(body: String(repeating: "S", count: 4_097))),
         BadJob(

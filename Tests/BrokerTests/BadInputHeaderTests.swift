@@ -113,6 +113,8 @@ struct BadInputHeaderTests {
         try client.publish(job("amq.gen-of-someone-else"), as: "refused")
         try client.publish(job("apns.q.reply.guest.gone"), as: "nowhere")
         try client.publish(job("amq.rabbitmq.reply-to.g1h2AAZy"), as: "direct")
+        let plain = try client.tap("apns.replies", key: "another", name: "apns.q.reply.guest.plain")
+        try client.publish(job(plain), as: "to a queue")
 
         let answered = try client.result("answered")
         let reply = try client.next("answered", from: queue)
@@ -121,7 +123,13 @@ struct BadInputHeaderTests {
         #expect(reply.exchange == "apns.replies")
         #expect(reply.body == answered.message.body)
         #expect(reply.messageID == answered.message.messageID)
-        for (name, word) in [("refused", "replies.allow"), ("nowhere", "routes nowhere"), ("direct", "replies.allow")] {
+        let straight = try client.next("to a queue", from: plain)
+        #expect(try straight.body == client.result("to a queue").message.body)
+        #expect(straight.exchange == "")
+        for (name, word) in [
+            ("refused", "replies.allow"), ("nowhere", "routes nowhere; declare a queue of that name, or bind"),
+            ("direct", "direct reply-to is not supported"),
+        ] {
             let result = try client.result(name).result
             #expect(result.outcome == "accepted")
             #expect(result.detail?.contains(word) == true, "\(name): \(result.detail ?? "no detail")")

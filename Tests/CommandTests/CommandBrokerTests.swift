@@ -74,7 +74,7 @@ struct CommandBrokerTests {
     @Test("Every readable line of a file is queued, and the unreadable ones are told with their numbers")
     func pushMany() throws {
         try broker.control(["purge_queue", "apns.q.jobs.shop"])
-        var lines = (0..<5000).map { #"{"id":"l\#($0)","device_token":"a\#($0)","payload":{}}"# }
+        var lines = (0..<5000).map { #"{"id":"l\#($0)","device_token":"\#(1_000 + $0)","payload":{}}"# }
         lines[2500] = "broken"
         let outcome = try martlet(
             "push", "--jobs", "-", "--topic", "com.a", "--environment", "production",
@@ -261,9 +261,13 @@ struct CommandBrokerTests {
                 ], body: Array(#"{"n":\#(index)}"#.utf8), notifications: 1)
         }
         try publish(letters, to: "apns.dead")
-        for _ in 0..<25 {
+        for round in 0..<25 {
             let list = try martlet("dead", "list")
             #expect(list.text.split(separator: "\n").map { $0.contains("BadTopic") } == [false, true, false])
+            guard round % 5 == 0 else { continue }
+            let part = try martlet("dead", "list", "--limit", "2")
+            #expect(part.text.split(separator: "\n").map { $0.contains("BadTopic") } == [false, true])
+            #expect(part.errorText.contains("2 of 3 dead letters in apns.q.dead; 1 more match (--limit)"))
         }
         #expect(try broker.queueCounts()["apns.q.dead"] == QueueCounts(ready: 3, unacknowledged: 0))
         let filtered = try martlet("dead", "list", "--reason", "BadTopic", "--output", "json")

@@ -8,6 +8,7 @@ struct MessageBuilder {
         case text(String)
         case bytes([UInt8])
         case integer(Int64)
+        case timestamp(UInt64)
         case other
     }
 
@@ -82,6 +83,7 @@ struct MessageBuilder {
             case .text(let text): entries.append((name, .text(add(text) ?? 0..<0)))
             case .bytes(let some): entries.append((name, .bytes(add(some) ?? 0..<0)))
             case .integer(let number): entries.append((name, .integer(number)))
+            case .timestamp(let seconds): entries.append((name, .timestamp(seconds)))
             case .other: entries.append((name, .other))
             }
         }
@@ -170,6 +172,7 @@ extension PushType {
 
 extension JobRoutingKey {
     init?(_ range: Range<Int>, of bytes: [UInt8]) { self.init(range, in: bytes.span) }
+    static func mistake(in text: String) -> String? { mistake(0..<text.utf8.count, in: text.bytes.span) }
 }
 
 extension [UInt8] {

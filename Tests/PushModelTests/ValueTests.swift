@@ -139,6 +139,23 @@ struct ValueTests {
         #expect(JobRoutingKey(0..<text.utf8.count, of: text.bytes) == nil)
     }
 
+    @Test(
+        "what is wrong with a routing key is named",
+        arguments: [
+            ("production.normal.com.example.app", nil), ("development.high.a", nil),
+            ("orders.created", "must be <environment>.<class>.<topic>"), ("", "must be <environment>.<class>.<topic>"),
+            ("prod.normal.com.example.app", "environment prod is neither production nor development"),
+            ("production.urgent.com.example.app", "class urgent is neither high nor normal"),
+            ("production..com.example.app", "class is neither high nor normal"),
+            ("production.ur\u{1b}gent.com.example.app", "class is neither high nor normal"),
+            ("production.normal.com/example", "topic must be 1 to 200"), ("production.high.", "topic must be 1 to 200"),
+        ] as [(String, String?)])
+    func routingKeyMistakes(_ text: String, _ words: String?) {
+        let mistake = JobRoutingKey.mistake(in: text)
+        #expect((mistake == nil) == (words == nil))
+        if let words { #expect(mistake?.contains(words) == true, "\(mistake ?? "")") }
+    }
+
     @Test("reasons are the same from text and from bytes, and unlisted ones survive")
     func reasons() {
         for known in Reason.Known.allCases {

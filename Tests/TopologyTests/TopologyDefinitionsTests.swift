@@ -60,7 +60,7 @@ struct TopologyDefinitionsTests {
             } == true)
         let worker = definitions["permissions"]?.first { $0["user"] as? String == "apns-worker" }
         #expect(worker?["configure"] as? String == "^$")
-        #expect(worker?["write"] as? String == "^apns\\.(results|dead|replies|fleet|retry\\..+)$")
+        #expect(worker?["write"] as? String == "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$")
         #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet)$")
         let tags = definitions["users"]?.map { $0["tags"] as? String }
         #expect(tags == ["", "", "", "", "policymaker"])
@@ -94,9 +94,9 @@ struct TopologyDefinitionsTests {
             .worker, "w",
             [
                 "read apns.q.jobs.shop", "read apns.q.jobs.unrouted", "write apns.results", "write apns.dead",
-                "write apns.replies", "write apns.retry.15s",
+                "write apns.replies", "write apns.retry.15s", "write amq.default",
             ],
-            ["write apns.jobs", "configure apns.q.jobs.shop", "read apns.q.dead", "write amq.default"]
+            ["write apns.jobs", "configure apns.q.jobs.shop", "read apns.q.dead", "write amq.direct"]
         ),
         (
             .monitor, "m",

@@ -84,6 +84,11 @@ struct CheckCommand: AsyncParsableCommand {
                     let key = try ES256PrivateKey(file: token.keyFile)
                     _ = try key.sign(Array("martlet".utf8).span)
                     report.good(name, "key \(token.keyID) of team \(token.teamID) signs")
+                    if let mismatch = AppleKeyFile.mismatch(token.keyFile, keyID: token.keyID) {
+                        report.warn(
+                            name, mismatch,
+                            remedy: "Correct key_id or key_file: APNs refuses a key under another key_id.")
+                    }
                 } catch {
                     let isUnread = error.code == .fileUnreadable
                     report.fail(

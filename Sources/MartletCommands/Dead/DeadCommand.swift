@@ -8,9 +8,9 @@ struct DeadCommand: ParsableCommand {
         commandName: "dead",
         abstract: "Look at dead letters: jobs that failed for good, kept as they were published.",
         discussion: """
-            Looking changes nothing; queues of jobs on their way are not looked at, for there it would. Letters are \
-            taken without acknowledgement and put back together at the end, so that none is lost even if this command \
-            is killed; other readers of the queue wait that long.
+            Looking changes nothing but the broker's count of deliveries; queues of jobs on their way are not looked \
+            at, for there it would. All letters are taken without acknowledgement and put back together at the end, so \
+            that none is lost even if this command is killed; other readers of the queue wait that long.
 
             Examples:
               martlet dead list
@@ -27,14 +27,11 @@ struct DeadCommand: ParsableCommand {
         @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
         @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []
         @Option(help: "Only this topic; may be repeated.") var topic: [String] = []
-        @Option(help: "Look at no more letters than this, oldest first.") var limit = 1000
 
         /// The name of the queue.
         var name: String { queue ?? (tokens ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue) }
 
         func validate() throws {
-            // A consumer cannot be promised more unacknowledged messages than this.
-            if !(1...65_535).contains(limit) { throw ValidationError("--limit must be between 1 and 65535.") }
             if let mistake = CommandConnection.mistake(lookingAt: name) { throw ValidationError(mistake) }
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
@@ -51,22 +48,37 @@ struct DeadCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "One line per dead letter, oldest first.")
 
         @OptionGroup var selection: Selection
+        @Option(help: "Show no more letters than this, oldest first; all of them are read.") var limit = 1000
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @OptionGroup var format: OutputOptions
 
+        func validate() throws {
+            // All that is shown is in memory first.
+            if !(1...100_000).contains(limit) { throw ValidationError("--limit must be between 1 and 100000.") }
+        }
+
         func run() throws {
-            var shown = 0
-            let looked = try DeadCommand.look(selection, broker) { letter in
-                shown += 1
-                switch format.output {
-                case .text: Console.data(letter.line)
-                case .json: Console.data(letter.json(withBody: false).bytes)
+            // The lines, not the letters: of those, the bodies are the most.
+            var oldest = OldestLetters<[UInt8]>(limit: limit)
+            let seen = try DeadCommand.look(selection, broker) { letter in
+                oldest.offer(
+                    format.output == .text ? Array(letter.line.utf8) : letter.json(withBody: false).bytes,
+                    diedAt: letter.diedAt)
+            }
+            for line in oldest.letters {
+                if format.output == .text {
+                    Console.data(String(decoding: line, as: UTF8.self))
+                } else {
+                    Console.data(line)
                 }
+                if let failure = Console.failure { throw failure }
             }
             try Console.flush()
-            let more = looked.left > 0 ? "; \(TimeText.count(looked.left)) more were not looked at (--limit)" : ""
+            let hidden = oldest.offered - oldest.letters.count
+            let more = hidden > 0 ? "; \(TimeText.count(hidden)) more match (--limit)" : ""
             Console.talk(
-                "\(TimeText.count(shown)) of \(TimeText.count(looked.seen)) dead letters in \(selection.name)\(more)")
+                "\(TimeText.count(oldest.letters.count)) of \(TimeText.count(seen)) dead letters in "
+                    + "\(selection.name)\(more)")
         }
     }
 
@@ -93,31 +105,32 @@ struct DeadCommand: ParsableCommand {
             }
             guard shown > 0 else {
                 throw CommandFailure(
-                    .someFailed, "no dead letter of \(id) among the oldest \(selection.limit) in \(selection.name)",
+                    .someFailed, "no dead letter of \(id) in \(selection.name)",
                     remedy: "List them with: martlet dead list")
             }
         }
     }
 
-    /// Looks at a queue without changing it.
+    /// Looks at all letters of a queue without changing it.
     /// - Parameters:
     ///   - selection: Which queue and which letters.
     ///   - broker: How to get there.
     ///   - show: What to do with each letter that is wanted.
-    /// - Returns: How many letters were looked at, and how many were not.
+    /// - Returns: How many letters were looked at.
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
-    ) throws(CommandFailure) -> (seen: Int, left: Int) {
+    ) throws(CommandFailure) -> Int {
         let link = try CommandConnection.open(broker.target)
         defer { link.close() }
         Interrupt.watch()
         let waiting = try link.messageCount(selection.name)
         var seen = 0
         if waiting > 0 {
-            // No more than will be looked at leaves the queue, even for a moment.
-            try link.consume(selection.name, prefetch: min(waiting, selection.limit))
+            // All of them: the broker may put a part back behind the others. A consumer cannot be promised more than 65,535
+            // unacknowledged messages, but any number.
+            try link.consume(selection.name, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
         }
-        while seen < min(waiting, selection.limit) && !Interrupt.isRequested {
+        while seen < waiting && !Interrupt.isRequested {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
             seen += 1
             let letter = DeadLetter(message: message)
@@ -125,6 +138,6 @@ struct DeadCommand: ParsableCommand {
             if let failure = Console.failure { throw failure }
         }
         // Closing the link puts everything back, in its old order.
-        return (seen, max(0, waiting - seen))
+        return seen
     }
 }

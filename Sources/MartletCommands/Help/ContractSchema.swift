@@ -23,7 +23,9 @@ struct ContractSchema {
     /// What a property may hold, an alternative each: types with their range, or the values themselves.
     private static func values(_ property: JSON, definitions: JSON?) -> [String] {
         if let name = property["$ref"]?.text?.split(separator: "/").last {
-            return (definitions?[String(name)]).map { values($0, definitions: definitions) } ?? []
+            guard let definition = definitions?[String(name)] else { return [] }
+            // A title is a word that the topic explains.
+            return definition["title"]?.text.map { [$0] } ?? values(definition, definitions: definitions)
         }
         if let alternatives = property["anyOf"]?.elements {
             return alternatives.flatMap { values($0, definitions: definitions) }

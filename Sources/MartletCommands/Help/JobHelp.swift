@@ -73,11 +73,12 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "reply_to", "string, at most 255 bytes",
             """
-            The routing key under which the direct exchange apns.replies gets a copy of the result, where \
-            replies.allow matches it. Default: no reply.
+            Where a copy of the result goes, if replies.allow matches it: the routing key on the direct exchange \
+            apns.replies, else the name of a queue. Direct reply-to is not supported. Default: no reply.
             """),
         HelpEntry(
-            "timestamp", "seconds since 1970", "When the job was queued. x-apns-enqueued-at is finer and wins."),
+            "timestamp", "seconds since 1970",
+            "When the job was queued. x-apns-enqueued-at has milliseconds, and wins."),
         HelpEntry(
             "expiration", "string",
             """
@@ -87,6 +88,20 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "priority, type, app_id", "any", "Mean nothing to the worker; copies of the job keep them."),
         HelpEntry("user_id", "string", "The broker checks it; copies of the job go without it."),
+    ]
+
+    /// The ways to write a time.
+    private static let times = [
+        HelpEntry(
+            "2030-01-01T12:00:00Z", "date and time (RFC 3339)", "With an offset, such as Z or +01:00."),
+        HelpEntry("1893499200", "seconds since 1970", "10 to 12 digits."),
+        HelpEntry("1893499200000", "milliseconds since 1970", "13 to 15 digits."),
+        HelpEntry(
+            "Anything else", "BadDeadline, BadExpirationDate or BadHeaders",
+            """
+            What is before September 2001 or after the year 9999 makes the job invalid, and the detail says how it was \
+            read.
+            """),
     ]
 
     /// The push types that suffixes of topics stand for.
@@ -145,6 +160,7 @@ struct JobHelp: ParsableCommand {
             is ignored and counted. A field that is given twice makes the job invalid. Whole numbers have neither \
             fraction nor exponent.
             """, entries: ContractSchema(PackageResources.job_schema_json, nullIsAbsence: true).properties)
+        help.add("Times", "Every time, in a field or a header, may be written in each of these ways:", entries: times)
         help.add("Push types by the topic's suffix", entries: suffixes)
         help.add("Operations", entries: operations)
         help.add(

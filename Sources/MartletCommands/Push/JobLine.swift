@@ -33,7 +33,7 @@ struct JobLine {
     ///   - line: The line without its end.
     ///   - newID: Makes an id for a job that has none; it goes into the message's properties, not into the line.
     /// - Returns: The job to publish.
-    /// - Throws: A `badInput` failure without place; the caller knows the line's number.
+    /// - Throws: A `badInput` failure without place, also for what a worker would refuse; the caller knows the line's number.
     func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
         guard line.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(
@@ -55,9 +55,11 @@ struct JobLine {
         guard let environment = envelope.environment ?? defaultEnvironment?.rawValue else {
             throw CommandFailure(.badInput, "environment is missing; add it, or give --environment for all lines")
         }
-        return OutgoingJob(
+        var job = OutgoingJob(
             routingKey: try OutgoingJob.routingKey(environment: environment, jobClass: jobClass, topic: topic),
             contentType: OutgoingJob.enveloped, messageID: envelope.id ?? newID(), body: line,
             notifications: envelope.deviceTokens?.count ?? 1)
+        try job.check()
+        return job
     }
 }

@@ -15,6 +15,8 @@ struct OutgoingJob: Equatable {
     var body: [UInt8]
     /// How many notifications it asks for, and so how many results to expect.
     var notifications: Int
+    /// What a worker takes and ignores, in a sentence each.
+    var warnings: [String] = []
 
     static func == (left: OutgoingJob, right: OutgoingJob) -> Bool {
         left.routingKey == right.routingKey && left.contentType == right.contentType

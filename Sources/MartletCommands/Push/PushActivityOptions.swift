@@ -3,14 +3,23 @@ import ArgumentParser
 /// What a Live Activity made of flags shows.
 struct PushActivityOptions: ParsableArguments {
     @Option(help: "start, update or end.") var event: String?
-    @Option(help: "When the content was true: ISO 8601, seconds since 1970, or +10m. (default: now, with --event)")
+    @Option(
+        help: ArgumentHelp(
+            "When the content was true: ISO 8601, seconds or milliseconds since 1970, or +10m. (default: now, with --event)",
+            valueName: "time"),
+        transform: MomentArgument.init)
     var timestamp: MomentArgument?
     @Option(
         help: ArgumentHelp("The app's content state, a JSON object.", valueName: "json"), transform: JSONArgument.object
     )
     var contentState: [UInt8]?
-    @Option(help: "When the content is out of date.") var staleDate: MomentArgument?
-    @Option(help: "When an ended activity leaves the screen.") var dismissalDate: MomentArgument?
+    @Option(
+        help: ArgumentHelp("When the content is out of date.", valueName: "time"), transform: MomentArgument.init)
+    var staleDate: MomentArgument?
+    @Option(
+        help: ArgumentHelp("When an ended activity leaves the screen.", valueName: "time"),
+        transform: MomentArgument.init)
+    var dismissalDate: MomentArgument?
     @Option(help: "The name of the attributes' type, for --event start.") var attributesType: String?
     @Option(
         help: ArgumentHelp("The attributes for --event start, a JSON object.", valueName: "json"),

@@ -123,7 +123,8 @@ struct PushCommand: ParsableCommand {
             collapseID: delivery.collapseID, apnsID: delivery.apnsID,
             deadline: delivery.deadline?.milliseconds(now: JobIdentifier.now()), onUnknown: delivery.onUnknown,
             reference: delivery.reference, raw: delivery.raw)
-        let job = try draft.job()
+        var job = try draft.job()
+        try job.check()
         for warning in PushLint(draft).warnings { Console.talk("warning: \(warning)") }
         return .one(job)
     }

@@ -15,14 +15,22 @@ struct PushDeliveryOptions: ParsableArguments {
     @Option(help: "Apple's push type, for example alert, background or voip. (default: derived by the worker)")
     var pushType: String?
     @Option(help: "10, 5 or 1. (default: 10, and 5 for background)") var priority: Int?
-    @Option(help: "Until when APNs keeps the notification: ISO 8601, seconds since 1970, +10m, or 0 for one attempt.")
+    @Option(
+        help: ArgumentHelp(
+            "Until when APNs keeps the notification: ISO 8601, seconds or milliseconds since 1970, +10m, or 0 for one attempt.",
+            valueName: "time"),
+        transform: MomentArgument.orZero)
     var expiration: MomentArgument?
     @Option(name: .customLong("collapse-id"), help: "Lets a later notification replace this one; at most 64 bytes.")
     var collapseID: String?
     @Option(name: .customLong("apns-id"), help: "The notification's id, a UUID. (default: derived from the job id)")
     var apnsID: String?
     @Option(help: "The job id. (default: a new UUID)") var id: String?
-    @Option(help: "After this moment the job is not sent any more: ISO 8601, seconds since 1970, or +10m.")
+    @Option(
+        help: ArgumentHelp(
+            "After this moment the job is not sent any more: ISO 8601, seconds or milliseconds since 1970, or +10m.",
+            valueName: "time"),
+        transform: MomentArgument.init)
     var deadline: MomentArgument?
     @Option(help: "What to do when APNs does not answer: retry (may arrive twice) or report. (default: retry)")
     var onUnknown: UnknownPolicy?

@@ -58,10 +58,6 @@ struct PushLint {
         } else {
             warnings.append("Apple lists no push type \"\(pushType)\"; it is passed on as written")
         }
-        if let expiration = draft.expiration, expiration > 0, expiration < 1_000_000_000 {
-            warnings.append(
-                "the expiration \(expiration) is a date long ago, so nothing is stored; +10m means from now")
-        }
         if pushType == "pushtotalk", draft.expiration != 0 || (draft.priority ?? 10) != 10 {
             warnings.append("Apple advises priority 10 and --expiration 0 for pushtotalk")
         }

@@ -13,10 +13,15 @@ enum PushPreview {
         case .one(let job): show(job, format)
         case .lines(let reader, let line):
             var (good, bad) = (0, 0)
+            var told = ToldWarnings()
             while Console.failure == nil, let bytes = try reader.next() {
                 guard !bytes.isEmpty else { continue }
                 do throws(CommandFailure) {
-                    show(try line.job(bytes, newID: JobIdentifier.new), format)
+                    let job = try line.job(bytes, newID: JobIdentifier.new)
+                    for warning in told.first(of: job.warnings) {
+                        Console.talk("\(reader.name):\(reader.lineNumber): warning: \(warning)")
+                    }
+                    show(job, format)
                     good += 1
                 } catch {
                     Console.talk("\(reader.name):\(reader.lineNumber): \(error.message)")

@@ -32,6 +32,7 @@ struct PushRun {
     private var summary = ResultSummary()
     private var replyQueue: String?
     private var interrupted = false
+    private var told = ToldWarnings()
     private(set) var counts = Counts()
     private let began = ContinuousClock.now
 
@@ -67,7 +68,11 @@ struct PushRun {
             while !Interrupt.isRequested, Console.failure == nil, let bytes = try reader.next() {
                 guard !bytes.isEmpty else { continue }
                 do throws(CommandFailure) {
-                    try send(try line.job(bytes, newID: JobIdentifier.new))
+                    let job = try line.job(bytes, newID: JobIdentifier.new)
+                    for warning in told.first(of: job.warnings) {
+                        progress.interrupt("\(reader.name):\(reader.lineNumber): warning: \(warning)")
+                    }
+                    try send(job)
                 } catch  where error.status == .badInput {
                     counts.unreadable += 1
                     progress.interrupt("\(reader.name):\(reader.lineNumber): \(error.message)")

@@ -1,6 +1,7 @@
 import BrokerClient
 import EventLoop
 import Glibc
+import PushModel
 import RabbitMQ
 import Rig
 import Topology
@@ -170,7 +171,9 @@ final class CommandConnection {
         message.setRoutingKey(job.routingKey.utf8.span)
         message.setContentType(job.contentType.utf8.span)
         message.setMessageID(job.messageID.utf8.span)
-        message.setTimestamp(UInt64(max(0, JobIdentifier.now() / 1000)))
+        let now = JobIdentifier.now()
+        message.setTimestamp(UInt64(max(0, now / 1000)))
+        message.addHeader(HeaderName.enqueuedAt, integer: now)
         if let replyTo { message.setReplyTo(replyTo.utf8.span) }
         for header in job.headers {
             switch header.value {

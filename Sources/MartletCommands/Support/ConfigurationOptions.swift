@@ -14,6 +14,12 @@ struct ConfigurationOptions: ParsableArguments {
             "The worker's configuration file; MARTLET_ variables win over it and can replace it.", valueName: "file"))
     var config: String?
 
+    /// Whether variables set anything but the broker, which other commands know by the same variables.
+    /// - Parameter environment: The variables.
+    static func isConfigured(by environment: [String: String]) -> Bool {
+        environment.keys.contains { $0.hasPrefix("MARTLET_") && !$0.hasPrefix("MARTLET_BROKER_") }
+    }
+
     /// Loads it.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
@@ -23,7 +29,14 @@ struct ConfigurationOptions: ParsableArguments {
                 .missingInput, "cannot read the configuration \(config)",
                 remedy: "martlet config example prints one with every key.")
         }
-        switch ConfigurationLoader.load(file: config, environment: ProcessInfo.processInfo.environment) {
+        let environment = ProcessInfo.processInfo.environment
+        if config == nil, !Self.isConfigured(by: environment) {
+            throw CommandFailure(
+                .configuration, "no configuration is given, and so no routes",
+                remedy: "Name the file with --config, or set MARTLET_ROUTES and others; config/martlet.yaml shows "
+                    + "every setting.")
+        }
+        switch ConfigurationLoader.load(file: config, environment: environment) {
         case .success(let configuration): return configuration
         case .failure(let errors):
             let count = errors.all.count

@@ -1,9 +1,9 @@
 import ArgumentParser
-import FoundationEssentials
+import PushModel
 import Text
 
-/// A moment on the command line: ISO 8601, seconds since 1970, or from now on as in `+90s`.
-struct MomentArgument: ExpressibleByArgument, Equatable {
+/// A moment on the command line: a time in any form that jobs may have it in, or from now on as in `+90s`.
+struct MomentArgument: Equatable {
     /// How the moment was given.
     enum Kind: Equatable {
         /// Milliseconds since 1970.
@@ -15,20 +15,32 @@ struct MomentArgument: ExpressibleByArgument, Equatable {
     /// How the moment was given.
     var kind: Kind
 
-    /// Reads a moment; `nil` for other text.
-    init?(argument: String) {
-        if argument.hasPrefix("+"), let span = DurationText.parse(String(argument.dropFirst())) {
+    /// Reads a moment.
+    /// - Parameter text: What follows the flag.
+    /// - Throws: A `ValidationError` that says how the text was read.
+    init(_ text: String) throws {
+        if text.hasPrefix("+") {
+            guard let span = DurationText.parse(String(text.dropFirst())) else {
+                throw ValidationError("What follows + is not a length of time; write +90s, +10m or +2h.")
+            }
             kind = .relative(span)
-        } else if argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int64(argument),
-            seconds < 1 << 40
-        {
-            kind = .absolute(seconds * 1000)
-        } else if let date = try? Date(argument, strategy: .iso8601) {
-            kind = .absolute(Int64((date.timeIntervalSince1970 * 1000).rounded()))
-        } else {
-            return nil
+            return
         }
+        let bytes = Array(text.utf8)
+        guard let time = WrittenTime(bytes.span) else {
+            throw ValidationError("It \(WrittenTime.refusal(of: bytes.span)), or +10m for ten minutes from now.")
+        }
+        kind = .absolute(time.milliseconds)
     }
+
+    /// Reads a moment, or 0, which is Apple's word for one attempt.
+    /// - Parameter text: What follows the flag.
+    /// - Throws: A `ValidationError` that says how the text was read.
+    static func orZero(_ text: String) throws -> MomentArgument {
+        text == "0" ? MomentArgument(kind: .absolute(0)) : try MomentArgument(text)
+    }
+
+    private init(kind: Kind) { self.kind = kind }
 
     /// The moment in milliseconds since 1970.
     /// - Parameter now: The present in the same unit.

@@ -57,6 +57,12 @@ struct WorkerCommand: AsyncParsableCommand {
         logger.info(
             "worker starts",
             metadata: .with([.version: "\(Version.number)", .routes: "\(configuration.routes.count)"]))
+        for case .token(let token) in configuration.credentials {
+            guard let mismatch = AppleKeyFile.mismatch(token.keyFile, keyID: token.keyID) else { continue }
+            logger.warning(
+                "a key's identifier does not fit the name of its file",
+                metadata: .with([.credential: "\(token.name)", .detail: "\(mismatch)"]))
+        }
         var services: [any Service] = []
         var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {

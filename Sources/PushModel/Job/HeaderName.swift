@@ -11,7 +11,7 @@ package enum HeaderName {
     package static var pushType: StaticString { "apns-push-type" }
     /// 1, 5 or 10.
     package static var priority: StaticString { "apns-priority" }
-    /// Seconds since 1970, 0 = try once.
+    /// A time, 0 = try once.
     package static var expiration: StaticString { "apns-expiration" }
     /// At most 64 bytes.
     package static var collapseID: StaticString { "apns-collapse-id" }
@@ -22,7 +22,7 @@ package enum HeaderName {
 
     // MARK: Ours, on jobs of both forms
 
-    /// Milliseconds since 1970, after which the job is not sent.
+    /// The time after which the job is not sent.
     package static var deadline: StaticString { "x-apns-deadline" }
     /// `retry` or `report`.
     package static var onUnknown: StaticString { "x-apns-on-unknown" }
@@ -30,7 +30,7 @@ package enum HeaderName {
     package static var reference: StaticString { "x-apns-reference" }
     /// W3C trace context, passed on.
     package static var traceparent: StaticString { "traceparent" }
-    /// Milliseconds since 1970 at which the producer queued the job; finer than the property `timestamp`.
+    /// The time at which the producer queued the job; finer than the property `timestamp` if it has milliseconds.
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
     /// What the job asks for, one of `ChannelOperation`.
     package static var operation: StaticString { "x-apns-operation" }

@@ -6,6 +6,8 @@ package enum HeaderValue: Sendable, Equatable {
     case bytes(Range<Int>)
     /// A whole number of any width.
     case integer(Int64)
-    /// Any other kind: a float, a table, a timestamp and so on. A void value is not handed over at all.
+    /// A time in seconds since 1970, as AMQP has it.
+    case timestamp(UInt64)
+    /// Any other kind: a float, a table and so on. A void value is not handed over at all.
     case other
 }

@@ -64,6 +64,8 @@ package struct Job: Sendable {
     package internal(set) var firstAttemptAt: Int64?
     /// When the producer queued the job, in milliseconds since 1970.
     package internal(set) var enqueuedAt: Int64?
+    /// Whether the producer gave that time in whole seconds.
+    package internal(set) var isEnqueuedInSeconds = false
     /// Whether the broker says it may have delivered the job before.
     package internal(set) var redelivered: Bool
     /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type counts

@@ -14,7 +14,7 @@ package struct JobMessage: Sendable {
     package var correlationID: Range<Int>?
     /// The property `reply_to`.
     package var replyTo: Range<Int>?
-    /// The property `timestamp`, in seconds since 1970.
+    /// The property `timestamp`, in seconds since 1970 as AMQP has it.
     package var timestamp: UInt64?
     /// The body as delivered.
     package var body: Range<Int>

@@ -85,7 +85,7 @@ extension JobReader {
                 job.bytes.append(hexadecimalText(byte & 15))
             }
             return start..<job.bytes.count
-        case .integer, .other:
+        case .integer, .timestamp, .other:
             fail(.badDeviceToken, "the header \(HeaderName.deviceToken) must be hexadecimal text, or bytes")
             return nil
         }
@@ -265,17 +265,5 @@ extension JobReader {
         form == .raw
             ? headerNumber(headers.priority, .badPriority, HeaderName.priority)
             : integer(envelope.priority, "priority")
-    }
-
-    /// Apple's expiration.
-    mutating func readExpiration() {
-        job.expiration =
-            form == .raw
-            ? headerNumber(headers.expiration, .badExpirationDate, HeaderName.expiration)
-            : integer(envelope.expiration, "expiration")
-        if let expiration = job.expiration, expiration < 0 {
-            job.expiration = nil
-            fail(.badExpirationDate, "the expiration must be seconds since 1970, or 0")
-        }
     }
 }

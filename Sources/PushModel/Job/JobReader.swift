@@ -126,14 +126,7 @@ struct JobReader {
 
     /// What happened to the job before: its age, and what a retry copy carries.
     private mutating func readHistory() {
-        if let value = headers.enqueuedAt {
-            job.enqueuedAt = time(value)
-            if job.enqueuedAt == nil {
-                fail(.badHeaders, "the header \(HeaderName.enqueuedAt) must be milliseconds since 1970")
-            }
-        } else if let timestamp, timestamp <= Self.endOfTime / 1_000 {
-            job.enqueuedAt = Int64(timestamp) * 1_000
-        }
+        readEnqueuedAt(timestamp)
         if let value = headers.replay { job.replay = headerText(value, HeaderName.replay, .badHeaders) }
         // Producers have no business with these, so they count only beside the version a worker writes.
         guard let version = headers.version, let number = number(version), number >= 1 else { return }
@@ -145,10 +138,7 @@ struct JobReader {
             }
         }
         if let value = headers.firstAttemptAt {
-            job.firstAttemptAt = time(value)
-            if job.firstAttemptAt == nil {
-                fail(.badHeaders, "the header \(HeaderName.firstAttemptAt) must be milliseconds since 1970")
-            }
+            job.firstAttemptAt = time(value, HeaderName.firstAttemptAt, .badHeaders)?.milliseconds
         }
         // The broker may have two of this copy, and knows nothing of it.
         if case .text(let word)? = headers.duplicate, job.bytes.span.extracting(word).matches(MessageName.possible) {
@@ -158,17 +148,7 @@ struct JobReader {
 
     /// Deadline, `on_unknown`, reference and trace context: headers first, then the body.
     private mutating func readConditions() {
-        if let value = headers.deadline {
-            job.deadline = number(value)
-            if job.deadline == nil {
-                fail(.badDeadline, "the header \(HeaderName.deadline) must be milliseconds since 1970")
-            }
-        } else if let range = string(envelope.deadline, "deadline") {
-            job.deadline = DateTime.parse(job.bytes.span.extracting(range))
-            if job.deadline == nil {
-                fail(.badDeadline, "deadline must be a date and time with offset, such as 2026-11-21T12:00:00Z")
-            }
-        }
+        readDeadline()
         let wish =
             headers.onUnknown.flatMap { headerText($0, HeaderName.onUnknown, .badOnUnknown) }
             ?? string(envelope.onUnknown, "on_unknown")
@@ -200,16 +180,8 @@ extension JobReader {
         switch value {
         case .integer(let number): number
         case .text(let range), .bytes(let range): job.bytes.span.extracting(range).wholeNumber()
-        case .other: nil
+        case .timestamp, .other: nil
         }
-    }
-
-    /// The last millisecond of the year 9999: what lies beyond is not a time, and could overflow a difference.
-    private static let endOfTime: Int64 = 253_402_300_799_999
-
-    /// A time in a header, in milliseconds since 1970.
-    private func time(_ value: HeaderValue) -> Int64? {
-        number(value).flatMap { $0 >= 0 && $0 <= Self.endOfTime ? $0 : nil }
     }
 
     /// Text in a header, a number as its digits; fails with a reason on other kinds and on bytes that are not UTF-8.
@@ -222,7 +194,7 @@ extension JobReader {
             let start = job.bytes.count
             job.bytes.append(decimal: number)
             return start..<job.bytes.count
-        case .other:
+        case .timestamp, .other:
             fail(reason, "the header \(name) must be text")
         }
         return nil

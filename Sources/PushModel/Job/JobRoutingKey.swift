@@ -28,4 +28,38 @@ package struct JobRoutingKey: Sendable, Equatable {
         self.environment = environment
         topic = (range.lowerBound + environmentLength + 1 + classLength)..<range.upperBound
     }
+
+    /// What is wrong with a key that does not follow the pattern; nil for one that does.
+    /// - Parameters:
+    ///   - range: Where the key stands in `bytes`.
+    ///   - bytes: The buffer.
+    package static func mistake(_ range: Range<Int>, in bytes: Span<UInt8>) -> String? {
+        guard JobRoutingKey(range, in: bytes) == nil else { return nil }
+        let key = bytes.extracting(range)
+        let end = key.firstIndex(of: UInt8(ascii: "."), from: 0)
+        guard let end, let next = key.firstIndex(of: UInt8(ascii: "."), from: end + 1) else {
+            return "the routing key must be <environment>.<class>.<topic>"
+        }
+        if APNSEnvironment(firstWordOf: key) == nil {
+            return "the routing key's environment\(word(key.extracting(0..<end))) is neither production nor development"
+        }
+        let jobClass = key.extracting((end + 1)..<next)
+        if !jobClass.matches("high" as StaticString), !jobClass.matches("normal" as StaticString) {
+            return "the routing key's class\(word(jobClass)) is neither high nor normal"
+        }
+        return "the routing key's topic must be 1 to \(Topic.maximumLength) of the characters A-Z a-z 0-9 . -"
+    }
+
+    /// A word with a space in front where it is fit to be repeated: a short one of harmless characters.
+    private static func word(_ text: Span<UInt8>) -> String {
+        guard text.count <= 40, Topic.isLegal(text) else { return "" }
+        return " " + String(decoding: (0..<text.count).map { text[$0] }, as: UTF8.self)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Where a byte comes first at or after a position; nil where it does not come.
+    fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        (start..<count).first { self[$0] == byte }
+    }
 }

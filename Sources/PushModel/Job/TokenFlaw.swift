@@ -1,7 +1,7 @@
 /// What can be wrong with a device token before APNs sees it.
 enum TokenFlaw: UInt8, Sendable {
     /// Nothing, or what `defect` puts into words.
-    case none, notText, empty, tooLong, notHexadecimal
+    case none, notText, empty, tooLong, notHexadecimal, oddLength
 }
 
 extension TokenFlaw {
@@ -18,6 +18,11 @@ extension TokenFlaw {
         case .notHexadecimal:
             Defect(
                 reason: .badDeviceToken, detail: "the device token must consist of hexadecimal digits and nothing else")
+        case .oddLength:
+            Defect(
+                reason: .badDeviceToken,
+                detail:
+                    "the device token has an odd number of hexadecimal digits, and two make a byte: is it complete?")
         }
     }
 
@@ -27,8 +32,10 @@ extension TokenFlaw {
             self = .empty
         } else if token.count > Job.maximumTokenLength {
             self = .tooLong
+        } else if !token.isHexadecimal() {
+            self = .notHexadecimal
         } else {
-            self = token.isHexadecimal() ? .none : .notHexadecimal
+            self = token.count % 2 == 0 ? .none : .oddLength
         }
     }
 }

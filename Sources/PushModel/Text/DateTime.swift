@@ -1,4 +1,4 @@
-/// Reading of points in time as RFC 3339 writes them: <https://www.rfc-editor.org/rfc/rfc3339#section-5.6>.
+/// Points in time as RFC 3339 writes them: <https://www.rfc-editor.org/rfc/rfc3339#section-5.6>.
 package enum DateTime {
     /// Milliseconds since 1970 of a date and time with its offset, such as `2026-11-21T12:00:00.5+01:00`; nil for
     /// anything else.
@@ -16,6 +16,30 @@ package enum DateTime {
         }
         let seconds = date * 86_400 + hour * 3_600 + minute * 60 + second - offset * 60
         return seconds * 1_000 + fraction
+    }
+
+    /// A point in time in UTC to the second, such as `2026-11-21T12:00:00Z`.
+    ///
+    /// - Parameter milliseconds: Since 1970, in the years 0 to 9999.
+    package static func write(_ milliseconds: Int64) -> String {
+        func digits(_ number: Int64, _ width: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        }
+        let seconds = milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0)
+        let second = ((seconds % 86_400) + 86_400) % 86_400
+        // The inverse of what `date` computes.
+        let dayOfEras = (seconds - second) / 86_400 + 719_468
+        let era = (dayOfEras >= 0 ? dayOfEras : dayOfEras - 146_096) / 146_097
+        let dayOfEra = dayOfEras - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let date = "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+        return "\(date)T\(digits(second / 3_600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))Z"
     }
 
     /// The days since 1970 of the date at the beginning, nil if there is no such day.

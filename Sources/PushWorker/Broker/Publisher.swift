@@ -36,6 +36,8 @@ final class Publisher {
     private var waitingReplies = Deque<Publication>()
     /// How many replies of each route have no fate yet.
     private var openReplies: [Int: Int] = [:]
+    /// Whether replies may go to the default exchange, as far as the broker has said on this connection.
+    private(set) var mayWriteToQueues = true
     /// Whether a reply was abandoned. The broker may still return such a reply.
     private var hasAbandoned = false
     /// When the broker last said that it does not read.
@@ -288,6 +290,7 @@ extension Publisher {
     /// The publish connection is there. Its channels are opened in confirm mode, the one for tries only when there is
     /// something to try.
     func connectionOpened() {
+        mayWriteToQueues = true
         mainChannel.connected()
         repliesChannel.connected()
         trialsChannel.connected()
@@ -361,10 +364,15 @@ extension Publisher {
         default:
             repliesChannel.closed(now: now, random: &random)
             counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
-            // Retrying replies might close the channel again and again. All replies count as returned instead.
-            let waiting = waitingReplies
-            waitingReplies.removeAll()
-            for lost in replies.channelLost() + waiting { replied(lost, .returned) }
+            let isOverQueues = code == 403 && text.contains("amq.default")
+            if isOverQueues { mayWriteToQueues = false }
+            let lost = replies.channelLost() + waitingReplies
+            // Retrying replies might close the channel again and again. They count as returned instead, but for those
+            // that were not to blame.
+            waitingReplies = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
+            for lost in lost where !isOverQueues || lost.isReplyToQueue {
+                replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
+            }
             return
         }
         closing = "the broker closed the publish channel: \(code) \(text)"

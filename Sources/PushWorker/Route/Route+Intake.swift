@@ -63,8 +63,8 @@ extension Route {
         case .success(let job):
             FailPoint.took(job)
             credit.arrived(notifications: job.notificationCount, bytes: size)
-            if let enqueuedAt = job.enqueuedAt {
-                counters.queueAge.record(microseconds: 1_000 * moment.wall.milliseconds(since: enqueuedAt))
+            if let waited = job.queueMilliseconds(at: moment.wall) {
+                counters.queueAge.record(microseconds: 1_000 * Int(waited))
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
@@ -267,7 +267,9 @@ extension Route {
         }
         if message.headers.isCopy { countReturn(of: message, properties) }
         guard let claim else {
-            let detail = "no route takes this routing key: check its environment and topic against the workers' routes"
+            let detail =
+                JobRoutingKey.mistake(message.routingKey, in: message.bytes.span)
+                ?? "no route takes this routing key: check its environment and topic against the workers' routes"
             return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
         }
         let decoded = decoder.decode(message, now: moment.wall, random: Self.bits)
@@ -302,6 +304,7 @@ extension Route {
                 case .text(let range): value = .text(range)
                 case .bytes(let range): value = .bytes(range)
                 case .integer(let number): value = .integer(number)
+                case .timestamp(let seconds): value = .timestamp(seconds)
                 case .void: continue
                 default: value = .other
                 }
@@ -314,15 +317,6 @@ extension Route {
     /// Whether a header shows that a worker published the message, or that the broker moved it.
     private static func isAddition(_ name: Span<UInt8>) -> Bool {
         name.isText(HeaderName.version) || name.isText("x-death")
-    }
-}
-
-extension Int64 {
-    /// How much later this wall clock time is than a producer's, in milliseconds: never negative, never more than a
-    /// year, because a producer may claim any time at all.
-    func milliseconds(since earlier: Int64) -> Int {
-        let (difference, overflowed) = subtractingReportingOverflow(earlier)
-        return overflowed ? 0 : Int(Swift.min(Swift.max(0, difference), 31_536_000_000))
     }
 }
 

@@ -209,12 +209,15 @@ extension Route {
         let job = notification.job
         if let address = job.job.replyTo {
             let bytes = job.job.bytes
-            if surroundings.replyPattern.allows(bytes.span.extracting(address)) {
-                publish(.reply(index: notification.index, content), for: job, note: note)
-                return
+            let refusal =
+                ReplyWay.refusal(of: bytes.span.extracting(address))
+                ?? (surroundings.replyPattern.allows(bytes.span.extracting(address))
+                    ? nil : "the worker's replies.allow does not match reply_to")
+            guard let refusal else {
+                return publish(.reply(index: notification.index, content), for: job, note: note)
             }
             counters.repliesLost += 1
-            content.report.addDetail("no reply was sent: the worker's replies.allow does not match reply_to")
+            content.report.addDetail("no reply was sent: \(refusal)")
         }
         publish(.result(index: notification.index, content), for: job, note: note)
     }

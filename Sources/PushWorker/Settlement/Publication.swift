@@ -10,7 +10,7 @@ final class Publication: StallingPublication {
         /// The result of one notification.
         case result(index: Int, ResultContent)
         /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
-        case reply(index: Int, ResultContent)
+        case reply(index: Int, ResultContent, ReplyWay = .exchange)
         /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
         /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
@@ -55,6 +55,11 @@ final class Publication: StallingPublication {
         self.route = route.position
         self.content = content
         self.note = note
+    }
+
+    /// Whether it is a reply that goes straight to a queue.
+    var isReplyToQueue: Bool {
+        if case .reply(_, _, .queue) = content { true } else { false }
     }
 
     /// The exchange of a publication that is not a reply.

@@ -46,8 +46,8 @@ struct PublicationRenderer {
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             renderResult(report, of: publication, into: &message)
             addResultsKey(of: job.job, to: &message)
-        case .reply(let index, let content):
-            message.setExchange(replies.span)
+        case .reply(let index, let content, let way):
+            if way == .exchange { message.setExchange(replies.span) }
             let bytes = job.job.bytes
             message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
             renderResult(report(index, content, of: job), of: publication, into: &message)
@@ -78,7 +78,7 @@ struct PublicationRenderer {
         let inFlight = publication.job
         var mark: UInt64 = 0
         switch publication.content {
-        case .result(let index, _), .reply(let index, _): mark = UInt64(index)
+        case .result(let index, _), .reply(let index, _, _): mark = UInt64(index)
         case .deadLetter where !Self.hasOwnID(inFlight.job): return 0
         case .retry, .deadLetter: break
         }
@@ -99,8 +99,10 @@ struct PublicationRenderer {
             var key: [UInt8] = []
             report(index, content, of: publication.job).appendRoutingKey(for: job, to: &key)
             return routingKey.isEqual(to: key.span) && Self.isResult(messageID, of: index, for: job)
-        case .reply(let index, _):
-            return routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
+        case .reply(let index, _, let way):
+            // The default exchange has no name.
+            return exchange.isEmpty == (way == .queue)
+                && routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
                 && Self.isResult(messageID, of: index, for: job)
         case .retry(let tier, _, _, _):
             let own = tiers[tier]
@@ -124,7 +126,7 @@ struct PublicationRenderer {
         ResultReport(
             index: index, final: content.report, apnsUniqueID: content.apnsUniqueID, channel: content.channel,
             finishedAt: content.finishedAt,
-            queueMilliseconds: job.job.enqueuedAt.map { Int64(job.receivedAt.milliseconds(since: $0)) },
+            queueMilliseconds: job.job.queueMilliseconds(at: job.receivedAt),
             apnsMilliseconds: content.apnsMilliseconds, isRedelivered: job.isRedelivered,
             isSuppressedDuplicate: content.isSuppressed || job.isSuppressed(index))
     }

@@ -79,9 +79,19 @@ struct ConfigurationYAML {
         origin(node.mark?.line ?? 1, node.mark?.column ?? 1)
     }
 
+    /// Whether the parser stopped at a tab in front of everything else in a line.
+    private static func isTab(_ mark: Mark, of text: String) -> Bool {
+        let lines = text.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
+        guard mark.line >= 1, mark.line <= lines.count else { return false }
+        return lines[mark.line - 1].prefix(max(1, mark.column)).drop { $0 == " " }.first == "\t"
+    }
+
     /// Says what the parser disliked without quoting the text, which may hold a password.
     private func describe(_ error: YamlError) -> ConfigurationError {
         switch error {
+        case .scanner(_, _, let mark, let text) where Self.isTab(mark, of: text):
+            return ConfigurationError(
+                origin: origin(mark.line, mark.column), message: "a tab indents here: YAML indents with spaces only")
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let detail = context.map { " (\($0.text) at line \($0.mark.line))" } ?? ""

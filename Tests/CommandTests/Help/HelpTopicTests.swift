@@ -108,9 +108,9 @@ struct HelpTopicTests {
         "Of a job, null is not named, and numbers may be text",
         arguments: [
             ("device_tokens", "array of 1 to 1000 strings"), ("priority", "1, 5 or 10"), ("payload", "object"),
-            ("deadline", "date and time"), ("expiration", "integer from 0"),
+            ("deadline", "time"), ("expiration", "0 or time"),
             ("storage_policy", "0, 1, none or most_recent"), ("apns-priority", "1, 5 or 10"),
-            ("x-apns-deadline", "integer from 0 or string"),
+            ("x-apns-deadline", "time"),
         ])
     func jobs(_ name: String, _ values: String) {
         let properties = [PackageResources.job_schema_json, PackageResources.raw_job_headers_schema_json]

@@ -66,7 +66,6 @@ struct PushLintTests {
         Row(payload: #"{"aps":{"alert":"x"}}"#, warning: "lists no push type \"hologram\"", change: type("hologram")),
         Row(payload: #"{"aps":{"alert":"x"}}"#, warning: "topic that ends with .voip", change: type("voip")),
         Row(payload: #"{"aps":{"alert":"x"}}"#, warning: "that of the push type voip", change: type("alert", ".voip")),
-        Row(payload: #"{"aps":{"alert":"x"}}"#, warning: "date long ago") { $0.expiration = 300 },
         Row(
             payload: #"{"aps":{"alert":"x"}}"#, warning: "Apple advises priority 10",
             change: type("pushtotalk", ".voip-ptt")),

@@ -51,22 +51,22 @@ struct PushPayloadTests {
             #"{"aps":{"timestamp":1795264800,"event":"update","content-state":{"goals":2},"stale-date":1795264900}}"#
         ),
         (
-            ["--event", "end", "--timestamp", "5", "--dismissal-date", "6"],
-            #"{"aps":{"timestamp":5,"event":"end","dismissal-date":6}}"#
+            ["--event", "end", "--timestamp", "1795264800", "--dismissal-date", "1795264900"],
+            #"{"aps":{"timestamp":1795264800,"event":"end","dismissal-date":1795264900}}"#
         ),
         (
             [
-                "--event", "start", "--timestamp", "5", "--content-state", "{}", "--attributes-type", "Match",
+                "--event", "start", "--timestamp", "1795264800", "--content-state", "{}", "--attributes-type", "Match",
                 "--attributes", #"{"home":"A"}"#, "--input-push-channel", "YQ==", "--title-loc-key", "T",
                 "--title-loc-arg", "a", "--alert", "go", "--sound", "s.aiff",
             ],
-            #"{"aps":{"alert":{"title":{"loc-key":"T","loc-args":["a"]},"body":"go","sound":"s.aiff"},"timestamp":5,"#
+            #"{"aps":{"alert":{"title":{"loc-key":"T","loc-args":["a"]},"body":"go","sound":"s.aiff"},"timestamp":1795264800,"#
                 + #""event":"start","content-state":{},"attributes-type":"Match","attributes":{"home":"A"},"#
                 + #""input-push-channel":"YQ=="}}"#
         ),
         (
-            ["--event", "start", "--timestamp", "5", "--input-push-token"],
-            #"{"aps":{"timestamp":5,"event":"start","input-push-token":1}}"#
+            ["--event", "start", "--timestamp", "1795264800", "--input-push-token"],
+            #"{"aps":{"timestamp":1795264800,"event":"start","input-push-token":1}}"#
         ),
     ]
 

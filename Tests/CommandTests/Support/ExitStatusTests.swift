@@ -24,7 +24,26 @@ struct ExitStatusTests {
         Run(arguments: [], status: .ok, says: "SUBCOMMANDS"),
         Run(arguments: ["--version"], status: .ok, says: "martlet 0."),
         Run(arguments: ["help", "push"], status: .ok, says: "Examples:"),
-        Run(arguments: ["fly"], status: .usage, says: "fly"),
+        Run(arguments: ["fly"], status: .usage, says: "unknown command 'fly'. There are worker, simulator, push"),
+        Run(arguments: ["wroker"], status: .usage, says: "unknown command 'wroker'. Did you mean 'worker'?"),
+        Run(arguments: ["help", "pus"], status: .usage, says: "unknown command 'pus'. Did you mean 'push'?"),
+        Run(arguments: ["help"], status: .ok, says: "SUBCOMMANDS"),
+        Run(arguments: ["help", "dead", "list"], status: .ok, says: "--limit"),
+        Run(
+            arguments: ["push", "a1", "--tpoic", "com.a"], status: .usage,
+            says: "unknown option '--tpoic'. Did you mean '--topic'?"),
+        Run(
+            arguments: push + ["--alrt", "x"], status: .usage,
+            says: "unknown option '--alrt'. Did you mean '--alert'?\nSee 'martlet push --help'."),
+        Run(arguments: ["results", "--folow"], status: .usage, says: "Did you mean '--follow'?"),
+        Run(
+            arguments: push + ["--alert", "x", "--class", "urgent"], status: .usage,
+            says: "The value 'urgent' is invalid for '--class"),
+        Run(arguments: ["worker"], status: .configuration, says: "no configuration is given, and so no routes"),
+        Run(arguments: ["check"], status: .configuration, says: "no configuration is given"),
+        Run(
+            arguments: ["push", "--jobs", "-", "-n"], input: job.replacing("payload", with: #"prioritiy":5,"payload"#),
+            status: .ok, says: #"input:1: warning: unknown field "prioritiy", which workers ignore. Did you mean "pri"#),
         Run(arguments: ["push"], status: .usage, says: "Give a device token"),
         Run(arguments: push, status: .usage, says: "Nothing to push"),
         Run(arguments: ["push", "a1", "--alert", "x"], status: .usage, says: "--topic"),
@@ -38,6 +57,26 @@ struct ExitStatusTests {
         Run(arguments: ["push", "--jobs", "-", "-n"], input: "x\n", status: .badInput, says: "standard input:1"),
         Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\nx\n", status: .someFailed, says: "input:2"),
         Run(arguments: ["push", "--jobs", "-", "-n"], input: "\(job)\n\n\(job)", status: .ok, says: job),
+        Run(
+            arguments: ["push", "--jobs", "-", "-n"], input: job.replacing("a1", with: "zz"), status: .badInput,
+            says: "input:1: a worker would refuse it: BadDeviceToken, the device token must consist of hexadecimal"),
+        Run(
+            arguments: ["push", "zz", "--topic", "com.a", "--alert", "x", "-n"], status: .badInput,
+            says: "BadDeviceToken"),
+        Run(
+            arguments: ["push", "a1", "b2c", "--topic", "com.a", "--alert", "x", "-n"], status: .badInput,
+            says: "a worker would refuse device_tokens[1]: BadDeviceToken, the device token has an odd number"),
+        Run(
+            arguments: ["push", "a1b", "--topic", "com.a", "--alert", "x", "--raw", "-n"], status: .badInput,
+            says: "BadDeviceToken"),
+        Run(
+            arguments: push + ["--alert", "x", "--deadline", "600"], status: .usage,
+            says: "It is 600, which as seconds since 1970 is 1970-01-01T00:10:00Z: not a plausible time"),
+        Run(
+            arguments: push + ["--alert", "x", "--deadline", "1893499200000", "-n"], status: .ok,
+            says: #""deadline":"2030-01-01T12:00:00.000Z""#),
+        Run(arguments: push + ["--alert", "x", "--expiration", "0", "-n"], status: .ok, says: #""expiration":0"#),
+        Run(arguments: push + ["--alert", "x", "--apns-id", "u", "-n"], status: .badInput, says: "BadMessageId"),
         Run(arguments: push + ["--alert", "x", "--broker", "http://x"], status: .usage, says: "--broker"),
         Run(
             arguments: push + ["--alert", "x"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@:1x/"],

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import MartletCommands
@@ -7,15 +8,33 @@ struct MomentArgumentTests {
     @Test(
         "Moments are read in each of their forms",
         arguments: [
-            ("2026-11-21T12:00:00Z", 1_795_262_400_000), ("1795262400", 1_795_262_400_000), ("0", 0), ("+10s", 11_000),
+            ("2026-11-21T12:00:00Z", 1_795_262_400_000), ("2026-11-21T13:00:00.5+01:00", 1_795_262_400_500),
+            ("1795262400", 1_795_262_400_000), ("1795262400174", 1_795_262_400_174), ("+10s", 11_000),
             ("+2h", 7_201_000),
         ] as [(String, Int64)])
-    func moments(text: String, expected: Int64) {
-        #expect(MomentArgument(argument: text)?.milliseconds(now: 1000) == expected)
+    func moments(text: String, expected: Int64) throws {
+        #expect(try MomentArgument(text).milliseconds(now: 1000) == expected)
+        #expect(try MomentArgument.orZero(text).milliseconds(now: 1000) == expected)
     }
 
-    @Test("What is no moment is refused", arguments: ["", "soon", "+", "+5", "-1", "2026-11-21"])
-    func noMoments(text: String) {
-        #expect(MomentArgument(argument: text) == nil)
+    @Test("0 is a moment for an expiration alone")
+    func zero() throws {
+        #expect(try MomentArgument.orZero("0").milliseconds(now: 1000) == 0)
+        #expect(throws: ValidationError.self) { try MomentArgument("0") }
+    }
+
+    @Test(
+        "What is not a moment is refused, with how it was read",
+        arguments: [
+            ("", "neither a whole number nor a date and time"), ("soon", "neither a whole number"),
+            ("+", "What follows + is not a length of time"), ("+5", "What follows +"), ("-1", "which is negative"),
+            ("2026-11-21", "date and time with offset"), ("600", "as seconds since 1970 is 1970-01-01T00:10:00Z"),
+            ("1795262400000000", "after the year 9999"),
+        ])
+    func noMoments(text: String, words: String) {
+        for read in [MomentArgument.init(_:), MomentArgument.orZero] {
+            let error = #expect(throws: ValidationError.self) { _ = try read(text) }
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        }
     }
 }

@@ -418,13 +418,15 @@ struct RetryPolicyTests {
     func factsOfJob() throws {
         let job = try MessageBuilder.raw {
             $0.headers += [
-                ("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(4)), ("x-apns-first-attempt-at", .integer(9)),
-                ("x-apns-deadline", .integer(8)), ("apns-expiration", .integer(7)),
+                ("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(4)),
+                ("x-apns-first-attempt-at", .integer(1_700_000_000_009)),
+                ("x-apns-deadline", .integer(1_700_000_000_008)), ("apns-expiration", .integer(1_700_000_007)),
                 ("x-apns-on-unknown", .text("report")),
             ]
         }.job()
         let facts = AttemptFacts(job, resends: 2, holdsDeadTokens: true, probeDelay: 5)
-        #expect(facts.attempt == 4 && facts.firstAttemptAt == 9 && facts.deadline == 8 && facts.expiration == 7)
+        #expect(facts.attempt == 4 && facts.firstAttemptAt == 1_700_000_000_009)
+        #expect(facts.deadline == 1_700_000_000_008 && facts.expiration == 1_700_000_007)
         #expect(facts.onUnknown == .report && facts.resends == 2 && facts.holdsDeadTokens && facts.probeDelay == 5)
     }
 }

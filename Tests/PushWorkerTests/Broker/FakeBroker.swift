@@ -72,6 +72,8 @@ final class FakeBroker: Sendable {
         var returns: @Sendable (_ exchange: String, _ number: UInt64) -> Bool = { _, _ in false }
         /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing does.
         var closesChannel: @Sendable (_ exchange: String, _ id: String) -> Bool = { _, _ in false }
+        /// The code and the words with which it closes a channel then.
+        var closing: (code: UInt16, text: String) = (404, "NOT_FOUND")
     }
 
     /// How a publication is answered.
@@ -275,8 +277,8 @@ private struct Client {
             sequence[channel] = nil
             closed.insert(channel)
             return Wire.method(channel, 20, 40) {
-                $0.u16(404)
-                $0.short("NOT_FOUND")
+                $0.u16(broker.plan.closing.code)
+                $0.short(broker.plan.closing.text)
                 $0.u16(60)
                 $0.u16(40)
             }

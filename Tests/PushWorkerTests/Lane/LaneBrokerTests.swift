@@ -17,7 +17,7 @@ struct LaneBrokerTests {
             index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
             routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
             instance: "test", broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
-            replyPattern: try ReplyPattern("amq.rabbitmq.reply-to.*"), includesDeviceToken: false,
+            replyPattern: try ReplyPattern("apns.q.reply.*"), includesDeviceToken: false,
             requestTimeout: .seconds(1), pingInterval: .seconds(60))
         // All at once, after a look at the first.
         settings.prefetch = 2_000
@@ -202,7 +202,7 @@ struct LaneBrokerTests {
     func silentReplies() async throws {
         let broker = try FakeBroker(
             FakeBroker.Behaviour(
-                deliveries: 3, silentExchange: "apns.replies", replyTo: "amq.rabbitmq.reply-to.someone"))
+                deliveries: 3, silentExchange: "apns.replies", replyTo: "apns.q.reply.someone"))
         defer { broker.stop() }
         let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
         var (replies, results): (Set<String>, Set<String>) = ([], [])
@@ -219,6 +219,49 @@ struct LaneBrokerTests {
             if case .acknowledged(_, 3) = event { break }
         }
         #expect(replies.count == 3 && results.count == 3 && publishers == 1)
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+        let counters = try #require(handle.metrics.latest.routes.last ?? nil)
+        #expect(counters.repliesLost == 3)
+    }
+
+    @Test("a reply that its exchange returns goes straight to its queue, and the result says nothing of it")
+    func replyToQueue() async throws {
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 3, replyTo: "apns.q.reply.someone", returns: { exchange, _ in exchange == "apns.replies" }))
+        defer { broker.stop() }
+        let handle = try start(broker)
+        var published: [String: Set<String>] = [:]
+        for await event in broker.events {
+            if case .published(_, let exchange, let id) = event { published[exchange, default: []].insert(id) }
+            if case .acknowledged(_, 3) = event { break }
+        }
+        #expect(published["apns.replies"]?.count == 3)
+        #expect(published[""] == published["apns.replies"] && published["apns.results"] == published["apns.replies"])
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        let counters = try #require(handle.metrics.latest.routes.last ?? nil)
+        #expect(counters.repliesLost == 0)
+    }
+
+    @Test("a broker that refuses the default exchange is asked once, and other replies go on")
+    func refusedDefaultExchange() async throws {
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 3, replyTo: "apns.q.reply.someone",
+                returns: { exchange, _ in exchange == "apns.replies" },
+                closesChannel: { exchange, _ in exchange == "" },
+                closing: (403, "ACCESS_REFUSED - access to exchange 'amq.default' refused")))
+        defer { broker.stop() }
+        let handle = try start(broker)
+        var closings = 0
+        for await event in broker.events {
+            if case .closed = event { closings += 1 }
+            if case .acknowledged(_, 3) = event { break }
+        }
+        #expect(closings == 1)
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)

@@ -42,7 +42,8 @@ struct RouteCopyTests: RouteSuite {
     func firstAttempt() throws {
         let name = "x-apns-first-attempt-at"
         for (before, wasAttempted, after) in [
-            (nil, false, nil), (nil, true, Self.wallClock), (17, false, 17), (17, true, 17),
+            (nil, false, nil), (nil, true, Self.wallClock), (1_763_000_000_017, false, 1_763_000_000_017),
+            (1_763_000_000_017, true, 1_763_000_000_017),
         ] as [(Int64?, Bool, Int64?)] {
             let route = try route()
             let headers = [("x-apns-v", "1")] + (before.map { [(name, "\($0)")] } ?? [])

@@ -328,10 +328,9 @@ struct ConfigurationTests {
         arguments: [
             ("a: [", "2:1: bad YAML: did not find expected node content (while parsing a flow node at line 2)"),
             ("lanes: 1\nlanes: 2\n", "1:1: \"lanes\" is written more than once in one mapping"),
-            (
-                "\tlanes: 1\n",
-                "1:1: bad YAML: found character that cannot start any token (while scanning for the next token at line 1)"
-            ),
+            ("\tlanes: 1\n", "1:1: a tab indents here: YAML indents with spaces only"),
+            ("retry:\n\tmax_age: 1h\n", "2:1: a tab indents here: YAML indents with spaces only"),
+            ("retry:\n  \tmax_age: 1h\n", "2:3: a tab indents here: YAML indents with spaces only"),
             ("- a\n", "1:1: expected a mapping of settings, found a list"),
             (
                 "lanes: 1\n---\nlanes: 2\n",

@@ -1,0 +1,17 @@
+/// The file of a provider token's key, which Apple calls `AuthKey_<key id>.p8`.
+enum AppleKeyFile {
+    /// What looks wrong between a key's identifier and the name of its file; nil where they agree, and for a file with
+    /// another kind of name.
+    /// - Parameters:
+    ///   - path: The setting `key_file`.
+    ///   - keyID: The setting `key_id`.
+    static func mismatch(_ path: String, keyID: String) -> String? {
+        guard let file = path.split(separator: "/").last, file.hasPrefix("AuthKey_"), file.hasSuffix(".p8") else {
+            return nil
+        }
+        let named = file.dropFirst("AuthKey_".count).dropLast(".p8".count)
+        // A file may be kept under a longer name, such as one with a date.
+        guard named.utf8.count == keyID.utf8.count, named != keyID else { return nil }
+        return "key_id is \(keyID), but the file \(file) is Apple's name for the key \(named)"
+    }
+}
