@@ -1,4 +1,5 @@
 import EventLoop
+import PushModel
 
 // What the admin server is told about a worker.
 extension Worker: AdminSource {
@@ -68,6 +69,17 @@ extension Worker: AdminSource {
 
     /// How many log lines found no room.
     package func droppedLogLines() -> UInt64 { log?.droppedLines ?? 0 }
+
+    /// What became of all notifications, and what was given back, in words.
+    package var summary: String {
+        let routes = laneSnapshots().flatMap { $0.routes.compactMap(\.self) }
+        func sum(_ count: (RouteCounters) -> Int) -> Int { routes.reduce(0) { $0 + count($1) } }
+        let counts =
+            Outcome.allCases.map { outcome in (outcome.rawValue, sum { $0.outcomes.count(of: outcome) }) }
+            + [("retries", sum { $0.retries.reduce(0, +) }), ("jobs given back", sum(\.jobsHandedBack))]
+        let words = counts.filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
+        return words.isEmpty ? "no notifications" : words.joined(separator: ", ")
+    }
 
     /// Everything counted so far, a snapshot per lane.
     package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }

@@ -32,6 +32,12 @@ package struct AMQPEndpoint: Sendable, Equatable {
     /// Whether to log in by client certificate (SASL EXTERNAL) instead of user and password.
     package var saslExternal = false
 
+    /// Where it is and who logs in, without the password: `user@host:port/virtual-host`, the virtual host percent-encoded.
+    package var place: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(saslExternal ? "" : "\(user)@")\(name):\(port)/\(PercentText.encode(virtualHost))"
+    }
+
     /// An endpoint with default login.
     ///
     /// - Parameters:

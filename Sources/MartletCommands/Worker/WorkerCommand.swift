@@ -54,9 +54,7 @@ struct WorkerCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.configuration, error.message)
         }
-        logger.info(
-            "worker starts",
-            metadata: .with([.version: "\(Version.number)", .routes: "\(configuration.routes.count)"]))
+        sayStart(configuration, logger)
         for case .token(let token) in configuration.credentials {
             guard let mismatch = AppleKeyFile.mismatch(token.keyFile, keyID: token.keyID) else { continue }
             logger.warning(
@@ -89,8 +87,22 @@ struct WorkerCommand: AsyncParsableCommand {
         } catch let error as EventLoopError {
             throw CommandFailure(.gaveUp, "the system does not give the worker what it needs: \(error.message)")
         }
-        logger.info("worker stopped")
+        logger.info("worker stopped", metadata: .with([.detail: "\(worker.summary)"]))
         if !worker.isDrained { throw CommandStatus.gaveUp }
+    }
+
+    /// Logs what the worker starts with: which file, which broker, and which variables of the environment win over the
+    /// file. A variable that somebody exported for another purpose has led workers to another broker.
+    private func sayStart(_ configuration: WorkerConfiguration, _ logger: Logger) {
+        var metadata = Logger.Metadata.with([
+            .version: "\(Version.number)", .file: "\(configurationOptions.config ?? "none")",
+            .routes: "\(configuration.routes.count)",
+        ])
+        let places = (try? configuration.broker.endpoints())?.map(\.place) ?? []
+        metadata[LogKey.broker.rawValue] = "\(places.joined(separator: ", "))"
+        let variables = ConfigurationLoader.variables(in: ProcessInfo.processInfo.environment)
+        if !variables.isEmpty { metadata[LogKey.environment.rawValue] = "\(variables.joined(separator: ", "))" }
+        logger.info("worker starts", metadata: metadata)
     }
 
     /// The server that shows a worker, with its metrics.

@@ -4,12 +4,14 @@ package import Logging
 ///
 /// Messages are constant sentences. What varies goes here, and never a device token, a payload or a password.
 package enum LogKey: String, Sendable, CaseIterable {
+    case broker
     case code
     case count
     case credential
     case detail
     case dueIn = "due_in"
     case duration = "duration_ms"
+    case environment
     case error
     case file
     case grace

@@ -38,7 +38,8 @@ struct WorkerKeys: Sendable {
     let retry = RetryKeys()
     let results = ResultKeys()
     let repliesAllow = SettingKey(
-        "replies.allow", .pattern, default: "^apns\\.q\\.reply\\..+$", "which `reply_to` of jobs are answered")
+        "replies.allow", .pattern, default: "^apns\\.q\\.reply\\..+$",
+        "which `reply_to` of jobs are answered, as a key on `apns.replies` or as the name of a queue")
     let journal = SettingKey(
         "journal", .path("a directory of its own for each worker"),
         "notes of what APNs accepted, so that a worker that was killed and started again pushes less twice")

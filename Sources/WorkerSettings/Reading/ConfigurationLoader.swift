@@ -37,6 +37,12 @@ package enum ConfigurationLoader {
         return .success(configuration)
     }
 
+    /// The names of the variables that win over the file.
+    package static func variables(in environment: [String: String]) -> [String] {
+        ConfigurationSchema.variables.flatMap { [$0.name, $0.fileName].compactMap(\.self) }
+            .filter { environment[$0]?.isEmpty == false }
+    }
+
     /// The host's name and four random hexadecimal digits.
     package static func generatedInstanceName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
