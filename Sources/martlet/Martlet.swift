@@ -17,7 +17,8 @@ struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, CheckCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
+            TopologyCommand.self, CheckCommand.self, HealthCommand.self, DeviceCommandLine.self,
+            BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(name: "Help topic", subcommands: [JobHelp.self, ResultHelp.self, DeadLetterHelp.self])
