@@ -9,7 +9,7 @@ struct ServiceManagerAddress: Equatable {
     ///
     /// - Parameters:
     ///   - environment: The process's variables.
-    ///   - processID: The number of this process; a watchdog of another one is no business of ours.
+    ///   - processID: The number of this process. A watchdog for another process does not count.
     /// - Returns: Nil without a service manager that wants to be told.
     init?(_ environment: [String: String], processID: Int32) {
         guard let socket = environment["NOTIFY_SOCKET"], !socket.isEmpty else { return nil }

@@ -14,16 +14,17 @@ struct AdminQuestion {
     /// Asks, and waits for the whole answer; blocks.
     ///
     /// - Parameter timeout: How long that may take in all.
-    /// - Throws: `CommandFailure` where there is no answer of HTTP.
+    /// - Throws: `CommandFailure` where nothing answers, or the answer is not HTTP.
     func ask(within timeout: Duration) throws(CommandFailure) -> AdminAnswer {
         let deadline = MonotonicTime.now() + timeout
         let bytes: [UInt8]
         do throws(EventLoopError) {
             bytes = try exchange(until: deadline)
         } catch {
+            // In one line: whoever runs health checks often keeps no more.
             throw CommandFailure(
-                .someFailed, "the worker at \(place) does not answer: \(error.message)",
-                remedy: "Look whether it runs, and whether admin.listen is \(place).")
+                .someFailed,
+                "the worker at \(place) does not answer: \(error.message); see whether it runs, and listens there")
         }
         guard let answer = AdminAnswer(reading: bytes) else {
             throw CommandFailure(.someFailed, "what listens at \(place) is no worker: its answer is no HTTP")
