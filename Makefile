@@ -1,8 +1,8 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples clean swift \
-        packages-build packages-run packages-test packages-examples python
+.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples images manual install \
+        clean swift packages-build packages-run packages-test packages-examples packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
@@ -17,6 +17,11 @@ TESTS ?= $(patsubst Tests/%,^%\.,$(wildcard Tests/*Tests))
 EARLIER ?=
 JOBS ?= 1000000
 MINUTES ?= 30
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Such as --static-swift-stdlib, for machines without a toolchain.
+SWIFT_FLAGS ?=
+IMAGES ?=
 export KEEP
 
 help:
@@ -39,6 +44,8 @@ help:
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
 	@echo 'make examples  run the producers and consumers of config/examples, in every language'
+	@echo 'make images  build the image of docker/ without a daemon, and see that it and the files beside it work (root only)'
+	@echo 'make install install martlet with completions, manual pages and the unit of systemd: PREFIX=/usr/local DESTDIR='
 	@echo 'make clean   remove what was built'
 
 run: packages-run build
@@ -48,7 +55,7 @@ test: swift packages-test python
 	@.ci/test
 
 build: swift packages-build
-	swift build -c release --product martlet
+	swift build -c release --product martlet $(SWIFT_FLAGS)
 
 lint: swift
 	.ci/lint
@@ -90,6 +97,31 @@ sanitize: swift packages-test python
 examples: swift packages-examples
 	MARTLET_EXAMPLES=1 .ci/test --filter ExamplesTests
 
+images: swift packages-test packages-images build manual
+	@.ci/python images
+	Tests/Images/run $(IMAGES)
+
+# One page for each command, such as martlet.worker(1). The tool comes with the parser of command lines.
+manual: build
+	swift package --disable-sandbox generate-manual --multi-page --date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
+
+# Nothing is built or made anew by root: `make build manual` first, then `sudo make install`.
+install: martlet = .build/release/martlet
+install: share = $(DESTDIR)$(PREFIX)/share
+install: | $(if $(wildcard .build/release/martlet),,build) $(if $(wildcard .build/plugins/GenerateManual/outputs/martlet/*.1),,manual)
+	install -D -m 755 $(martlet) "$(DESTDIR)$(PREFIX)/bin/martlet"
+	install -d "$(share)/bash-completion/completions" "$(share)/zsh/site-functions" "$(share)/fish/vendor_completions.d"
+	$(martlet) --generate-completion-script bash >"$(share)/bash-completion/completions/martlet"
+	$(martlet) --generate-completion-script zsh >"$(share)/zsh/site-functions/_martlet"
+	$(martlet) --generate-completion-script fish >"$(share)/fish/vendor_completions.d/martlet.fish"
+	install -d "$(share)/man/man1"
+	install -m 644 .build/plugins/GenerateManual/outputs/martlet/*.1 "$(share)/man/man1"
+	install -D -m 644 -t "$(share)/martlet" config/martlet.yaml
+	install -D -m 644 -t "$(share)/martlet/prometheus" config/prometheus/*
+	install -D -m 644 -t "$(share)/martlet/scenarios" config/scenarios/*
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
+	sed 's|/usr/local|$(PREFIX)|' 'config/systemd/martlet@.service' >"$(DESTDIR)$(PREFIX)/lib/systemd/system/martlet@.service"
+
 clean: swift
 	swift package clean
 
@@ -108,6 +140,9 @@ packages-test:
 
 packages-examples:
 	@.ci/packages build run test examples
+
+packages-images:
+	@.ci/packages images
 
 # After the Debian packages, which bring Python.
 python: packages-test

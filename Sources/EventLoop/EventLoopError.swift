@@ -61,6 +61,9 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
         self.isRetriable = isRetriable
     }
 
+    /// The time that a caller allowed ran out.
+    package static let outOfTime = EventLoopError(.timedOut, message: "no answer in time", isRetriable: true)
+
     /// Errors that stay until somebody changes the program, its rights or its configuration.
     private static let lastingErrors: Set<Int32> = [
         EACCES, EPERM, EBADF, EINVAL, EFAULT, ENOTSOCK, EAFNOSUPPORT, EPROTONOSUPPORT, EEXIST, ENOENT, EADDRNOTAVAIL,

@@ -16,6 +16,9 @@ extension Worker: AdminSource {
         }
     }
 
+    /// Whether every lane has turned.
+    var hasStarted: Bool { lanes.allSatisfy { $0.handle.status != nil } }
+
     /// Whether the worker does its work, and if not, why.
     package func readiness() -> WorkerReadiness {
         var reasons: [String] = []

@@ -32,6 +32,9 @@ struct WorkerCommand: AsyncParsableCommand {
             section of the configuration. A new key or certificate is proved on a connection of its own before the \
             others follow. Everything else in the configuration needs a restart.
 
+            A service manager that sets NOTIFY_SOCKET, such as systemd with Type=notify, is told when the worker is \
+            ready, reloads and stops; with WatchdogSec= it hears from the worker while every lane turns.
+
             Exit codes: 0 stopped by a signal, 66 no configuration file, 70 a fault of Martlet's own, 75 left before \
             everything was finished, 78 wrong configuration.
             """)
@@ -61,7 +64,10 @@ struct WorkerCommand: AsyncParsableCommand {
                 "a key's identifier does not fit the name of its file",
                 metadata: .with([.credential: "\(token.name)", .detail: "\(mismatch)"]))
         }
-        var services: [any Service] = []
+        let manager = ServiceManagerLink(
+            worker: worker, heartbeat: configuration.broker.heartbeat, environment: ProcessInfo.processInfo.environment,
+            logger: logger)
+        var services: [any Service] = manager.map { [$0] } ?? []
         var listening: AsyncStream<Void>?
         if let address = configuration.adminListen {
             let (listens, nowListens) = AsyncStream.makeStream(of: Void.self)
@@ -69,7 +75,7 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 Self.adminServer(at: address, of: worker, configuration, logger) { nowListens.yield() })
         }
-        // Stopped last to first: the worker drains while the admin server still answers.
+        // Stopped last to first: the worker drains while the admin server and the service manager's watchdog are served.
         services.append(RunningWorker(worker: worker, listening: listening))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
@@ -78,7 +84,7 @@ struct WorkerCommand: AsyncParsableCommand {
                         service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 logger: Self.quiet(logger)))
-        let obeying = Task { await obey(signals, worker, group, logger) }
+        let obeying = Task { await obey(signals, worker, group, manager, logger) }
         defer { obeying.cancel() }
         do {
             try await group.run()
@@ -125,16 +131,23 @@ struct WorkerCommand: AsyncParsableCommand {
 
     /// SIGHUP reads the credentials again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
     private func obey(
-        _ signals: UnixSignalsSequence, _ worker: Worker, _ group: ServiceGroup, _ logger: Logger
+        _ signals: UnixSignalsSequence, _ worker: Worker, _ group: ServiceGroup, _ manager: ServiceManagerLink?,
+        _ logger: Logger
     ) async {
         var requests = StopRequests()
         for await signal in signals {
             if signal == .sighup {
-                reloadCredentials(of: worker, logger)
+                if let manager {
+                    manager.reload { reloadCredentials(of: worker, logger) }
+                } else {
+                    reloadCredentials(of: worker, logger)
+                }
                 continue
             }
             switch requests.next(at: .now) {
-            case .drain: await group.triggerGracefulShutdown()
+            case .drain:
+                manager?.stop()
+                await group.triggerGracefulShutdown()
             case .nothing: continue
             // What is in flight is still at the broker, which delivers it again.
             case .leave: Glibc._exit(CommandStatus.gaveUp.rawValue)

@@ -50,7 +50,7 @@ package struct AdminServer: Service {
         self.listen = listen
         self.source = source
         self.metrics = metrics
-        patience = max(heartbeat * 3, .seconds(30))
+        patience = LaneProgress.patience(heartbeat: heartbeat)
         gate = AdminGate(isLoopback: listen.isLoopback, tokenFile: tokenFile)
         self.requestLimit = requestLimit
         self.logger = logger
@@ -147,7 +147,7 @@ package struct AdminServer: Service {
     ///   - patience: How long a lane may take for one turn.
     ///   - isBrief: Whether to leave out which lanes are stuck, and where.
     static func liveness(_ progress: [LaneProgress], patience: Duration, isBrief: Bool) -> Response {
-        let stuck = progress.filter { $0.isStuck || $0.sinceLastTurn > patience }
+        let stuck = progress.filter { !$0.isMoving(within: patience) }
         guard !stuck.isEmpty else { return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8)) }
         let lines =
             isBrief

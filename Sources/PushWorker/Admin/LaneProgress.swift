@@ -16,4 +16,14 @@ package struct LaneProgress: Sendable, Equatable {
         self.isStuck = isStuck
         self.step = step
     }
+
+    /// How long a lane may take for one turn before it counts as stuck.
+    ///
+    /// - Parameter heartbeat: The broker's heartbeat: three of them, and 30 seconds at least.
+    static func patience(heartbeat: Duration) -> Duration { max(heartbeat * 3, .seconds(30)) }
+
+    /// Whether the lane turns.
+    ///
+    /// - Parameter patience: How long it may take for one turn.
+    func isMoving(within patience: Duration) -> Bool { !isStuck && sinceLastTurn <= patience }
 }

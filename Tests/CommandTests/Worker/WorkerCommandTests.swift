@@ -73,6 +73,35 @@ struct WorkerCommandTests {
         #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
     }
 
+    @Test("A service manager hears what the worker waits for, that it lives, that it stops; who asks hears the same")
+    func serviceManager() throws {
+        let place = "127.0.0.1:\(try FreePort.next())"
+        let manager = DatagramReader(isAbstract: true)
+        let file = try directory.write(configuration, to: "martlet.yaml")
+        let worker = try ChildProcess.start(
+            Executable.path, ["worker", "-c", file],
+            environment: [
+                "MARTLET_ADMIN_LISTEN": place, "NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "400000",
+            ], output: .file(directory.file("log")), error: .file(directory.file("errors")))
+        var heard: [String] = []
+        while !heard.contains(where: { $0.contains("STATUS=waits: broker (consuming): ") }), let text = manager.next() {
+            heard.append(text)
+        }
+        #expect(heard.contains { $0.contains("STATUS=waits: broker (consuming): ") }, "\(heard)")
+        var lives = false
+        while !lives, let text = manager.next() { lives = text.contains("WATCHDOG=1") }
+        #expect(lives)
+        let life = try Executable.run(["health"], environment: ["MARTLET_ADMIN_LISTEN": place])
+        #expect(life.text == "alive\n", "\(life.errorText)")
+        let readiness = try Executable.run(["health", "--ready", "--address", place])
+        #expect(readiness.status == 1)
+        #expect(readiness.errorText.hasPrefix("martlet: the worker at \(place) is not ready: broker (consuming): "))
+        worker.signal(SIGTERM)
+        while let text = manager.next(), !text.contains("STOPPING=1") { heard.append(text) }
+        #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
+        #expect(!heard.contains { $0.contains("READY=1") }, "it never reached a broker")
+    }
+
     @Test("Signals within a second are one wish to end; a later one means at once")
     func stopRequests() {
         let rows: [([Duration], [StopRequests.Step])] = [
