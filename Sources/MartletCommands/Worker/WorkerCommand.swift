@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import PushWorker
+import RabbitMQ
 import ServiceLifecycle
 import Text
 import UnixSignals

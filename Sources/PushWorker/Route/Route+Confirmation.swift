@@ -7,7 +7,7 @@ extension Route {
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
         let job = publication.job
         switch publication.content {
-        case .reply(let index, let verdict, let way): replied(index, verdict, way, fate, for: job)
+        case .reply(let index, let content, let way): replied(index, content, way, fate, for: job)
         case .retry(_, _, let indexes, _) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
         case .retry(let tier, _, let indexes, _): countCopy(of: job, in: tier, indexes)
         case .result, .deadLetter: break
@@ -19,22 +19,22 @@ extension Route {
 
     /// Publishes the result whose reply has met its fate, or the reply again by another way.
     private func replied(
-        _ index: Int, _ verdict: Verdict, _ way: ReplyWay, _ fate: ConfirmTracker<Publication>.Fate,
+        _ index: Int, _ content: ResultContent, _ way: ReplyWay, _ fate: ConfirmTracker<Publication>.Fate,
         for job: JobInFlight
     ) {
-        var verdict = verdict
+        var content = content
         let bytes = job.job.bytes
         let step = way.step(
             after: fate, address: bytes.span.extracting(job.job.replyTo ?? 0..<0),
             mayWriteToQueues: surroundings.publisher.mayWriteToQueues)
         switch step {
         case .done: break
-        case .tryQueue: return publish(.reply(index: index, verdict, .queue), for: job)
+        case .tryQueue: return publish(.reply(index: index, content, .queue), for: job)
         case .lost(let words):
             counters.repliesLost += 1
-            verdict.report.addDetail("the reply \(words)")
+            content.report.addDetail("the reply \(words)")
         }
-        publish(.result(index: index, verdict), for: job)
+        publish(.result(index: index, content), for: job)
     }
 
     /// Everything a job asked for is confirmed. Its delivery is acknowledged, or rejected if the broker writes the dead

@@ -39,7 +39,7 @@ struct WorkerKeys: Sendable {
     let results = ResultKeys()
     let repliesAllow = SettingKey(
         "replies.allow", .pattern, default: "^apns\\.q\\.reply\\..+$",
-        "which `reply_to` of jobs are answered, as a key on `apns.replies` or as the name of a queue")
+        "which `reply_to` of jobs are answered")
     let journal = SettingKey(
         "journal", .path("a directory of its own for each worker"),
         "notes of what APNs accepted, so that a worker that was killed and started again pushes less twice")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Dead letters: the oldest of them", .timeLimit(.minutes(1)))
 struct OldestLettersTests {

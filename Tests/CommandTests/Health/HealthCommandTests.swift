@@ -3,7 +3,7 @@ import LocalStack
 import Testing
 import WorkerSettings
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("The health of a worker", .timeLimit(.minutes(1)))
 struct HealthCommandTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Keys and the names of their files", .timeLimit(.minutes(1)))
 struct AppleKeyFileTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import martlet
+@testable import MartletCommands
 
 @Suite("Options and commands that do not exist", .timeLimit(.minutes(1)))
 struct UnknownWordTests {
