@@ -1,8 +1,8 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples images manual install \
-        clean swift packages-build packages-run packages-test packages-examples packages-images python
+.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples brokers images manual install \
+        clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
 KEEP ?=
@@ -15,6 +15,7 @@ SECONDS ?=
 SANITIZE ?= address thread
 TESTS ?= $(patsubst Tests/%,^%\.,$(wildcard Tests/*Tests))
 EARLIER ?=
+BROKERS ?=
 JOBS ?= 1000000
 MINUTES ?= 30
 PREFIX ?= /usr/local
@@ -44,6 +45,8 @@ help:
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
 	@echo 'make examples  run the producers and consumers of config/examples, in every language'
+	@echo 'make brokers  run the tests that need a broker on the RabbitMQ of this machine and of newer suites of Debian'
+	@echo '             (root only); BROKERS="--suites trixie" for one of them'
 	@echo 'make images  build the image of docker/ without a daemon, and see that it and the files beside it work (root only)'
 	@echo 'make install install martlet with completions, manual pages and the unit of systemd: PREFIX=/usr/local DESTDIR='
 	@echo 'make clean   remove what was built'
@@ -97,6 +100,9 @@ sanitize: swift packages-test python
 examples: swift packages-examples
 	MARTLET_EXAMPLES=1 .ci/test --filter ExamplesTests
 
+brokers: swift packages-test packages-brokers python
+	Tests/Brokers/run $(BROKERS)
+
 images: swift packages-test packages-images build manual
 	@.ci/python images
 	Tests/Images/run $(IMAGES)
@@ -140,6 +146,9 @@ packages-test:
 
 packages-examples:
 	@.ci/packages build run test examples
+
+packages-brokers:
+	@.ci/packages brokers
 
 packages-images:
 	@.ci/packages images

@@ -6,8 +6,10 @@ import Synchronization
 ///
 /// It ends with `stop()`, with its last reference, or with this process, and leaves nothing behind.
 package final class PrivateBroker: Sendable {
-    /// The scripts that work for any user; those in /usr/sbin insist on root or the user rabbitmq.
-    static let programs = "/usr/lib/rabbitmq/bin"
+    /// The scripts that work for any user; those in /usr/sbin insist on root or the user rabbitmq. The variable
+    /// `MARTLET_RABBITMQ_PROGRAMS` names the directory of another RabbitMQ's.
+    package static let programs =
+        getenv("MARTLET_RABBITMQ_PROGRAMS").map { String(cString: $0) } ?? "/usr/lib/rabbitmq/bin"
 
     /// The processes of a running broker.
     private struct Processes {

@@ -3,7 +3,7 @@ import PushWorker
 import RabbitMQ
 import Testing
 
-@Suite("Dead tokens that may be alive", .serialized, .ownThread, .timeLimit(.minutes(3)))
+@Suite("Dead tokens that may be alive", .serialized, .ownThread, .timeLimit(.minutes(5)))
 struct HeldTokensTests {
     /// A stack, its client, and which device tokens were used.
     private struct Run {

@@ -49,10 +49,10 @@ extension FaultCatalogue {
         Fault(
             8, name: "maintenance", expects: "Leaves when the broker is drained, comes back when it is revived"
         ) { ring in
-            try await ring.strike { try $0.run("/usr/lib/rabbitmq/bin/rabbitmq-upgrade", "drain") }
+            try await ring.strike { try $0.run("\(PrivateBroker.programs)/rabbitmq-upgrade", "drain") }
             try await ring.awaitNotice(within: .seconds(20))
             try await ring.endure(.seconds(3))
-            try await ring.strike { try $0.run("/usr/lib/rabbitmq/bin/rabbitmq-upgrade", "revive") }
+            try await ring.strike { try $0.run("\(PrivateBroker.programs)/rabbitmq-upgrade", "revive") }
             try await ring.awaitReconnected()
         },
         Fault(

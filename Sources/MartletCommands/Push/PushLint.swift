@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Looks for what APNs or the device would refuse, drop or ignore, and says so; nothing here stops a push.
 ///
 /// See Apple, "Generating a remote notification" and "Sending notification requests to APNs":
@@ -8,9 +6,9 @@ struct PushLint {
     /// The job.
     private let draft: PushDraft
     /// What its payload holds; empty if it is not an object.
-    private let payload: [String: JSONTree]
+    private let payload: [String: JSON]
     /// The member `aps`; nil without one.
-    private let aps: [String: JSONTree]?
+    private let aps: [String: JSON]?
     /// The push type, given or as the worker would derive it.
     private let pushType: String
     /// The part of a limit that is worth a warning, in percent.
@@ -20,8 +18,8 @@ struct PushLint {
     /// - Parameter draft: The job.
     init(_ draft: PushDraft) {
         self.draft = draft
-        payload = (try? JSONDecoder().decode(JSONTree.self, from: Data(draft.payload)))?.members ?? [:]
-        aps = payload["aps"]?.members
+        payload = (try? JSON(reading: draft.payload))?.dictionary ?? [:]
+        aps = payload["aps"]?.dictionary
         let isBackground = aps.map { Array($0.keys) == ["content-available"] } ?? false
         pushType =
             draft.channel != nil
@@ -92,7 +90,7 @@ struct PushLint {
 
     private var alert: [String] {
         var warnings: [String] = []
-        let parts = aps?["alert"]?.members ?? [:]
+        let parts = aps?["alert"]?.dictionary ?? [:]
         let hasText =
             text("alert") != nil
             || ["title", "subtitle", "body", "loc-key", "title-loc-key"].contains { parts[$0] != nil }
@@ -112,7 +110,7 @@ struct PushLint {
     /// Critical sounds, levels and scores.
     private var interruption: [String] {
         var warnings: [String] = []
-        let sound = aps?["sound"]?.members ?? aps?["alert"]?.members?["sound"]?.members ?? [:]
+        let sound = aps?["sound"]?.dictionary ?? aps?["alert"]?.dictionary?["sound"]?.dictionary ?? [:]
         let isCritical = sound["critical"]?.number == 1
         if isCritical || text("interruption-level") == "critical" {
             warnings.append(

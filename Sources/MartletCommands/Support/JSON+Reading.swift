@@ -16,6 +16,21 @@ extension JSON {
         return []
     }
 
+    /// The members of an object, of repeated names the last; nil for anything else.
+    var dictionary: [String: JSON]? {
+        guard case .object(let members) = self else { return nil }
+        return Dictionary(members) { _, last in last }
+    }
+
+    /// The value of any number; nil for anything else.
+    var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
     /// The elements of an array; empty for anything else.
     var elements: [JSON] {
         if case .array(let elements) = self { return elements }

@@ -1,4 +1,4 @@
-import Text
+import PushModel
 
 /// JSON to be written with its keys in a chosen order, and with pieces that are JSON already.
 indirect enum JSON {
@@ -43,7 +43,7 @@ indirect enum JSON {
         case .boolean(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
         case .number(let value): bytes += (value.isFinite ? String(value) : "null").utf8
-        case .text(let text): Self.appendQuoted(text, to: &bytes)
+        case .text(let text): JSONText.append(string: text.utf8Span.span, to: &bytes)
         case .verbatim(let json): bytes += json
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
@@ -56,29 +56,11 @@ indirect enum JSON {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                Self.appendQuoted(member.0, to: &bytes)
+                JSONText.append(string: member.0.utf8Span.span, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.1.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
-    }
-
-    /// Appends a string with its quotes, escaping what RFC 8259 section 7 demands and nothing else.
-    private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case UInt8(ascii: "\n"): bytes += "\\n".utf8
-            case UInt8(ascii: "\r"): bytes += "\\r".utf8
-            case UInt8(ascii: "\t"): bytes += "\\t".utf8
-            case ..<0x20:
-                bytes += "\\u00".utf8
-                HexText.append(byte, to: &bytes)
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -55,7 +55,7 @@ struct HelpTopicTests {
         let lines = text.split(separator: "\n")
         for schema in topic.schemas {
             for (name, property) in try Self.properties(of: schema) {
-                let description = try #require(property.members?["description"]?.text, "\(schema), \(name)")
+                let description = try #require(property["description"]?.text, "\(schema), \(name)")
                 let head = lines.firstIndex { $0.hasPrefix("  \(name): ") }
                 let from = try #require(head, "\(schema), \(name)")
                 #expect(Self.unbroken(lines[from...].joined(separator: "\n")).contains(description))
@@ -76,10 +76,10 @@ struct HelpTopicTests {
     @Test("Descriptions say how long a string may be", arguments: topics.flatMap(\.schemas))
     func lengths(_ schema: String) throws {
         for (name, property) in try Self.properties(of: schema) {
-            let members = property.members ?? [:]
+            let members = property.dictionary ?? [:]
             let description = members["description"]?.text ?? ""
             var limits = [members["maxLength"]?.number.map { Int($0) }].compactMap(\.self)
-            for pattern in [members["pattern"], members["items"]?.members?["pattern"]] {
+            for pattern in [members["pattern"], members["items"]?["pattern"]] {
                 // The largest count of a pattern such as ^[A-Z]{1,200}$, where it is the only one.
                 let counts = (pattern?.text ?? "").matches(of: /\{1,(\d+)\}/).compactMap { Int($0.output.1) }
                 limits += counts.count == 1 ? counts : []
@@ -150,10 +150,10 @@ struct HelpTopicTests {
     }
 
     /// The properties of a schema of `config/contract`, as the file has them.
-    private static func properties(of schema: String) throws -> [String: JSONTree] {
+    private static func properties(of schema: String) throws -> [String: JSON] {
         let path = "\(PythonEnvironment.repository)/config/contract/\(schema).schema.json"
-        let tree = try JSONDecoder().decode(JSONTree.self, from: Data(contentsOf: URL(filePath: path)))
-        let properties = try #require(tree.members?["properties"]?.members)
+        let tree = try JSON(reading: Array(Data(contentsOf: URL(filePath: path))))
+        let properties = try #require(tree.dictionary?["properties"]?.dictionary)
         try #require(!properties.isEmpty)
         return properties
     }
