@@ -15,8 +15,8 @@ package struct RunComparison: Sendable {
     package var promises: Int
     /// Results that belong to a job delivered before.
     package var redelivered: Int
-    /// The outcomes that were reported.
-    package var outcomes: Set<String>
+    /// How many results there were of each kind.
+    package var outcomes: [ResultRecord.Kind: Int]
     /// Why reading the results ended early.
     package var failure: String?
     /// Pushes that APNs saw and could not list.
@@ -58,8 +58,12 @@ package struct RunComparison: Sendable {
         if byDelivery > redelivered * max(1, deaths) {
             problems.append("\(byDelivery) pushed twice, \(redelivered) delivered again")
         }
-        let strange = outcomes.subtracting(allowed).sorted()
-        if !strange.isEmpty { problems.append("outcomes that no job should have: \(strange.joined(separator: ", "))") }
+        let strange = outcomes.filter { !allowed.contains($0.key.outcome) }.map { kind, count in
+            "\(count) \(kind.outcome)\(kind.reason.map { " (\($0))" } ?? "")"
+        }
+        if !strange.isEmpty {
+            problems.append("outcomes that no job should have: \(strange.sorted().joined(separator: ", "))")
+        }
         for (queue, counts) in leftovers.sorted(by: { $0.key < $1.key }) where !queues.contains(queue) {
             problems.append("\(queue) still holds \(counts.total)")
         }
@@ -129,7 +133,7 @@ extension LocalRun {
         }
         return RunComparison(
             balance: state.ledger.balance(), promises: state.ledger.promises, redelivered: state.redelivered,
-            outcomes: Set(state.outcomes.keys.map(\.outcome)), failure: state.failure,
+            outcomes: state.outcomes, failure: state.failure,
             unlisted: simulator.ledger.unlisted, leftovers: try await queueCounts().filter { $0.value.total > 0 })
     }
 }

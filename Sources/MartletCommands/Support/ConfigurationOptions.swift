@@ -33,8 +33,9 @@ struct ConfigurationOptions: ParsableArguments {
         if config == nil, !Self.isConfigured(by: environment) {
             throw CommandFailure(
                 .configuration, "no configuration is given, and so no routes",
-                remedy: "Name the file with --config, or set MARTLET_ROUTES and others; config/martlet.yaml shows "
-                    + "every setting.")
+                remedy:
+                    "Name the file with --config, or set MARTLET_ROUTES and others; martlet config example prints a "
+                    + "file with every key.")
         }
         switch ConfigurationLoader.load(file: config, environment: environment) {
         case .success(let configuration): return configuration

@@ -18,18 +18,21 @@ package enum DateTime {
         return seconds * 1_000 + fraction
     }
 
-    /// A point in time in UTC to the second, such as `2026-11-21T12:00:00Z`.
+    /// A point in time in UTC, such as `2026-11-21T12:00:00Z` or `2026-11-21T12:00:00.123Z`.
     ///
-    /// - Parameter milliseconds: Since 1970, in the years 0 to 9999.
-    package static func write(_ milliseconds: Int64) -> String {
+    /// - Parameters:
+    ///   - milliseconds: Since 1970.
+    ///   - withMilliseconds: Whether the milliseconds are written, too.
+    package static func write(_ milliseconds: Int64, withMilliseconds: Bool = false) -> String {
         func digits(_ number: Int64, _ width: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
         }
-        let seconds = milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0)
-        let second = ((seconds % 86_400) + 86_400) % 86_400
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        let inDay = remainder < 0 ? remainder + 86_400_000 : remainder
+        let second = inDay / 1_000
         // The inverse of what `date` computes.
-        let dayOfEras = (seconds - second) / 86_400 + 719_468
+        let dayOfEras = quotient - (remainder < 0 ? 1 : 0) + 719_468
         let era = (dayOfEras >= 0 ? dayOfEras : dayOfEras - 146_096) / 146_097
         let dayOfEra = dayOfEras - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -39,7 +42,8 @@ package enum DateTime {
         let month = shifted < 10 ? shifted + 3 : shifted - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         let date = "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
-        return "\(date)T\(digits(second / 3_600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))Z"
+        let clock = "\(digits(second / 3_600, 2)):\(digits(second / 60 % 60, 2)):\(digits(second % 60, 2))"
+        return "\(date)T\(clock)\(withMilliseconds ? ".\(digits(inDay % 1_000, 3))" : "")Z"
     }
 
     /// The days since 1970 of the date at the beginning, nil if there is no such day.
