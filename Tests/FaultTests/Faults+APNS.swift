@@ -276,7 +276,7 @@ extension FaultCatalogue {
     }
 }
 
-// What workers hand back counts as delivered once more, up to RabbitMQ 4.2 at least, and at ten it is poison.
+// What workers hand back counts as delivered once more, up to RabbitMQ 4.2 at least, and at twenty it is poison.
 extension FaultCatalogue {
     fileprivate static let handBacks = Fault(
         141, name: "APNs 503 for minutes, then gone and back, before three workers and two queues",

@@ -19,7 +19,7 @@ extension FaultCatalogue {
     private static let prefetch = 200
 
     private static let crashLoop = Fault(
-        34, 51, name: "jobs that crash the worker, 25 times",
+        34, 51, name: "jobs that crash the worker, 45 times",
         expects: "They are taken up alone, then dead-lettered unread; their neighbours are pushed",
         setup: {
             $0.jobs = 0
@@ -28,8 +28,8 @@ extension FaultCatalogue {
             $0.outcomes = ["accepted", "invalid"]
         }
     ) { ring in
-        // A job is given up when it has come back ten times.
-        for crashes in [10, 10, 5] {
+        // A job is given up when it has come back twenty times.
+        for crashes in [20, 20, 5] {
             let jobs = RunJob.several(500)
             let culprit = jobs[250].id
             try await ring.publish(jobs)

@@ -7,7 +7,9 @@ import EventLoop
 ///
 /// - A message that came back three times is taken up alone: nothing else of the route is in flight, and the prefetch
 ///   is one. The next crash then costs no neighbour.
-/// - A message that came back ten times is refused unread.
+/// - A message that came back twenty times is refused unread, as often as RabbitMQ itself gives a message up by default.
+///   Fewer are too few: while workers die one after the other for another reason, what stands first in a queue comes
+///   back with each death.
 /// - Returns that this process brought about and outlived do not count: the caller takes them off.
 ///
 /// Returned messages stand at the front of their queue. A route therefore begins every channel with a prefetch of one
@@ -37,7 +39,7 @@ struct PoisonWatch<Held> {
     /// From how many returns on a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
     /// From how many returns on it is refused where its route lives on one lane.
-    static var limit: Int64 { 10 }
+    static var limit: Int64 { 20 }
     /// The most returns before a delivery is refused. The number is below the queue's delivery limit of 50, where the
     /// broker gives the message up without a result.
     static var mostLimit: Int64 { 40 }
@@ -46,12 +48,14 @@ struct PoisonWatch<Held> {
     static var journalledReturns: Int64 { 5 }
     /// For how long a new consumer looks for suspects before it takes an empty queue for harmless.
     static var lookTime: Duration { .seconds(2) }
-    /// The longest that a suspect waits; doubled with each further return.
+    /// The longest that a suspect waits; doubled with each further return, up to seven times.
     ///
     /// Several queues and routes may each hold a suspect, and a crash counts against all of them. A suspect that came
     /// back more often waits longer, so that suspects that are only neighbours get through before the culprit is
     /// touched.
     static var longestWait: Duration { .milliseconds(20) }
+    /// How often the longest wait is doubled at most.
+    static var mostDoublings: Int64 { 7 }
 
     /// From how many returns on a delivery is refused.
     let limit: Int64
@@ -120,7 +124,7 @@ struct PoisonWatch<Held> {
 
     /// Holds a suspect.
     mutating func hold(_ held: Held, count: Int64, now: MonotonicTime, random: inout some RandomNumberGenerator) {
-        let doublings = UInt64(clamping: min(count, Self.limit) - Self.suspicion)
+        let doublings = UInt64(clamping: min(count - Self.suspicion, Self.mostDoublings))
         let longest = Self.longestWait * Int(1 << doublings)
         let due = now + longest * Double.random(in: 0...1, using: &random)
         suspects.append(Suspect(held: held, count: count, due: due))

@@ -18,7 +18,7 @@ struct RouteIntakeTests: RouteSuite {
     @Test("The dead letter of an unread job has the id its producer gave it, or none", arguments: ["job-1", nil])
     func deadLetterID(id: String?) throws {
         let route = try route()
-        let delivery = delivery(returns: 10, id: id)
+        let delivery = delivery(returns: 20, id: id)
         take(delivery, route)
         let message = try deadLetter(route)
         #expect(text(message.text(of: .messageID), in: message) == id ?? "")
@@ -29,7 +29,7 @@ struct RouteIntakeTests: RouteSuite {
     @Test("The dead letter of an unread copy about some device tokens is about the same ones")
     func deadLetterIndexes() throws {
         let route = try route()
-        take(delivery(returns: 10, headers: [("x-apns-v", "1"), ("x-apns-indexes", "1")]), route)
+        take(delivery(returns: 20, headers: [("x-apns-v", "1"), ("x-apns-indexes", "1")]), route)
         let message = try deadLetter(route)
         #expect(header("x-apns-indexes", in: message) == "1" && header("x-apns-v", in: message) == nil)
     }
@@ -177,7 +177,7 @@ struct RouteIntakeTests: RouteSuite {
     @Test("A job is not refused for channels that were lost here")
     func outlivedOften() throws {
         let route = try route()
-        for _ in 0..<20 {
+        for _ in 0..<10 {
             route.channelOpened(at: Self.moment(2))
             #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
             route.channelClosed(code: 406, text: "", at: Self.moment(3))
@@ -365,13 +365,13 @@ struct RouteIntakeTests: RouteSuite {
         #expect(isWritten)
 
         let earlier = try Journal(directory.path, now: Self.wallClock)
-        for (returns, id) in [(10, "job-2"), (15, "job-1")] {
+        for (returns, id) in [(20, "job-2"), (25, "job-1")] {
             let route = try route(earlier: earlier)
             take(delivery(returns: returns, id: id), route)
             #expect(route.ledger.end().map(\.refusal?.reason) == [.poison], "\(id)")
         }
         let route = try route(earlier: earlier)
-        take(delivery(returns: 10), route)
+        take(delivery(returns: 20), route)
         let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
         let known = (0..<2).map {
