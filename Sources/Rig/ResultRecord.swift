@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PushModel
 
 /// A result as the worker publishes it: what the commands need of it. Unknown fields and outcomes are not errors.
 package struct ResultRecord: Decodable, Equatable {
@@ -37,8 +38,12 @@ package struct ResultRecord: Decodable, Equatable {
     package var deviceToken: String?
     /// The producer's own text.
     package var reference: String?
+    /// Since when APNs knows that the device token is dead, in milliseconds since 1970.
+    package var tokenInvalidSince: Int64?
     /// The notification's id.
     package var apnsID: String?
+    /// APNs' own id of the notification; in the development environment only.
+    package var apnsUniqueID: String?
     /// The topic.
     package var topic: String?
     /// `production` or `development`.
@@ -67,22 +72,13 @@ package struct ResultRecord: Decodable, Equatable {
     package var storagePolicy: Int?
     /// The app's channels, where they were asked for.
     package var channels: [String]?
+    /// The id of the request about a channel.
+    package var apnsRequestID: String?
     /// `suppressed` where a job that came back was settled from memory, without another push.
     package var duplicate: String?
 
-    enum CodingKeys: String, CodingKey {
-        case index, outcome, action, status, reason, detail, reference, topic, environment, route, attempt
-        case redelivered, worker, operation, channels, duplicate
-        case channelID = "channel_id"
-        case storagePolicy = "storage_policy"
-        case jobID = "job_id"
-        case deviceToken = "device_token"
-        case apnsID = "apns_id"
-        case enqueuedAt = "enqueued_at"
-        case finishedAt = "finished_at"
-        case queueMilliseconds = "queue_ms"
-        case apnsMilliseconds = "apns_ms"
-    }
+    /// A field that the record lacks does not compile.
+    typealias CodingKeys = ResultField
 
     /// Reads the body of a result message; `nil` for any other body.
     /// - Parameter body: The body as it was delivered.

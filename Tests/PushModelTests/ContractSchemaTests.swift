@@ -57,4 +57,13 @@ struct ContractSchemaTests {
             about: "new")
         #expect(try check.problems() == ["result-headers, new: x-apns-new: the schema lacks it"])
     }
+
+    @Test("the schema of results has the fields that results have")
+    func resultFields() throws {
+        let file = URL(filePath: "\(PythonEnvironment.repository)/config/contract/result.schema.json")
+        let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        let properties = try #require(schema?["properties"] as? [String: Any])
+        #expect(Set(properties.keys) == Set(ResultField.allCases.map(\.stringValue)))
+        #expect(ResultField.allCases.allSatisfy { ResultField(stringValue: $0.stringValue) == $0 })
+    }
 }

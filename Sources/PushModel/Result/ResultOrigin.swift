@@ -1,9 +1,9 @@
 /// What all results of one route on one worker have in common, prepared once.
 package struct ResultOrigin: Sendable {
-    /// `"route":"…"` and what follows it up to the attempt's number.
-    let routeFragment: [UInt8]
-    /// `"worker":"…"}`.
-    let workerFragment: [UInt8]
+    /// The route's name as a JSON string, or null.
+    let route: [UInt8]
+    /// The worker's name as a JSON string.
+    let worker: [UInt8]
     /// Whether results name the device token; null otherwise.
     let includesDeviceToken: Bool
 
@@ -13,16 +13,14 @@ package struct ResultOrigin: Sendable {
     ///   - worker: The worker's instance name.
     ///   - includesDeviceToken: Whether results name the device token.
     package init(route: String?, worker: String, includesDeviceToken: Bool = true) {
-        var buffer: [UInt8] = []
-        buffer.append(",\"route\":")
-        if let route { JSONText.append(string: Array(route.utf8).span, to: &buffer) } else { buffer.append("null") }
-        buffer.append(",\"attempt\":")
-        routeFragment = buffer
-        buffer.removeAll()
-        buffer.append(",\"worker\":")
-        JSONText.append(string: Array(worker.utf8).span, to: &buffer)
-        buffer.append("}")
-        workerFragment = buffer
+        self.route = route.map(Self.json) ?? Array("null".utf8)
+        self.worker = Self.json(worker)
         self.includesDeviceToken = includesDeviceToken
+    }
+
+    private static func json(_ text: String) -> [UInt8] {
+        var buffer: [UInt8] = []
+        JSONText.append(string: Array(text.utf8).span, to: &buffer)
+        return buffer
     }
 }

@@ -89,7 +89,7 @@ extension ResultReport {
     /// An upper bound of the body's length.
     private func room(for job: borrowing Job, from origin: ResultOrigin) -> Int {
         // The names, punctuation, numbers and the apns-id come to about 600 bytes.
-        var length = 1_024 + origin.routeFragment.count + origin.workerFragment.count
+        var length = 1_024 + origin.route.count + origin.worker.count
         length += ByteWriter.room(forString: job.jobID.count) + ByteWriter.room(forString: job.topic.count)
         length += ByteWriter.room(forString: job.reference?.count ?? 0)
         length += ByteWriter.room(forString: Job.maximumTokenLength)
@@ -105,87 +105,114 @@ extension ResultReport {
 
     private func write(_ job: borrowing Job, _ origin: ResultOrigin, with writer: inout ByteWriter) {
         let bytes = job.bytes.span
-        writer.write("{\"job_id\":")
+        writer.write("{")
+        writer.write(.jobID, isFirst: true)
         writer.write(string: bytes.extracting(job.jobID))
-        writer.write(",\"index\":")
+        writer.write(.index)
         writer.write(decimal: Int64(index))
-        writeVerdict(with: &writer)
-        writer.write(",\"device_token\":")
+        writeOutcome(with: &writer)
+        writer.write(.deviceToken)
         if origin.includesDeviceToken, index < job.tokenCount, job.tokenDefect(index) == nil {
             writer.write(string: bytes.extracting(job.deviceToken(index)))
         } else {
             writer.write("null")
         }
-        writer.write(",\"token_invalid_since\":")
+        writer.write(.tokenInvalidSince)
         writer.write(number: final.tokenInvalidSince)
-        writer.write(",\"reference\":")
+        writer.write(.reference)
         writer.write(optional: job.reference, of: bytes)
-        if job.tokenCount > 0 {
-            writer.write(",\"apns_id\":\"")
-            writer.write(job.apnsID(index))
-            writer.write("\",\"apns_unique_id\":")
-        } else {
-            writer.write(",\"apns_id\":null,\"apns_unique_id\":")
-        }
+        writer.write(.apnsID)
+        if job.tokenCount > 0 { writer.write(quoted: job.apnsID(index)) } else { writer.write("null") }
+        writer.write(.apnsUniqueID)
         if let apnsUniqueID { writer.write(string: apnsUniqueID.span) } else { writer.write("null") }
         if job.operation != .push { writeChannel(job, with: &writer) }
-        writer.write(",\"topic\":")
+        writer.write(.topic)
         writer.write(optional: job.topic.isEmpty ? nil : job.topic, of: bytes)
+        writer.write(.environment)
         switch job.environment {
-        case .production: writer.write(",\"environment\":\"production\"")
-        case .development: writer.write(",\"environment\":\"development\"")
-        case nil: writer.write(",\"environment\":null")
+        case .production: writer.write("\"production\"")
+        case .development: writer.write("\"development\"")
+        case nil: writer.write("null")
         }
-        writer.write(origin.routeFragment.span)
+        writer.write(.route)
+        writer.write(origin.route.span)
+        writer.write(.attempt)
         writer.write(decimal: Int64(job.attempt))
-        writer.write(isRedelivered || job.redelivered ? ",\"redelivered\":true" : ",\"redelivered\":false")
-        if isSuppressedDuplicate { writer.write(",\"duplicate\":\"suppressed\"") }
-        writer.write(",\"enqueued_at\":")
+        writer.write(.redelivered)
+        writer.write(isRedelivered || job.redelivered ? "true" : "false")
+        if isSuppressedDuplicate {
+            writer.write(.duplicate)
+            writer.write("\"suppressed\"")
+        }
+        writer.write(.enqueuedAt)
         writer.write(number: job.enqueuedAt)
-        writer.write(",\"finished_at\":")
+        writer.write(.finishedAt)
         writer.write(decimal: finishedAt)
-        writer.write(",\"queue_ms\":")
+        writer.write(.queueMilliseconds)
         writer.write(number: queueMilliseconds)
-        writer.write(",\"apns_ms\":")
+        writer.write(.apnsMilliseconds)
         writer.write(number: apnsMilliseconds)
-        writer.write(origin.workerFragment.span)
+        writer.write(.worker)
+        writer.write(origin.worker.span)
+        writer.write("}")
+    }
+
+    private func writeOutcome(with writer: inout ByteWriter) {
+        writer.write(.outcome)
+        writer.write(text: final.outcome.text)
+        writer.write(.action)
+        writer.write(text: final.action.text)
+        writer.write(.status)
+        writer.write(number: final.status.map(Int64.init))
+        writer.write(.reason)
+        writer.write(text: final.reason?.rawValue)
+        writer.write(.detail)
+        writer.write(text: final.detail)
     }
 
     /// What only jobs about channels have to tell.
     private func writeChannel(_ job: borrowing Job, with writer: inout ByteWriter) {
-        writer.write(",\"operation\":\"")
-        writer.write(job.operation.text)
-        writer.write("\",\"channel_id\":")
+        writer.write(.operation)
+        writer.write(text: job.operation.text)
+        writer.write(.channelID)
         if let channelID = channel?.channelID {
             writer.write(string: channelID.span)
         } else {
             writer.write(optional: job.channelID, of: job.bytes.span)
         }
-        writer.write(",\"storage_policy\":")
+        writer.write(.storagePolicy)
         writer.write(number: (channel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
-        writer.write(",\"channels\":")
+        writer.write(.channels)
         // Checked as JSON when it was read.
         if let channels = channel?.channels { writer.write(channels.span) } else { writer.write("null") }
-        writer.write(",\"apns_request_id\":\"")
-        writer.write(job.apnsID(0))
-        writer.write("\"")
-    }
-
-    private func writeVerdict(with writer: inout ByteWriter) {
-        writer.write(",\"outcome\":\"")
-        writer.write(final.outcome.text)
-        writer.write("\",\"action\":\"")
-        writer.write(final.action.text)
-        writer.write("\",\"status\":")
-        writer.write(number: final.status.map(Int64.init))
-        writer.write(",\"reason\":")
-        writer.write(text: final.reason?.rawValue)
-        writer.write(",\"detail\":")
-        writer.write(text: final.detail)
+        writer.write(.apnsRequestID)
+        writer.write(quoted: job.apnsID(0))
     }
 }
 
 extension ByteWriter {
+    /// Writes a field's name, and the comma that separates it from the field before.
+    @inline(__always)
+    fileprivate mutating func write(_ field: ResultField, isFirst: Bool = false) {
+        write(isFirst ? "\"" : ",\"")
+        write(field.name)
+        write("\":")
+    }
+
+    /// Writes constant text that needs no escapes as a JSON string.
+    @inline(__always)
+    fileprivate mutating func write(text: StaticString) {
+        write("\"")
+        write(text)
+        write("\"")
+    }
+
+    fileprivate mutating func write(quoted uuid: UUIDBytes) {
+        write("\"")
+        write(uuid)
+        write("\"")
+    }
+
     fileprivate mutating func write(number: Int64?) {
         if let number { write(decimal: number) } else { write("null") }
     }
