@@ -19,6 +19,25 @@ extension PrivateBroker {
         return outcome.text
     }
 
+    /// Prepares the node for its end as operators do before an upgrade: clients are sent away and leaders move.
+    /// - Throws: `LocalStackError` with the complaint of `rabbitmq-upgrade`.
+    /// - SeeAlso: <https://www.rabbitmq.com/docs/upgrade#maintenance-mode>
+    package func drain() throws(LocalStackError) {
+        let outcome = try ChildProcess.run("\(Self.programs)/rabbitmq-upgrade", ["drain"], environment: environment)
+        guard outcome.status == 0 else {
+            throw LocalStackError(.programFailed, "rabbitmq-upgrade drain failed: \(outcome.errorText)\(outcome.text)")
+        }
+    }
+
+    /// Whether a quorum queue of the cluster would lose its majority without this node.
+    /// - Throws: `LocalStackError` when the program cannot be run.
+    /// - SeeAlso: <https://www.rabbitmq.com/docs/man/rabbitmq-queues.8>
+    package func isQuorumCritical() throws(LocalStackError) -> Bool {
+        try ChildProcess.run(
+            "\(Self.programs)/rabbitmq-queues", ["check_if_node_is_quorum_critical"], environment: environment
+        ).status != 0
+    }
+
     /// Creates exchanges, queues, bindings, policies and users from a definitions file; importing twice does no harm.
     /// - Parameter json: The text that `martlet topology render` prints.
     /// - Throws: `LocalStackError` with the broker's complaint.

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Which faults are tried, and with which luck; from the environment.
 enum FaultSelection {
-    /// The variables `MARTLET_FAULTS` (`all`, or numbers and `random` separated by commas; without it the quick ones),
+    /// The variables `MARTLET_FAULTS` (`all`, or numbers, `quick` and `random` separated by commas; without it the quick ones),
     /// `MARTLET_SEED` and `MARTLET_FAULT_SECONDS`, and where the table's lines and the logs of failed runs go.
     static func variable(_ name: String) -> String? {
         getenv("MARTLET_\(name)").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -31,14 +31,15 @@ enum FaultSelection {
     static let isIsolated = variable("FAULT_ISOLATED") != nil
 
     /// Reads a selection.
-    /// - Parameter text: `all`, or numbers and `random`, which is what chance chooses, separated by commas; nil for the
-    ///   quick ones.
+    /// - Parameter text: `all`, or numbers, `quick` and `random`, which is what chance chooses, separated by commas; nil for
+    ///   the quick ones.
     static func faults(_ text: String?) -> [Fault] {
         guard let text else { return FaultCatalogue.all.filter(\.isQuick) }
         guard text != "all" else { return FaultCatalogue.all + [FaultCatalogue.random] }
         let names = text.split(separator: ",")
         let numbers = Set(names.compactMap { Int($0) })
-        return FaultCatalogue.all.filter { !numbers.isDisjoint(with: $0.numbers) }
+        let isQuick = names.contains("quick")
+        return FaultCatalogue.all.filter { isQuick && $0.isQuick || !numbers.isDisjoint(with: $0.numbers) }
             + (names.contains("random") ? [FaultCatalogue.random] : [])
     }
 }

@@ -13,7 +13,7 @@ import Topology
 // What operators lose and move, and jobs of an unusual kind.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let operation = [keepingTier, growingHeaders, cluster, slowMulticast, muteReplies, moves]
+    static let operation = [keepingTier, growingHeaders, cluster, rollingRestart, slowMulticast, muteReplies, moves]
 
     private static let keepingTier = Fault(
         153, name: "a tier without its TTL",
@@ -103,6 +103,39 @@ extension FaultCatalogue {
         try await ring.endure(.seconds(5))
         try await ring.strike(noting: false) { try $0.companions[0].restart() }
         try await ring.awaitReady()
+    }
+
+    private static let rollingRestart = Fault(
+        53, name: "each node of a cluster restarted as in an upgrade, then each killed",
+        expects: "The worker goes on with the other nodes", isLong: true,
+        setup: {
+            $0.companions = 2
+            $0.workers = 0
+            $0.jobs = 0
+            $0.patience = .seconds(240)
+        }
+    ) { ring in
+        let nodes = [ring.broker] + ring.companions
+        try ring.startWorker(["MARTLET_BROKER_URI": nodes.map(\.uri).joined(separator: ",")])
+        try await ring.awaitReady()
+        var published = 0
+        for isPlanned in [true, false] {
+            for (number, node) in nodes.enumerated() {
+                try await ring.publish(600, taking: 500...4_000)
+                published += 600
+                let all = published
+                try await ring.strike { _ in
+                    if isPlanned { try node.drain() }
+                    node.crash()
+                }
+                try await ring.until("all are pushed without node \(number + 1)") { ring.pushes >= all }
+                try await ring.strike(noting: false) { _ in try node.restart() }
+                try await ring.until("no queue depends on one node") {
+                    try nodes.allSatisfy { try !$0.isQuorumCritical() }
+                }
+                try await ring.awaitReady()
+            }
+        }
     }
 
     private static let slowMulticast = Fault(
