@@ -169,6 +169,8 @@ package final class PrivateBroker: Sendable {
             "\(Self.programs)/rabbitmq-server", environment: environment, output: log, error: log)
         processes.withLock { $0.server = server }
         try waitUntil(ports.amqp, answers: Array("AMQP".utf8) + [0, 0, 9, 1], from: server)
+        // The encrypted listener starts after the other one.
+        if options.tls != nil { try waitUntil(ports.amqps, answers: nil, from: server) }
     }
 
     /// Waits until a port accepts a connection and, where a greeting is given, answers it.

@@ -15,6 +15,8 @@ package struct BrokerMessage {
     package var replyTo: String?
     /// Its headers as text, in the order of the wire.
     package var headers: [(name: String, value: String)] = []
+    /// The key that it had in the queue that dead-lettered it last, by the broker's header `x-death`.
+    package var lastDeathKey: String?
 
     /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.
     /// - Parameter delivery: The delivery.
@@ -29,6 +31,11 @@ package struct BrokerMessage {
             let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
         else { return }
         headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
+        if case .array(let deaths)? = fields["x-death"], case .table(let death)? = deaths.first,
+            case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first
+        {
+            lastDeathKey = String(decoding: key, as: UTF8.self)
+        }
     }
 
     /// The key it was published with.

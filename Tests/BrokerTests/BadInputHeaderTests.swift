@@ -82,8 +82,11 @@ struct BadInputHeaderTests {
         try client.publish(.raw(), wireHeaders: wireTable(token: refused, WireTable.everyKind), as: "kinds refused")
         #expect(try client.result("kinds refused").result.reason == "BadDeviceToken")
         let letter = try client.next("kinds refused", from: "apns.q.dead.tokens")
-        #expect(letter.headers.dropFirst().prefix(17).map(\.kind).map(String.init).joined() == "tbBsuIilfdDSxTVFA")
-        #expect(Array(letter.headers[1...17]) == (try Self.headers(WireTable.everyKind)))
+        let sent = try Self.headers(WireTable.everyKind)
+        // Which order headers have is the broker's choice: RabbitMQ 4 sorts them.
+        let kept = sent.compactMap { header in letter.headers.first { $0.name == header.name } }
+        #expect(kept.map(\.kind).map(String.init).joined() == "tbBsuIilfdDSxTVFA")
+        #expect(kept == sent)
         #expect(letter.number("x-apns-status") == 400)
         try await worker.stop()
     }

@@ -1,5 +1,6 @@
 import APNSSimulator
 import EventLoop
+import Foundation
 import LocalStack
 import PushModel
 import Rig
@@ -13,7 +14,18 @@ extension FaultRing {
     func keepDefinitions() async throws -> String {
         let path = broker.directory.file("bench-definitions.json")
         try await control("export_definitions", path)
+        try Self.removeTaps(from: path)
         return path
+    }
+
+    /// Takes the bindings of tap queues out of definitions: those queues live as long as their connections, and RabbitMQ 4
+    /// exports their bindings without them.
+    static func removeTaps(from path: String) throws {
+        let file = URL(filePath: path)
+        var definitions = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any] ?? [:]
+        let bindings = definitions["bindings"] as? [[String: Any]] ?? []
+        definitions["bindings"] = bindings.filter { !("\($0["destination"] ?? "")".hasPrefix("apns.q.tap.")) }
+        try JSONSerialization.data(withJSONObject: definitions).write(to: file)
     }
 
     /// Creates whatever is missing again: objects, bindings, policies, users and what they may do.

@@ -230,6 +230,7 @@ extension FaultCatalogue {
             try await ring.strike { ring in
                 let definitions = ring.broker.directory.file("before.json")
                 try ring.broker.control(["export_definitions", definitions])
+                try FaultRing.removeTaps(from: definitions)
                 try ring.broker.control(["delete_vhost", "/"])
                 try ring.run("/bin/sleep", "5")
                 try ring.broker.control(["import_definitions", definitions])

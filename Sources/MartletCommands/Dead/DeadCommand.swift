@@ -1,13 +1,17 @@
 import ArgumentParser
 import Rig
+import Text
 import Topology
 
 /// `martlet dead`: jobs that did not make it.
 struct DeadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "Look at dead letters: jobs that failed for good, kept as they were published.",
+        abstract:
+            "Look at dead letters, publish them again, delete them: jobs that failed for good, as they were published.",
         discussion: """
+            `replay` publishes letters again as jobs, and `purge` deletes them. `list` and `show` only look.
+
             Looking changes nothing but the broker's count of deliveries; queues of jobs on their way are not looked \
             at, for there it would. All letters are taken without acknowledgement and put back together at the end, so \
             that none is lost even if this command is killed; other readers of the queue wait that long.
@@ -16,8 +20,10 @@ struct DeadCommand: ParsableCommand {
               martlet dead list
               martlet dead list --reason BadTopic -o json
               martlet dead show 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
+              martlet dead replay --outcome exhausted --dry-run
+              martlet dead purge --older-than 14d
             """,
-        subcommands: [List.self, Show.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Replay.self, Purge.self], defaultSubcommand: List.self)
 
     /// Where dead letters are, and which of them to look at.
     struct Selection: ParsableArguments {
@@ -27,6 +33,10 @@ struct DeadCommand: ParsableCommand {
         @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
         @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []
         @Option(help: "Only this topic; may be repeated.") var topic: [String] = []
+        @Option(help: "Only jobs whose id begins like this; may be repeated.") var id: [String] = []
+        @Option(help: "Only jobs whose reference begins like this, for example campaign-7/.") var campaign: String?
+        @Option(help: "Only letters that are older, for example 14d.") var olderThan: TimeSpan?
+        @Option(help: "Only letters that are younger, for example 2h.") var newerThan: TimeSpan?
 
         /// The name of the queue.
         var name: String { queue ?? (tokens ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue) }
@@ -36,10 +46,31 @@ struct DeadCommand: ParsableCommand {
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
+        /// Makes sure that a command which changes the queue was told what to change.
+        /// - Parameter all: Whether it is meant for all letters.
+        func requireChoice(all: Bool) throws {
+            if isEverything, !all { throw ValidationError("Say which letters: by a filter, or --all.") }
+            if !isEverything, all { throw ValidationError("--all takes no filter.") }
+        }
+
+        private var isEverything: Bool {
+            outcome.isEmpty && reason.isEmpty && topic.isEmpty && id.isEmpty && campaign == nil && olderThan == nil
+                && newerThan == nil
+        }
+
         /// Whether a letter is wanted.
-        func admits(_ letter: DeadLetter) -> Bool {
-            (outcome.isEmpty || outcome.contains(letter.outcome)) && (topic.isEmpty || topic.contains(letter.topic))
+        /// - Parameters:
+        ///   - letter: The letter.
+        ///   - now: Milliseconds since 1970. A letter that nobody dated has no age.
+        func admits(_ letter: DeadLetter, now: Int64) -> Bool {
+            let age = letter.diedAt.map { now - $0 }
+            return (outcome.isEmpty || outcome.contains(letter.outcome))
+                && (topic.isEmpty || topic.contains(letter.topic))
                 && (reason.isEmpty || letter.reason.map(reason.contains) ?? false)
+                && (id.isEmpty || id.contains { letter.matches(id: $0) })
+                && (campaign.map { letter.reference?.hasPrefix($0) ?? false } ?? true)
+                && (olderThan.map { span in age.map { $0 > span.duration.wholeMilliseconds } ?? false } ?? true)
+                && (newerThan.map { span in age.map { $0 < span.duration.wholeMilliseconds } ?? false } ?? true)
         }
     }
 
@@ -121,8 +152,22 @@ struct DeadCommand: ParsableCommand {
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
     ) throws(CommandFailure) -> Int {
         let link = try CommandConnection.open(broker.target)
+        // Closing the link puts everything back, in its old order.
         defer { link.close() }
+        return try read(selection, link) { letter throws(CommandFailure) in show(letter) }
+    }
+
+    /// Takes all letters that a queue holds at this moment, without settling any.
+    /// - Parameters:
+    ///   - selection: Which queue and which letters.
+    ///   - link: The connection; when it is closed, what is not acknowledged by then goes back.
+    ///   - take: What to do with each letter that is wanted.
+    /// - Returns: How many letters were looked at.
+    static func read(
+        _ selection: Selection, _ link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> Int {
         Interrupt.watch()
+        let now = JobIdentifier.now()
         let waiting = try link.messageCount(selection.name)
         var seen = 0
         if waiting > 0 {
@@ -134,10 +179,9 @@ struct DeadCommand: ParsableCommand {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
             seen += 1
             let letter = DeadLetter(message: message)
-            if selection.admits(letter) { show(letter) }
+            if selection.admits(letter, now: now) { try take(letter) }
             if let failure = Console.failure { throw failure }
         }
-        // Closing the link puts everything back, in its old order.
         return seen
     }
 }

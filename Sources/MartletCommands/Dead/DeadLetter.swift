@@ -27,6 +27,20 @@ struct DeadLetter {
     /// When it died, in milliseconds since 1970.
     var diedAt: Int64? { message.header(HeaderName.diedAt).flatMap { Int64($0) } }
 
+    /// The producer's own words about the job, from its header or its body.
+    var reference: String? {
+        message.header(HeaderName.reference)
+            ?? (try? JSON(reading: message.body))?.members.last { $0.0 == "reference" }?.1.text
+    }
+
+    /// The key that the job came with: the worker's word for it; or that of a letter which the broker wrote, as it is,
+    /// or as it was before an alternate exchange changed it.
+    var jobRoutingKey: String {
+        if let key = message.header(HeaderName.originalRoutingKey) { return key }
+        if !isFromBroker || message.routingKey.split(separator: ".").first != "invalid" { return message.routingKey }
+        return message.lastDeathKey ?? message.routingKey
+    }
+
     /// Whether this is the letter of a job.
     /// - Parameter id: The job id, or the beginning of one.
     func matches(id: String) -> Bool { !id.isEmpty && message.messageID.hasPrefix(id) }

@@ -182,9 +182,28 @@ final class CommandConnection {
             }
         }
         message.setBody(job.body.span)
-        let number = try run { client throws(AMQPError) in try client.submit(message, window: Self.window) }
-        pending[number] = (job.messageID, job.routingKey)
+        _ = try submit(message, routingKey: job.routingKey, note)
+    }
+
+    /// Publishes a message, waiting only while too many are unconfirmed.
+    /// - Parameters:
+    ///   - message: The message; its id is not that of one whose confirm is awaited.
+    ///   - routingKey: Its key, for its fate.
+    ///   - note: Is told what became of this and of earlier messages.
+    /// - Returns: The message's number, which its fate will have.
+    func submit(
+        _ message: borrowing OutgoingMessage, routingKey: String, _ note: (PublishFate) -> Void
+    ) throws(CommandFailure) -> UInt64 {
+        let id = String(decoding: message.messageID, as: UTF8.self)
+        let number: UInt64
+        do throws(AMQPError) {
+            number = try client.submit(message, window: Self.window)
+        } catch {
+            throw Self.failure(error, at: description)
+        }
+        pending[number] = (id, routingKey)
         if number % 64 == 0 { try takeOutcomes(note) }
+        return number
     }
 
     /// Waits for a while, and hears meanwhile what became of earlier jobs.
@@ -217,7 +236,9 @@ final class CommandConnection {
                 case .nacked: .refused
                 case .returned: .returned
                 }
-            note(PublishFate(kind: kind, messageID: job.messageID, routingKey: job.routingKey))
+            note(
+                PublishFate(
+                    number: outcome.number, kind: kind, messageID: job.messageID, routingKey: job.routingKey))
         }
     }
 

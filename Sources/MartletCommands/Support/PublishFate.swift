@@ -19,6 +19,8 @@ struct PublishFate {
         }
     }
 
+    /// The message's number on its connection.
+    var number: UInt64
     /// The broker's answer.
     var kind: Kind
     /// The job's id.

@@ -299,15 +299,7 @@ extension Route {
             var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
             while let field = try reader.next(in: message.bytes) {
                 if !mayBeLarger { mayBeLarger = isAddition(message.bytes.span.extracting(field.name)) }
-                let value: HeaderValue
-                switch field.value {
-                case .text(let range): value = .text(range)
-                case .bytes(let range): value = .bytes(range)
-                case .integer(let number): value = .integer(number)
-                case .timestamp(let seconds): value = .timestamp(seconds)
-                case .void: continue
-                default: value = .other
-                }
+                guard let value = HeaderValue(field.value) else { continue }
                 message.headers.take(name: field.name, value: value, in: message.bytes)
             }
             if !mayBeLarger { throw FieldTableReader.tooLarge(table.count, over: limit) }

@@ -186,14 +186,7 @@ extension PublicationRenderer {
         message.setBody(bytes.extracting(job.body))
         // A job with malformed properties was refused for them. Its dead letter goes without them.
         guard let properties = try? MessagePropertyReader(job.bytes, inFlight.properties) else { return }
-        if let range = properties.contentType { message.setContentType(bytes.extracting(range)) }
-        if let range = properties.contentEncoding { message.setContentEncoding(bytes.extracting(range)) }
-        if let range = properties.correlationID { message.setCorrelationID(bytes.extracting(range)) }
-        if let range = properties.replyTo { message.setReplyTo(bytes.extracting(range)) }
-        if let range = properties.type { message.setType(bytes.extracting(range)) }
-        if let range = properties.appID { message.setAppID(bytes.extracting(range)) }
-        if let seconds = properties.timestamp { message.setTimestamp(seconds) }
-        if let priority = properties.priority { message.setPriority(priority) }
+        JobCopy.copy(properties, of: job.bytes, to: &message)
         // A job with a header table over the limits was refused for it. Its dead letter goes without the table.
         let isOverLimit = inFlight.refusal?.reason == .badHeaders
         let limit = isOverLimit ? FieldTableReader.maximumSize : FieldTableReader.maximumSizeOfCopies
@@ -205,7 +198,7 @@ extension PublicationRenderer {
             let name = bytes.extracting(field.name)
             // The indexes of an unread body are copied as they are. Without them, the copy would mean all device
             // tokens.
-            guard !Self.isRewritten(name) || (job.isUnread && name.isText(HeaderName.indexes)),
+            guard !JobCopy.isRewritten(name) || (job.isUnread && name.isText(HeaderName.indexes)),
                 keepingDeadline || !name.isText(HeaderName.deadline)
             else { continue }
             try? message.addHeader(copying: field, from: job.bytes)
@@ -215,18 +208,6 @@ extension PublicationRenderer {
     /// Whether a copy carries the id as a property. An unread body may hold another id, which a generated one in the
     /// properties would contradict for ever.
     private static func hasOwnID(_ job: borrowing Job) -> Bool { !(job.isUnread && job.generatedID) }
-
-    private static let rewritten: [StaticString] = [
-        "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
-        HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
-        HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
-        HeaderName.worker,
-    ]
-
-    private static func isRewritten(_ name: Span<UInt8>) -> Bool {
-        name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
-            || rewritten.contains { name.isText($0) }
-    }
 
     private func addRetryHeaders(
         _ job: borrowing Job, attempt: Int, firstAttemptAt: Int64?, to message: inout OutgoingMessage

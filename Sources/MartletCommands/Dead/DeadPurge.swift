@@ -1,0 +1,44 @@
+import ArgumentParser
+import Rig
+
+extension DeadCommand {
+    /// `martlet dead purge`: deletes letters.
+    struct Purge: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete dead letters for good.",
+            discussion: """
+                The user apns-replayer may do this. Examples:
+                  martlet dead purge --older-than 14d --dry-run
+                  martlet dead purge --outcome rejected --reason BadTopic --yes
+                """)
+
+        @OptionGroup var selection: Selection
+        @Flag(help: "Delete all letters of the queue.") var all = false
+        @Option(help: "Delete no more letters than this.") var limit = Int.max
+        @Flag(help: "Only say what would be deleted.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
+        @OptionGroup(title: "Broker") var broker: BrokerOptions
+
+        func validate() throws {
+            try selection.requireChoice(all: all)
+            if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        }
+
+        func run() throws {
+            let link = try CommandConnection.open(broker.target)
+            // Closing the link gives back what is not acknowledged.
+            defer { link.close() }
+            if !yes, !dryRun { try Console.confirm("Delete dead letters of \(selection.name) for good?") }
+            var count = 0
+            let seen = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
+                guard count < limit else { return }
+                count += 1
+                if dryRun { Console.data(letter.line) } else { try link.acknowledge(letter.message, upToHere: false) }
+            }
+            try link.stopConsuming()
+            Console.talk(
+                "\(TimeText.count(count)) of \(TimeText.count(seen)) dead letters in \(selection.name) "
+                    + (dryRun ? "would be deleted" : "deleted"))
+        }
+    }
+}

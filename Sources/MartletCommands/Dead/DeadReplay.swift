@@ -1,0 +1,75 @@
+import ArgumentParser
+import EventLoop
+import RabbitMQ
+import Rig
+
+extension DeadCommand {
+    /// `martlet dead replay`: publishes letters again as jobs.
+    struct Replay: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Publish dead letters again, as the jobs that they were.",
+            discussion: """
+                A letter leaves its queue once the broker has confirmed its job. Ended half way, nothing is lost: run \
+                the command again with the same --name, and letters whose jobs were published and not yet removed are \
+                published once more, with results of the same message ids.
+
+                Jobs count their attempts anew. Of a multicast job only the indexes of the letter are pushed. Letters \
+                of dead device tokens stay, and so do letters of jobs that a worker would refuse again.
+
+                The user apns-replayer may do this. Examples:
+                  martlet dead replay --outcome exhausted --dry-run
+                  martlet dead replay --outcome expired --campaign campaign-7/ --deadline +2h --rate 500
+                  martlet dead replay --id 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
+                """)
+
+        @OptionGroup var selection: Selection
+        @Flag(help: "Replay all letters of the queue.") var all = false
+        @Option(
+            help: ArgumentHelp(
+                "The replay's name, which jobs carry in x-apns-replay; one and the same until it is finished.",
+                discussion: "The default is a new one."))
+        var name: String?
+        @Option(help: "A new deadline for the jobs: a time, or +2h.", transform: MomentArgument.init)
+        var deadline: MomentArgument?
+        @Option(help: "Replay no more letters than this.") var limit = Int.max
+        @Option(help: "At most so many jobs a second.") var rate: Double?
+        @Flag(help: "Only say what would happen.") var dryRun = false
+        @OptionGroup(title: "Broker") var broker: BrokerOptions
+
+        func validate() throws {
+            try selection.requireChoice(all: all)
+            if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+            if let rate, !(rate > 0) { throw ValidationError("--rate must be more than 0.") }
+            if let name, name.isEmpty || name.utf8.count > 64 { throw ValidationError("--name has 1 to 64 bytes.") }
+        }
+
+        func run() throws {
+            let name = name ?? JobIdentifier.new()
+            let link = try CommandConnection.open(broker.target, heartbeat: rate == nil)
+            // Closing the link gives back what is not acknowledged.
+            defer { link.close() }
+            var replay = DeadReplayRun(link: link, pacer: rate.map(Pacer.init))
+            let now = JobIdentifier.now()
+            let seen = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
+                guard replay.published < limit else { return }
+                let job = Result { () throws(ReplayedJob.Obstacle) in
+                    try ReplayedJob(
+                        letter, name: name, deadline: deadline?.milliseconds(now: now),
+                        includesDeadTokens: selection.outcome.contains("dead_token"), now: now)
+                }
+                switch job {
+                case .success(let job) where !dryRun: try replay.publish(job, of: letter)
+                case .success: replay.note(wouldPublish: letter)
+                case .failure(let obstacle): replay.skip(obstacle)
+                }
+            }
+            try replay.finish()
+            let verb = dryRun ? "would be replayed" : "replayed as \(name)"
+            Console.talk(
+                "\(TimeText.count(replay.done)) of \(TimeText.count(seen)) dead letters in \(selection.name) \(verb)")
+            for line in replay.obstacles { Console.talk(line) }
+            if Interrupt.isRequested, !dryRun { Console.talk("ended half way; go on with --name \(name)") }
+            if replay.refused > 0 { throw CommandStatus.someFailed }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import EventLoop
+import Rig
+
+/// A replay under way: publishes jobs, and removes each letter once its job is confirmed.
+struct DeadReplayRun {
+    private let link: CommandConnection
+    private var pacer: Pacer?
+    private var progress = ProgressLine(enabled: true)
+    /// Letters whose jobs are not confirmed yet, by the number of the job's message.
+    private var waiting: [UInt64: BrokerMessage] = [:]
+    /// The ids of those jobs: the broker's answer names no more than the id.
+    private var ids: Set<String> = []
+    private var skipped: [(obstacle: ReplayedJob.Obstacle, count: Int)] = []
+    /// How many jobs were published.
+    private(set) var published = 0
+    /// How many letters are done: their jobs are confirmed, or would have been published.
+    private(set) var done = 0
+    /// How many jobs the broker did not take. Their letters stay.
+    private(set) var refused = 0
+
+    /// Starts a replay.
+    /// - Parameters:
+    ///   - link: The connection that takes the letters.
+    ///   - pacer: Spreads the jobs over time; nil for as fast as they go.
+    init(link: CommandConnection, pacer: Pacer?) {
+        self.link = link
+        self.pacer = pacer
+    }
+
+    /// Why letters stay, a line for each reason.
+    var obstacles: [String] { skipped.map { "\(TimeText.count($0.count)) \($0.obstacle.explanation)" } }
+
+    /// A letter stays.
+    mutating func skip(_ obstacle: ReplayedJob.Obstacle) {
+        if let position = skipped.firstIndex(where: { $0.obstacle == obstacle }) {
+            skipped[position].count += 1
+        } else if skipped.count < 20 {
+            skipped.append((obstacle, 1))
+        }
+    }
+
+    /// A letter would be replayed.
+    mutating func note(wouldPublish letter: DeadLetter) {
+        published += 1
+        done += 1
+        Console.data(letter.line)
+    }
+
+    /// Publishes the job of a letter.
+    mutating func publish(_ job: ReplayedJob, of letter: DeadLetter) throws(CommandFailure) {
+        if let wait = pacer?.wait(now: .now()), wait > .zero {
+            var fates: [PublishFate] = []
+            try link.pause(wait) { fates.append($0) }
+            try settle(fates)
+        }
+        // Two letters of one multicast job have one id.
+        if ids.contains(job.messageID) { try awaitConfirms() }
+        var fates: [PublishFate] = []
+        let number = try link.submit(job.message, routingKey: job.routingKey) { fates.append($0) }
+        waiting[number] = letter.message
+        ids.insert(job.messageID)
+        published += 1
+        try settle(fates)
+        progress.show("\(TimeText.count(done)) replayed")
+    }
+
+    /// Waits for the confirms that are missing, and for the broker to have removed the letters.
+    mutating func finish() throws(CommandFailure) {
+        try awaitConfirms()
+        progress.clear()
+        try link.stopConsuming()
+    }
+
+    private mutating func awaitConfirms() throws(CommandFailure) {
+        var fates: [PublishFate] = []
+        try link.finishPublishing { fates.append($0) }
+        try settle(fates)
+    }
+
+    private mutating func settle(_ fates: [PublishFate]) throws(CommandFailure) {
+        for fate in fates {
+            guard let letter = waiting.removeValue(forKey: fate.number) else { continue }
+            ids.remove(fate.messageID)
+            guard fate.kind == .confirmed else {
+                refused += 1
+                progress.interrupt("not replayed  \(fate.messageID)  \(fate.kind.explanation)")
+                continue
+            }
+            try link.acknowledge(letter, upToHere: false)
+            done += 1
+        }
+    }
+}

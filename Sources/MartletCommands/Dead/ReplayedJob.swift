@@ -1,0 +1,120 @@
+import PushModel
+import PushWorker
+import RabbitMQ
+import Rig
+import Topology
+
+/// A dead letter as the job that it was, to be published again: a pure value.
+struct ReplayedJob {
+    /// Why a letter is left where it is.
+    enum Obstacle: Error, Equatable {
+        /// It was replayed under this name already, and failed again.
+        case replayed
+        /// Its device tokens are dead.
+        case deadTokens
+        /// The job's deadline has passed.
+        case deadlinePassed
+        /// The job's expiration has passed. It stands in the job, where a replay changes nothing.
+        case expirationPassed
+        /// A worker would refuse it again, and why.
+        case invalid(String)
+
+        /// What is in the way, to follow a number of letters.
+        var explanation: String {
+            switch self {
+            case .replayed: "were replayed under this name and failed again"
+            case .deadTokens: "have dead device tokens (--outcome dead_token replays them all the same)"
+            case .deadlinePassed: "have a deadline that has passed (--deadline gives a later one)"
+            case .expirationPassed: "have an expiration that has passed (publish new jobs instead)"
+            case .invalid(let why): "would be refused again: \(why)"
+            }
+        }
+    }
+
+    /// The message.
+    let message: OutgoingMessage
+    /// Its id.
+    let messageID: String
+    /// Its routing key.
+    let routingKey: String
+
+    /// Makes a job of a letter.
+    /// - Parameters:
+    ///   - letter: The letter.
+    ///   - name: The replay's name, for `x-apns-replay`.
+    ///   - deadline: The job's new deadline in milliseconds since 1970; nil to keep that of the job.
+    ///   - includesDeadTokens: Whether letters of dead device tokens are wanted, too.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: What is in the way.
+    init(
+        _ letter: DeadLetter, name: String, deadline: Int64?, includesDeadTokens: Bool, now: Int64
+    ) throws(Obstacle) {
+        guard letter.message.header(HeaderName.replay) != name else { throw .replayed }
+        guard includesDeadTokens || letter.outcome != "\(Outcome.deadToken.text)" else { throw .deadTokens }
+        let bytes = letter.message.delivery.bytes
+        guard let properties = try? MessagePropertyReader(bytes, letter.message.delivery.properties) else {
+            throw .invalid("its properties are damaged")
+        }
+        routingKey = letter.jobRoutingKey
+        // A mandatory message needs an id. A job that had none gets one.
+        messageID = letter.message.messageID.isEmpty ? JobIdentifier.new() : letter.message.messageID
+        var message = OutgoingMessage()
+        message.isMandatory = true
+        message.setExchange(TopologyNames.jobs.utf8.span)
+        message.setRoutingKey(routingKey.utf8.span)
+        message.setMessageID(messageID.utf8.span)
+        message.setBody(bytes.span.extracting(letter.message.delivery.body))
+        JobCopy.copy(properties, of: bytes, to: &message)
+        var headers: [Field] = []
+        if let table = properties.headers {
+            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
+            while let field = try? reader.next(in: bytes) {
+                guard Self.keeps(bytes.span.extracting(field.name), deadline: deadline) else { continue }
+                headers.append(field)
+                try? message.addHeader(copying: field, from: bytes)
+            }
+        }
+        message.addHeader(HeaderName.replay, text: name.utf8.span)
+        if let deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
+        self.message = message
+        try Self.check(letter.message, properties, headers, routingKey, deadline: deadline, now: now)
+    }
+
+    private static func keeps(_ name: Span<UInt8>, deadline: Int64?) -> Bool {
+        switch String(decoding: name.withUnsafeBufferPointer { Array($0) }, as: UTF8.self) {
+        case "\(HeaderName.indexes)": true
+        case "\(HeaderName.replay)": false
+        case "\(HeaderName.deadline)": deadline == nil
+        default: !JobCopy.isRewritten(name)
+        }
+    }
+
+    /// Reads the job as a worker will.
+    private static func check(
+        _ letter: BrokerMessage, _ properties: MessagePropertyReader, _ headers: [Field], _ routingKey: String,
+        deadline: Int64?, now: Int64
+    ) throws(Obstacle) {
+        var bytes = letter.delivery.bytes
+        func place(_ text: some Sequence<UInt8>) -> Range<Int> {
+            let start = bytes.count
+            bytes.append(contentsOf: text)
+            return start..<bytes.count
+        }
+        let key = place(routingKey.utf8)
+        let deadlineName = place("\(HeaderName.deadline)".utf8)
+        var message = JobMessage(
+            bytes: bytes, routingKey: key, contentType: properties.contentType,
+            contentEncoding: properties.contentEncoding, messageID: properties.messageID, body: letter.delivery.body)
+        for field in headers {
+            guard let value = HeaderValue(field.value) else { continue }
+            message.headers.take(name: field.name, value: value, in: bytes)
+        }
+        if let deadline { message.headers.take(name: deadlineName, value: .integer(deadline), in: bytes) }
+        switch JobDecoder().decode(message, now: now, random: { 0 }) {
+        case .failure(let defect): throw .invalid("\(defect.reason.rawValue), \(defect.detail)")
+        case .success(let job):
+            guard job.isExpired(at: now) else { return }
+            throw job.deadline.map { $0 < now } ?? false ? .deadlinePassed : .expirationPassed
+        }
+    }
+}

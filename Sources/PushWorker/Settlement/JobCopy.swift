@@ -1,0 +1,41 @@
+import PushModel
+package import RabbitMQ
+
+/// What a copy of a job keeps of it: retry copies and dead letters of workers, and jobs that are made of dead letters.
+///
+/// A copy goes without what the broker would act on (`user_id`, `expiration`, `CC`, `BCC`), what the broker wrote, and
+/// the headers that say what became of the job.
+package enum JobCopy {
+    /// Copies the properties, but for the message id and the headers.
+    ///
+    /// - Parameters:
+    ///   - properties: Where they are.
+    ///   - bytes: The buffer with the job.
+    ///   - message: The copy.
+    package static func copy(
+        _ properties: MessagePropertyReader, of bytes: borrowing [UInt8], to message: inout OutgoingMessage
+    ) {
+        let span = bytes.span
+        if let range = properties.contentType { message.setContentType(span.extracting(range)) }
+        if let range = properties.contentEncoding { message.setContentEncoding(span.extracting(range)) }
+        if let range = properties.correlationID { message.setCorrelationID(span.extracting(range)) }
+        if let range = properties.replyTo { message.setReplyTo(span.extracting(range)) }
+        if let range = properties.type { message.setType(span.extracting(range)) }
+        if let range = properties.appID { message.setAppID(span.extracting(range)) }
+        if let seconds = properties.timestamp { message.setTimestamp(seconds) }
+        if let priority = properties.priority { message.setPriority(priority) }
+    }
+
+    /// Whether a header says what became of a job, or is the broker's: copies go without it, or with another value.
+    package static func isRewritten(_ name: Span<UInt8>) -> Bool {
+        name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
+            || rewritten.contains { name.isText($0) }
+    }
+
+    private static let rewritten: [StaticString] = [
+        "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
+        HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
+        HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
+        HeaderName.worker,
+    ]
+}

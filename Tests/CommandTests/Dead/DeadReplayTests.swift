@@ -1,0 +1,147 @@
+import Glibc
+import LocalStack
+import Rig
+import Testing
+
+@testable import MartletCommands
+
+@Suite("Dead letters published again, and deleted", .serialized, .timeLimit(.minutes(3)))
+struct DeadReplayTests {
+    private let broker: PrivateBroker
+    private static let later: Int64 = 4_102_444_800_000
+
+    init() throws {
+        broker = try SharedBroker.broker.get()
+        try broker.control(["purge_queue", "apns.q.dead"])
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+    }
+
+    /// Runs a subcommand of `martlet dead` against the broker.
+    private func dead(_ arguments: String...) throws -> ChildProcess.Outcome {
+        try Executable.run(["dead"] + arguments, environment: ["MARTLET_BROKER_URI": broker.uri])
+    }
+
+    private func letter(
+        _ id: String, _ outcome: String = "exhausted", diedAt: Int64 = 1_763_712_800_174, fields: String = "",
+        more: [(name: String, value: JobHeader)] = []
+    ) -> OutgoingJob {
+        OutgoingJob(
+            routingKey: "\(outcome).production.com.a", contentType: "application/json", messageID: id,
+            headers: [
+                ("x-apns-outcome", .text(outcome)), ("x-apns-attempt", .integer(6)),
+                ("x-apns-first-attempt-at", .integer(1_763_712_800_000)),
+                ("x-apns-original-routing-key", .text("production.high.com.a")),
+                ("x-apns-died-at", .integer(diedAt)), ("x-apns-worker", .text("w")),
+                ("x-shop", .text("kept")),
+            ] + more,
+            body: Array(#"{"device_tokens":["a1","b2","c3"]\#(fields),"payload":{"aps":{}}}"#.utf8), notifications: 3)
+    }
+
+    private func bury(_ letters: OutgoingJob...) throws {
+        let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
+        defer { link.close() }
+        var confirmed = 0
+        // One by one: letters of one job have one id.
+        for letter in letters {
+            try link.publish(letter, exchange: "apns.dead", replyTo: nil) { confirmed += $0.kind == .confirmed ? 1 : 0 }
+            try link.finishPublishing { confirmed += $0.kind == .confirmed ? 1 : 0 }
+        }
+        #expect(confirmed == letters.count)
+    }
+
+    private func count(_ queue: String) throws -> Int { try broker.queueCounts()[queue]?.ready ?? 0 }
+
+    /// Takes what a queue holds.
+    private func take(_ count: Int, from queue: String) throws -> [BrokerMessage] {
+        let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
+        defer { link.close() }
+        try link.consume(queue, prefetch: 100)
+        let messages = try (0..<count).map { _ in try #require(try link.next(timeout: .seconds(10))) }
+        try link.acknowledge(try #require(messages.last), upToHere: true)
+        try link.stopConsuming()
+        return messages
+    }
+
+    @Test("A letter becomes the job that it was: its key, body and headers, its indexes alone, and the replay's name")
+    func job() throws {
+        try bury(letter("one", more: [("x-apns-indexes", .text("1-2"))]), letter("two", "rejected"))
+        let outcome = try dead("replay", "--outcome", "exhausted", "--name", "again")
+        #expect(
+            outcome.status == 0 && outcome.errorText.contains("1 of 2 dead letters in apns.q.dead replayed as again"))
+        #expect(try count("apns.q.dead") == 1)
+        let job = try #require(try take(1, from: "apns.q.jobs.shop").first)
+        #expect(job.routingKey == "production.high.com.a" && job.messageID == "one")
+        #expect(job.contentType == "application/json")
+        let headers = Dictionary(uniqueKeysWithValues: job.headers.map { ($0.name, $0.value) })
+        #expect(
+            headers.filter { $0.key != "x-apns-enqueued-at" } == [
+                "x-shop": "kept", "x-apns-indexes": "1-2", "x-apns-replay": "again",
+            ])
+        #expect(job.body == letter("one").body)
+    }
+
+    @Test("Two letters of one job are two jobs")
+    func twoLetters() throws {
+        try bury(
+            letter("one", more: [("x-apns-indexes", .text("0"))]),
+            letter("one", "unknown", more: [("x-apns-indexes", .text("1-2"))]))
+        #expect(try dead("replay", "--id", "one").status == 0)
+        #expect(try count("apns.q.dead") == 0)
+        let jobs = try take(2, from: "apns.q.jobs.shop")
+        #expect(Set(jobs.map { $0.header("x-apns-indexes") }) == ["0", "1-2"])
+    }
+
+    @Test("What cannot succeed stays, and the command says why")
+    func obstacles() throws {
+        try bury(
+            letter("replayed", more: [("x-apns-replay", .text("again"))]),
+            letter("late", fields: #","deadline":1700000000"#),
+            letter("stale", fields: #","expiration":1700000000"#),
+            letter("tokens", "dead_token"),
+            letter("wrong", fields: #","priority":7"#))
+        let outcome = try dead("replay", "--all", "--name", "again")
+        #expect(outcome.status == 0)
+        for text in [
+            "0 of 4 dead letters", "1 were replayed under this name and failed again",
+            "1 have a deadline that has passed", "1 have an expiration that has passed",
+            "1 would be refused again: BadPriority",
+        ] { #expect(outcome.errorText.contains(text), "\(text): \(outcome.errorText)") }
+        #expect(try count("apns.q.dead") == 4)
+        #expect(try count("apns.q.jobs.shop") == 0)
+
+        let later = try dead("replay", "--id", "late", "--deadline", "\(Self.later)", "--rate", "100")
+        #expect(later.status == 0 && later.errorText.contains("1 of 4 dead letters"), "\(later.errorText)")
+        let job = try #require(try take(1, from: "apns.q.jobs.shop").first)
+        #expect(job.header("x-apns-deadline") == "\(Self.later)")
+    }
+
+    @Test("A filter chooses letters by age and campaign; a dry run changes nothing; purge deletes")
+    func filters() throws {
+        let now = JobIdentifier.now()
+        try bury(
+            letter("old", diedAt: now - 7_200_000, fields: #","reference":"campaign-7/1""#),
+            letter("new", diedAt: now, fields: #","reference":"campaign-7/2""#),
+            letter("other", diedAt: now - 7_200_000, more: [("x-apns-reference", .text("campaign-8/1"))]))
+        let dry = try dead("replay", "--campaign", "campaign-7/", "--older-than", "1h", "--dry-run")
+        #expect(dry.text.split(separator: "\n").map { $0.contains("  old  ") } == [true])
+        #expect(dry.errorText.contains("1 of 3 dead letters in apns.q.dead would be replayed"))
+        #expect(try dead("list", "--newer-than", "1h").text.contains("  new  "))
+        #expect(try dead("purge", "--campaign", "campaign-8/", "--dry-run").status == 0)
+        #expect(try count("apns.q.dead") == 3)
+        #expect(try dead("purge", "--campaign", "campaign-8/").status == 64)
+        #expect(try dead("purge", "--yes").status == 64)
+        #expect(try dead("replay").status == 64)
+        let purge = try dead("purge", "--older-than", "1h", "--limit", "1", "--yes")
+        #expect(purge.errorText.contains("1 of 3 dead letters in apns.q.dead deleted"))
+        #expect(try count("apns.q.dead") == 2)
+    }
+
+    @Test("A job that no queue takes keeps its letter")
+    func unroutable() throws {
+        var lost = letter("lost")
+        lost.headers = lost.headers.map { $0.name == "x-apns-original-routing-key" ? ($0.name, .text("a.b.c")) : $0 }
+        try bury(lost)
+        let outcome = try dead("replay", "--all")
+        #expect(try count("apns.q.dead") == 1, "\(outcome.errorText)")
+    }
+}
