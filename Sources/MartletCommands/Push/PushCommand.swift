@@ -13,7 +13,7 @@ struct PushCommand: ParsableCommand {
             The broker confirms every job; without --wait that is all this command waits for.
 
             Examples:
-              martlet push a1b2c3d4 --topic com.example.app --alert "Shipped" --wait
+              martlet push 00fc13ad… --topic com.example.app --alert "Shipped" --wait
               martlet push a1b2 c3d4 --topic com.example.app --payload order.json
               martlet push --channel dHN0LXNyY2gtY2hubA== --topic com.example.app --event update --content-state '{"goals":2}'
               martlet push --create-channel --storage-policy most-recent --topic com.example.app --wait

@@ -58,7 +58,7 @@ extension RetryPolicy {
 
     /// What a job that was never sent in time is told.
     static let waitedDetail =
-        "its time passed while it waited to be sent: allow it more time, or run more workers if the queue is long"
+        "its time had passed before it could be sent: allow it more time, or run more workers if the queue is long"
 
     private func settle(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         switch answer.meaning.notification {
