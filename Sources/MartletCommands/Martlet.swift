@@ -16,7 +16,8 @@ package struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, CheckCommand.self, ConfigCommand.self, HealthCommand.self, DeviceCommandLine.self,
+            TopologyCommand.self, CheckCommand.self, ConfigCommand.self, ContextCommand.self, HealthCommand.self,
+            DeviceCommandLine.self,
             BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [
@@ -35,6 +36,7 @@ package struct Martlet: AsyncParsableCommand {
             var command = try parseAsRoot()
             // Here, because to run it takes a thread already.
             if command is WorkerCommand { try ThreadRoom.check() }
+            if type(of: command) is any UsesContext.Type { try ContextStore.apply() }
             if var running = command as? any AsyncParsableCommand {
                 try await running.run()
             } else {

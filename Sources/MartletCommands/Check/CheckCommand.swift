@@ -11,7 +11,7 @@ import Topology
 import WorkerSettings
 
 /// `martlet check`: what a worker with this configuration would meet.
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: AsyncParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Test configuration, credentials, broker and APNs one after another, and say how to mend what fails.",

@@ -75,7 +75,7 @@ struct DeadCommand: ParsableCommand {
     }
 
     /// `martlet dead list`.
-    struct List: ParsableCommand {
+    struct List: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(abstract: "One line per dead letter, oldest first.")
 
         @OptionGroup var selection: Selection
@@ -114,7 +114,7 @@ struct DeadCommand: ParsableCommand {
     }
 
     /// `martlet dead show`.
-    struct Show: ParsableCommand {
+    struct Show: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Everything about the dead letters of one job, with its device tokens and payload.")
 

@@ -3,7 +3,7 @@ import Rig
 
 extension DeadCommand {
     /// `martlet dead purge`: deletes letters.
-    struct Purge: ParsableCommand {
+    struct Purge: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Delete dead letters for good.",
             discussion: """

@@ -5,7 +5,7 @@ import Rig
 
 extension DeadCommand {
     /// `martlet dead replay`: publishes letters again as jobs.
-    struct Replay: ParsableCommand {
+    struct Replay: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Publish dead letters again, as the jobs that they were.",
             discussion: """

@@ -5,7 +5,7 @@ import PushModel
 import Rig
 
 /// `martlet push`: one job from flags, or many from a file.
-struct PushCommand: ParsableCommand {
+struct PushCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "push",
         abstract: "Publish notification jobs: one from flags, or many from a file of JSON Lines.",

@@ -5,7 +5,7 @@ import Rig
 import Topology
 
 /// `martlet results`: what became of notifications.
-struct ResultsCommand: ParsableCommand {
+struct ResultsCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "results",
         abstract: "Show what became of notifications: live, or from the results queue.",

@@ -17,19 +17,22 @@ struct ConfigurationOptions: ParsableArguments {
     /// Whether variables set anything but the broker, which other commands know by the same variables.
     /// - Parameter environment: The variables.
     static func isConfigured(by environment: [String: String]) -> Bool {
-        environment.keys.contains { $0.hasPrefix("MARTLET_") && !$0.hasPrefix("MARTLET_BROKER_") }
+        environment.keys.contains {
+            $0.hasPrefix("MARTLET_") && !$0.hasPrefix("MARTLET_BROKER_") && $0 != ContextStore.variable
+        }
     }
 
-    /// Loads it.
+    /// Loads it; without a file that is named here, that of the selected context.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
     func load() throws(CommandFailure) -> WorkerConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        let config = config ?? ContextStore.configuration
         if let config, !FileManager.default.isReadableFile(atPath: config) {
             throw CommandFailure(
                 .missingInput, "cannot read the configuration \(config)",
                 remedy: "martlet config example prints one with every key.")
         }
-        let environment = ProcessInfo.processInfo.environment
         if config == nil, !Self.isConfigured(by: environment) {
             throw CommandFailure(
                 .configuration, "no configuration is given, and so no routes",

@@ -21,7 +21,7 @@ struct TopologyCommand: ParsableCommand {
         subcommands: [Render.self, Apply.self, Check.self])
 
     /// `martlet topology render`.
-    struct Render: ParsableCommand {
+    struct Render: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Print a definitions file for rabbitmqctl import_definitions or load_definitions.",
             discussion: """
@@ -43,7 +43,7 @@ struct TopologyCommand: ParsableCommand {
     }
 
     /// `martlet topology apply`.
-    struct Apply: AsyncParsableCommand {
+    struct Apply: AsyncParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Make what is missing, change policies, move bindings, and remove stale ones last.",
             discussion: """
@@ -86,7 +86,7 @@ struct TopologyCommand: ParsableCommand {
     }
 
     /// `martlet topology check`.
-    struct Check: AsyncParsableCommand {
+    struct Check: AsyncParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Compare what the broker holds with what it should, and print the command that mends each row.",
             discussion: "Changes nothing. The exit status is 1 if anything differs.")

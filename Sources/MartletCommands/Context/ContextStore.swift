@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The contexts of one person, and which of them is in use: a file that only its owner reads.
+struct ContextStore: Codable, Equatable {
+    /// The name of the context in use; nil for none.
+    var current: String?
+    /// The contexts by their names.
+    var contexts: [String: Context] = [:]
+
+    /// The variable that names a context for one command, whichever is in use.
+    static let variable = "MARTLET_CONTEXT"
+
+    /// Where the file is: in `XDG_CONFIG_HOME`, or what stands for it.
+    /// - Parameter environment: The process's variables.
+    static func path(_ environment: [String: String]) -> String? {
+        let home = environment["HOME"].map { "\($0)/.config" }
+        return (environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home).map {
+            "\($0)/martlet/contexts.json"
+        }
+    }
+
+    /// Reads the file; without one there are no contexts.
+    /// - Throws: `configuration` for a file that is not one of contexts, `missingInput` for one that cannot be read.
+    static func load(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CommandFailure) -> ContextStore {
+        guard let path = path(environment), access(path, F_OK) == 0 else { return ContextStore() }
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+            throw CommandFailure(.missingInput, "cannot read the contexts in \(path)")
+        }
+        guard let store = try? JSONDecoder().decode(ContextStore.self, from: data) else {
+            throw CommandFailure(
+                .configuration, "\(path) does not hold contexts", remedy: "Mend it, or move it away and add them anew.")
+        }
+        return store
+    }
+
+    /// Writes the file anew, readable to its owner alone: a URI may hold a password.
+    /// - Throws: `outputFailed`, or `configuration` where there is no home.
+    func save(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
+        guard let path = Self.path(environment) else {
+            throw CommandFailure(.configuration, "neither XDG_CONFIG_HOME nor HOME says where contexts are kept")
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let file = URL(filePath: path)
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let new = "\(path).new"
+            let isMade = FileManager.default.createFile(
+                atPath: new, contents: try encoder.encode(self) + Data("\n".utf8),
+                attributes: [.posixPermissions: 0o600])
+            guard isMade, rename(new, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            throw CommandFailure(.outputFailed, "cannot write the contexts to \(path)")
+        }
+    }
+
+    /// The context that a command works with; nil for none.
+    ///
+    /// - Parameter environment: The process's variables. Those about a broker win over all contexts, together: a login
+    ///   meant for one broker goes to no other.
+    /// - Throws: `configuration` where the variable names a context that does not exist.
+    func selected(_ environment: [String: String]) throws(CommandFailure) -> (name: String, context: Context)? {
+        let isBrokerGiven = environment.contains { $0.key.hasPrefix("MARTLET_BROKER_") && !$0.value.isEmpty }
+        let chosen = environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
+        guard !isBrokerGiven, let name = chosen ?? current else { return nil }
+        guard let context = contexts[name] else {
+            throw CommandFailure(
+                .configuration, "there is no context \"\(name.printable)\"",
+                remedy: "See them with: martlet context ls")
+        }
+        return (name, context)
+    }
+
+    /// Sets the variables that the selected context stands for.
+    static func apply() throws(CommandFailure) {
+        let environment = ProcessInfo.processInfo.environment
+        guard let (_, context) = try load().selected(environment) else { return }
+        for (name, value) in context.variables { setenv(name, value, 1) }
+        applied.withLock { $0 = context.config }
+    }
+
+    private static let applied = Mutex<String?>(nil)
+
+    /// The worker's configuration file of the selected context; nil for none.
+    static var configuration: String? { applied.withLock { $0 } }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LocalStack
+import Testing
+
+@testable import MartletCommands
+
+@Suite("martlet context", .timeLimit(.minutes(2)))
+struct ContextTests {
+    private let home: TemporaryDirectory
+
+    init() throws { home = try TemporaryDirectory(prefix: "martlet-context") }
+
+    private func martlet(_ arguments: String..., more: [String: String] = [:]) throws -> ChildProcess.Outcome {
+        try Executable.run(arguments, environment: ["XDG_CONFIG_HOME": home.path].merging(more) { $1 })
+    }
+
+    @Test("The first context is in use, another one can be chosen, and passwords are not shown")
+    func choice() throws {
+        let first = try martlet(
+            "context", "add", "here", "--broker", "amqp://guest:secret@localhost:1/", "--management",
+            "http://localhost:2")
+        #expect(first.status == 0 && first.errorText.contains("it is in use"))
+        let second = try martlet("context", "add", "there", "--broker", "amqps://me:secret@mq.example.com/")
+        #expect(second.errorText.contains("choose it with: martlet context use there"))
+        #expect(try martlet("context", "use", "nowhere").status == 78)
+        #expect(try martlet("context", "use", "there").status == 0)
+        let list = try martlet("context", "ls")
+        #expect(list.text.split(separator: "\n").map { String($0.prefix(7)) } == ["  here ", "* there"])
+        #expect(list.text.contains("mq.example.com") && !list.text.contains("secret"))
+        #expect(try martlet("context", "rm", "there").status == 0)
+        #expect(try martlet("context", "ls").text.hasPrefix("  here "))
+        let attributes = try FileManager.default.attributesOfItem(atPath: home.file("martlet/contexts.json"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("Commands go where the context says; MARTLET_CONTEXT, variables of the broker and --broker win over it")
+    func use() throws {
+        for (name, port) in [("one", 1), ("two", 2)] {
+            #expect(
+                try martlet("context", "add", name, "--broker", "amqp://guest:guest@127.0.0.1:\(port)/").status == 0)
+        }
+        func place(_ arguments: [String] = [], _ more: [String: String] = [:]) throws -> String {
+            let outcome = try Executable.run(
+                ["dead", "list"] + arguments,
+                environment: ["XDG_CONFIG_HOME": home.path].merging(more) { $1 })
+            #expect(outcome.status == 69)
+            return outcome.errorText
+        }
+        #expect(try place().contains("127.0.0.1:1"))
+        #expect(try place([], ["MARTLET_CONTEXT": "two"]).contains("127.0.0.1:2"))
+        #expect(try place([], ["MARTLET_BROKER_URI": "amqp://127.0.0.1:3/"]).contains("127.0.0.1:3"))
+        #expect(try place(["--broker", "amqp://127.0.0.1:4/"]).contains("127.0.0.1:4"))
+        #expect(try martlet("dead", "list", more: ["MARTLET_CONTEXT": "three"]).status == 78)
+    }
+
+    @Test("A context's configuration file is that of commands without --config")
+    func config() throws {
+        #expect(try martlet("context", "add", "app", "--config", "\(home.path)/missing.yaml").status == 0)
+        let render = try martlet("topology", "render")
+        #expect(render.status == 66 && render.errorText.contains("missing.yaml"))
+    }
+
+    @Test("A file that holds something else is an error in words, and names are plain")
+    func mistakes() throws {
+        #expect(try martlet("context", "add", "a b", "--broker", "amqp://localhost/").status == 64)
+        #expect(try martlet("context", "add", "a").status == 64)
+        #expect(try martlet("context", "add", "a", "--broker", "amqp://mq.example.com/").status == 64)
+        try FileManager.default.createDirectory(atPath: home.file("martlet"), withIntermediateDirectories: true)
+        try Data("[]".utf8).write(to: URL(filePath: home.file("martlet/contexts.json")))
+        let outcome = try martlet("dead", "list")
+        #expect(outcome.status == 78 && outcome.errorText.contains("does not hold contexts"))
+    }
+}
