@@ -123,21 +123,33 @@ struct DeadCommand: ParsableCommand {
         let link = try CommandConnection.open(broker.target)
         defer { link.close() }
         Interrupt.watch()
-        let waiting = try link.messageCount(selection.name)
+        return try look(at: selection.name, over: link) { letter in
+            if selection.admits(letter) { show(letter) }
+        }
+    }
+
+    /// Looks at all letters of a queue without changing it, until Ctrl-C.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - link: A connection that takes nothing else. Closing it puts everything back, in its old order.
+    ///   - show: What to do with each letter.
+    /// - Returns: How many letters were looked at.
+    static func look(
+        at queue: String, over link: CommandConnection, show: (DeadLetter) -> Void
+    ) throws(CommandFailure) -> Int {
+        let waiting = try link.messageCount(queue)
         var seen = 0
         if waiting > 0 {
             // All of them: the broker may put a part back behind the others. A consumer cannot be promised more than 65,535
             // unacknowledged messages, but any number.
-            try link.consume(selection.name, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
+            try link.consume(queue, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
         }
         while seen < waiting && !Interrupt.isRequested {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
             seen += 1
-            let letter = DeadLetter(message: message)
-            if selection.admits(letter) { show(letter) }
+            show(DeadLetter(message: message))
             if let failure = Console.failure { throw failure }
         }
-        // Closing the link puts everything back, in its old order.
         return seen
     }
 }
