@@ -12,10 +12,12 @@ import Topology
 struct StatusTests {
     /// Runs the program until what it prints is as wanted; each run takes the time it needs.
     private func status(
-        _ stack: BrokerStack, _ arguments: [String] = [], until isWanted: (JSON) -> Bool
+        _ stack: BrokerStack, _ arguments: [String] = [], login: String = "guest:guest",
+        until isWanted: (JSON) -> Bool
     ) throws -> (json: JSON, status: Int32) {
         let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        let options = ["--broker", stack.uri, "--management", stack.broker.managementURI, "-o", "json"]
+        let places = [stack.uri, stack.broker.managementURI].map { $0.replacing("guest:guest", with: login) }
+        let options = ["--broker", places[0], "--management", places[1], "-o", "json"]
         while true {
             let outcome = try ChildProcess.run(
                 try LocalRun.executable(), ["status"] + options + arguments, environment: [:], timeout: .seconds(50))
@@ -70,6 +72,20 @@ struct StatusTests {
         #expect(
             try broker.queueCounts(virtualHost: stack.virtualHost)["apns.q.dead"]
                 == QueueCounts(ready: 1, unacknowledged: 0))
+
+        // What `topology render --users` allows those who make queues: not the nodes.
+        try broker.control(["add_user", "watcher", "secret"])
+        try broker.control(["set_user_tags", "watcher", "policymaker"])
+        try broker.control(
+            [
+                "set_permissions", "--vhost", stack.virtualHost, "watcher", #"^apns\..+$"#, #"^apns\..+$"#,
+                #"^apns\..+$"#,
+            ])
+        let watched = try status(stack, ["--reasons"], login: "watcher:secret") { json in
+            element("workers", "instance", "ring", of: json) != nil
+        }
+        #expect(watched.json["broker"]?["nodes"]?.elements.isEmpty == true)
+        #expect(element("queues", "name", "apns.q.jobs.app", of: watched.json)?["consumers"]?.integer == 1)
 
         try await worker.stop()
         let over = try status(stack) { json in

@@ -46,7 +46,9 @@ extension StatusDiagnosis {
     var parkedRoutes: [StatusFinding] {
         routes.compactMap { route in
             let states = [RouteState.parked, .unreachable, .probing].map(\.rawValue)
-            guard states.contains(route.state) else { return nil }
+            // A route that only starts has no reason yet; one whose queue is missing has.
+            let isHeldUp = route.state == RouteState.starting.rawValue && route.reason != nil
+            guard states.contains(route.state) || isHeldUp else { return nil }
             let count = route.workers.count == 1 ? "its worker" : "all \(route.workers.count) workers"
             let reason = route.reason.map { ": \($0)" } ?? ""
             return StatusFinding(
@@ -107,7 +109,7 @@ extension StatusDiagnosis {
             guard let ready = queue.ready, ready > 0, (queue.consumers ?? 0) > 0, let rate = queue.deliveryRate,
                 rate > 0, Double(ready) / rate > Self.longestBacklog
             else { return nil }
-            let minutes = Int(Double(ready) / rate / 60)
+            let minutes = Int(min(Double(ready) / rate / 60, 1_000_000))
             let normal = TopologyNames.normalQueue(of: queue.name)
             let limits = routes.first { TopologyNames.jobQueue(route: $0.name) == normal }?.limits ?? []
             let why = limits.isEmpty ? "" : " Limited by: \(limits.joined(separator: ", "))."
@@ -130,7 +132,7 @@ extension StatusDiagnosis {
 
     /// Workers of different versions.
     var versions: [StatusFinding] {
-        let versions = Set(facts.fleet.live(at: facts.at).map(\.report.program)).sorted()
+        let versions = Set(facts.fleet.live(at: facts.at).map(\.report.program)).sorted(by: Self.isEarlier)
         guard versions.count > 1, let oldest = versions.first else { return [] }
         let old = facts.fleet.live(at: facts.at).filter { $0.report.program == oldest }.map(\.report.instance)
         return [
@@ -139,6 +141,12 @@ extension StatusDiagnosis {
                 detail: "version \(oldest), others have \(versions.dropFirst().joined(separator: ", ")): neighbouring "
                     + "versions may share queues, until the last is replaced.", next: "replace the older workers")
         ]
+    }
+
+    /// Whether a version comes before another: by its numbers, such as 0.9.1 before 0.10.0, else as text.
+    static func isEarlier(_ one: String, than other: String) -> Bool {
+        let numbers = [one, other].map { $0.split(separator: ".").map { Int($0) ?? 0 } }
+        return numbers[0] == numbers[1] ? one < other : numbers[0].lexicographicallyPrecedes(numbers[1])
     }
 
     private var routes: [FleetPicture.Route] { facts.fleet.routes(at: facts.at) }

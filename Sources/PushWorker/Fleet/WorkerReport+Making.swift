@@ -58,7 +58,9 @@ extension WorkerReport {
         (route.state == RouteState.ready.rawValue ? 0 : 1, route.inFlight + route.waiting, route.accepted)
     }
 
-    private static func cut(_ reason: String) -> String { String(reason.prefix(longestReason)) }
+    private static func cut(_ reason: String) -> String {
+        String(String.UnicodeScalarView(reason.unicodeScalars.prefix(longestReason)))
+    }
 }
 
 extension Worker {

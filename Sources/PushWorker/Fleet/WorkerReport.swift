@@ -71,8 +71,10 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     package static let mostRoutes = 100
     /// The most reasons and failures that a report names.
     package static let mostReasons = 10
-    /// The longest reason, in characters.
-    package static let longestReason = 200
+    /// The longest reason, in Unicode scalars. With each of them escaped, a report keeps within its length.
+    package static let longestReason = 160
+    /// The largest number that a report may state, so that those of all workers can be added up.
+    package static let greatestNumber = 1_000_000_000_000
 
     private var type = messageType
     private var version = formVersion
@@ -121,14 +123,26 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         self.failures = failures
     }
 
-    /// Reads a report; nil for anything else.
+    /// Reads a report; nil for anything else, and for one that states impossible values.
     package init?(parsing body: [UInt8]) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard body.count <= Self.maximumLength, let report = try? decoder.decode(Self.self, from: Data(body)),
-            report.type == Self.messageType, report.version == Self.formVersion, !report.instance.isEmpty
+            report.type == Self.messageType, report.version == Self.formVersion, report.isPossible
         else { return nil }
         self = report
+    }
+
+    /// Whether it has a name, lists no longer than they may be, and numbers that can be added up.
+    private var isPossible: Bool {
+        let counts =
+            [accepted, inFlight, moreRoutes] + failures.map(\.count)
+            + routes.flatMap { [$0.connections, $0.inFlight, $0.waiting, $0.accepted] }
+        // Until the year 5138.
+        let times: Range<Int64> = 0..<100_000_000_000_000
+        return !instance.isEmpty && routes.count <= Self.mostRoutes && failures.count <= Self.mostReasons
+            && reasons.count <= Self.mostReasons && times.contains(startedAt) && times.contains(sentAt)
+            && counts.allSatisfy { (0...Self.greatestNumber).contains($0) }
     }
 
     /// The report as JSON.

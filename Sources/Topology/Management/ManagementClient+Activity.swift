@@ -115,8 +115,16 @@ extension BrokerActivity.Queue {
         }
         self.init(
             name: queue.name, kind: queue.type ?? "classic", state: queue.state, leader: queue.leader,
-            ready: queue.ready, unacknowledged: queue.unacknowledged, consumers: queue.consumers, bytes: queue.bytes,
-            publishRate: queue.traffic?.publish?.rate, deliveryRate: queue.traffic?.delivery?.rate,
-            settings: settings)
+            ready: Self.possible(queue.ready), unacknowledged: Self.possible(queue.unacknowledged),
+            consumers: Self.possible(queue.consumers), bytes: Self.possible(queue.bytes),
+            publishRate: Self.possible(queue.traffic?.publish?.rate),
+            deliveryRate: Self.possible(queue.traffic?.delivery?.rate), settings: settings)
     }
+
+    /// The largest number that a queue is believed to have, so that those of all queues can be added up.
+    static let greatestNumber = 100_000_000_000_000
+
+    private static func possible(_ number: Int?) -> Int? { number.map { min(max($0, 0), greatestNumber) } }
+
+    private static func possible(_ rate: Double?) -> Double? { rate.map { min(max($0, 0), Double(greatestNumber)) } }
 }

@@ -133,6 +133,16 @@ struct StatusDiagnosisTests {
             urgency: .now, object: "route shop", detail: "parked in all 2 workers: InvalidProviderToken",
             next: "martlet check"),
         Case(
+            testDescription: "a route that cannot start",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1") {
+                        $0.routes[0].state = "starting"
+                        $0.routes[0].reason = "no queue apns.q.jobs.shop"
+                    }
+                ]),
+            urgency: .now, object: "route shop", detail: "starting in its worker: no queue", next: "martlet check"),
+        Case(
             testDescription: "a route that one worker cannot push for",
             facts: StatusFixture.facts(
                 reports: [
@@ -178,6 +188,16 @@ struct StatusDiagnosisTests {
         #expect(finding.urgency == example.urgency && finding.object == example.object, "\(finding)")
         #expect(finding.detail.contains(example.detail), "\(finding.detail)")
         #expect(finding.next.hasPrefix(example.next), "\(finding.next)")
+    }
+
+    @Test(
+        "Versions are compared by their numbers",
+        arguments: [
+            ("0.9.1", "0.10.0", true), ("0.10.0", "0.9.1", false), ("1.0.0", "1.0.0", false), ("1.0", "1.0.1", true),
+            ("", "0.1.0", true), ("1.0.0", "99999999999999999999", false),
+        ])
+    func versions(_ one: String, _ other: String, _ isEarlier: Bool) {
+        #expect(StatusDiagnosis.isEarlier(one, than: other) == isEarlier)
     }
 
     @Test("The worst comes first, and objects of one fault share a line that names three of them")

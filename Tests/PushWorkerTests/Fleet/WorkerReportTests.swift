@@ -52,7 +52,8 @@ struct WorkerReportTests {
 
     @Test("However many routes and reasons there are it stays short, and names the routes that do not work first")
     func limits() throws {
-        let text = String(repeating: "é", count: 2_000)
+        // A letter with accents without end is one character, and a control character takes six bytes.
+        let text = String(repeating: "\u{1}", count: 100) + "e" + String(repeating: "\u{301}", count: 20_000)
         let routes = (0..<1_000).map { number in
             WorkerReadiness.Route(
                 name: String(repeating: "r", count: 36) + "\(number)", state: number == 999 ? "parked" : "ready",
@@ -96,5 +97,21 @@ struct WorkerReportTests {
         }
         let nobody = WorkerReport(instance: "", program: "1", startedAt: 5, sentAt: 6)
         #expect(WorkerReport(parsing: nobody.json) == nil)
+    }
+
+    @Test(
+        "A report to operators with impossible numbers is ignored",
+        arguments: [
+            { $0.accepted = -1 }, { $0.inFlight = .max }, { $0.moreRoutes = .min }, { $0.sentAt = .max },
+            { $0.startedAt = -1 }, { $0.failures = [WorkerReport.Failure(outcome: "x", reason: nil, count: .max)] },
+            { $0.routes = [WorkerReport.Route(name: "r", state: "ready", accepted: .max)] },
+            { $0.routes = Array(repeating: WorkerReport.Route(name: "r", state: "ready"), count: 101) },
+            { $0.reasons = Array(repeating: "r", count: 11) },
+        ] as [@Sendable (inout WorkerReport) -> Void])
+    func impossible(_ change: @Sendable (inout WorkerReport) -> Void) {
+        var report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
+        #expect(WorkerReport(parsing: report.json) != nil)
+        change(&report)
+        #expect(WorkerReport(parsing: report.json) == nil)
     }
 }
