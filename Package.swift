@@ -147,7 +147,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "martlet", "MartletCommands", "APNSSimulator", "EventLoop", "TLS", "PushModel", "Topology",
+                "martlet", "MartletCommands", "PushWorker", "APNSSimulator", "EventLoop", "TLS", "PushModel",
+                "Topology",
                 "LocalStack", "Rig", "RabbitMQ", "BrokerClient",
                 argumentParser, histogram,
             ]),

@@ -46,9 +46,27 @@ package final class AMQPBlockingClient {
         return AMQPBlockingClient(endpoint, link, clientName: clientName, bodyLimit: bodyLimit, patience: patience)
     }
 
+    /// Connects and logs in for publishing alone, over one connection; nothing can be consumed.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where to connect.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - patience: How long an answer, or room to publish, may take.
+    /// - Returns: The client.
+    /// - Throws: As ``connect(_:clientName:bodyLimit:patience:)``.
+    package static func connectToPublish(
+        _ endpoint: AMQPEndpoint, clientName: String, patience: Duration
+    ) throws(AMQPError) -> AMQPBlockingClient {
+        let link = try BlockingLink.connect(
+            endpoint, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
+        let client = AMQPBlockingClient(endpoint, link, clientName: clientName, bodyLimit: 0, patience: patience)
+        try client.publish(over: link)
+        return client
+    }
+
     /// Ends both connections in an orderly way, as far as that is possible within two seconds each.
     package func close() {
-        publisher?.close()
+        if publisher !== main { publisher?.close() }
         main.close()
     }
 
@@ -58,11 +76,15 @@ package final class AMQPBlockingClient {
         if let publisher { return publisher }
         let link = try BlockingLink.connect(
             endpoint, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
+        try publish(over: link)
+        return link
+    }
+
+    private func publish(over link: BlockingLink) throws(AMQPError) {
         _ = try link.request(Self.publishing, "switching confirms on") { session throws(AMQPError) in
             try session.selectConfirms(Self.publishing)
         }
         publisher = link
-        return link
     }
 
     /// Publishes a message and waits for the broker's word on it; nothing else may be unconfirmed.
@@ -144,16 +166,18 @@ package final class AMQPBlockingClient {
     ///   - queue: The queue.
     ///   - prefetch: How many unacknowledged deliveries may be under way.
     ///   - exclusive: Whether no one else may consume from the queue.
+    ///   - arguments: Its optional arguments, such as `x-stream-offset`.
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     package func startConsuming(
-        queue: String, prefetch: UInt16 = 100, exclusive: Bool = false
+        queue: String, prefetch: UInt16 = 100, exclusive: Bool = false, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
         precondition(consumerTag == nil, "the client consumes already")
         _ = try main.request(Self.consuming, "limiting deliveries") { session throws(AMQPError) in
             try session.setPrefetch(Self.consuming, count: prefetch)
         }
         _ = try main.request(Self.consuming, "consuming from \(queue)") { session throws(AMQPError) in
-            try session.startConsuming(Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive)
+            try session.startConsuming(
+                Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive, arguments: arguments)
         }
         consumerTag = "martlet"
     }

@@ -103,6 +103,8 @@ package final class PrivateBroker: Sendable {
     package var managementPort: Int { ports.management }
     /// Where workers and producers connect.
     package var uri: String { "amqp://guest:guest@127.0.0.1:\(ports.amqp)/" }
+    /// Whether the management API was asked for.
+    package var hasManagement: Bool { options.management }
     /// The management API, for a worker's `broker.management`.
     package var managementURI: String { "http://guest:guest@127.0.0.1:\(ports.management)" }
     /// What the broker logged.

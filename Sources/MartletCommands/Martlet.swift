@@ -16,9 +16,8 @@ package struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, CheckCommand.self, ConfigCommand.self, ContextCommand.self, HealthCommand.self,
-            DeviceCommandLine.self,
-            BenchSendingCommand.self, DemoCommand.self,
+            TopologyCommand.self, StatusCommand.self, CheckCommand.self, ConfigCommand.self, ContextCommand.self,
+            HealthCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(name: "Help topic", subcommands: [JobHelp.self, ResultHelp.self, DeadLetterHelp.self])

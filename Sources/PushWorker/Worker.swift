@@ -17,6 +17,9 @@ package final class Worker: Sendable {
     let credentials: CredentialStore
     /// Finds this worker's share of the routes; nil where that is written.
     let fleet: Fleet?
+    /// What its reports say of it whatever happens.
+    let identity: WorkerIdentity
+    private let reporter: WorkerReporter
     private let watcher: CredentialWatcher
     private let grace: Duration
     private let journalDirectory: String?
@@ -58,7 +61,11 @@ package final class Worker: Sendable {
             settings.barrier = barrier
             return (settings, handle)
         }
-        fleet = Self.fleet(configuration, handles, announce, logger)
+        let isWorking: @Sendable () -> Bool = { handles.contains { $0.status?.isWorking == true } }
+        fleet = Self.fleet(configuration, isWorking, announce, logger)
+        identity = WorkerIdentity(configuration, program: version)
+        reporter = WorkerReporter(
+            configuration.instance, broker: configuration.broker, isWorking: isWorking, logger: logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)
@@ -66,7 +73,7 @@ package final class Worker: Sendable {
 
     /// Tells the lanes which routes they serve, or makes what will tell them.
     private static func fleet(
-        _ configuration: WorkerConfiguration, _ lanes: [LaneHandle],
+        _ configuration: WorkerConfiguration, _ isWorking: @escaping @Sendable () -> Bool,
         _ announce: @escaping @Sendable (LaneMessage) -> Void, _ logger: Logger
     ) -> Fleet? {
         let routes = configuration.routes.map(\.name)
@@ -80,8 +87,7 @@ package final class Worker: Sendable {
             return Fleet(
                 FleetReport(instance: configuration.instance, startedAt: WallClock.milliseconds()),
                 surroundings: Fleet.Surroundings(
-                    broker: configuration.broker, routes: routes,
-                    isWorking: { lanes.contains { $0.status?.isWorking == true } }, announce: announce),
+                    broker: configuration.broker, routes: routes, isWorking: isWorking, announce: announce),
                 logger: logger)
         }
     }
@@ -120,6 +126,9 @@ package final class Worker: Sendable {
             }
         }
         if let fleet { _ = try LoopThread.start(name: "martlet-fleet") { fleet.run() } }
+        _ = try LoopThread.start(name: "martlet-report") {
+            self.reporter.run { self.report(at: WallClock.milliseconds(), isDraining: $0) }
+        }
         let watchdog = LaneWatchdog(lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, logger: logger)
         _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
         defer {
@@ -127,11 +136,13 @@ package final class Worker: Sendable {
             watcher.stop()
             watchdog.stop()
             fleet?.leave()
+            reporter.stop()
         }
         // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
         await withTaskCancellationOrGracefulShutdownHandler {
             for lane in lanes { await lane.handle.waitUntilEnded() }
             await fleet?.waitUntilLeft()
+            await reporter.waitUntilEnded()
         } onCancelOrGracefulShutdown: {
             self.drain()
         }
@@ -165,6 +176,7 @@ package final class Worker: Sendable {
         logger.info("draining", metadata: .with([.grace: "\(grace)"]))
         // First of all, so that others take this worker's routes up at once.
         fleet?.leave()
+        reporter.stop()
         // A second is kept for closing connections.
         let deadline = MonotonicTime.now().adding(max(.seconds(1), grace - .seconds(1)))
         for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }

@@ -141,8 +141,9 @@ package final class LocalRun: Sendable {
             "  - { name: \(key.0), kind: token, key_file: \"\(key.1)\", key_id: MARTLET00\(index + 1), team_id: MARTLETDEV }"
         }.prefix(apps.contains(where: \.hasOwnKey) ? 2 : 1)
         let address = "https://localhost:\(simulator.port)"
+        let management = broker.hasManagement ? ", management: \"\(broker.managementURI)\"" : ""
         return """
-            broker: { uri: "\(broker.uri)" }
+            broker: { uri: "\(broker.uri)"\(management) }
             apns:
               production: "\(address)"
               development: "\(address)"

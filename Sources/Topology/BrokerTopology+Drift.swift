@@ -339,7 +339,7 @@ extension BrokerTopology {
     private var host: String { Self.shellQuoted(virtualHost) }
 
     /// A word for a shell: as it is when harmless, else in single quotes.
-    static func shellQuoted(_ text: String) -> String {
+    package static func shellQuoted(_ text: String) -> String {
         let isHarmless =
             !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -71,7 +71,7 @@ package enum TopologyNames {
     /// How the names of a route's queues begin; the route's name follows.
     static let jobQueuePrefix = "apns.q.jobs."
     /// How the name of a tier's queue begins; the tier's name follows.
-    static let retryQueuePrefix = "apns.q.retry."
+    package static let retryQueuePrefix = "apns.q.retry."
     /// The queue of a route's `high` jobs, where it has one.
     package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }
     /// The queue of the `high` jobs of the route that has a job queue.
@@ -79,6 +79,22 @@ package enum TopologyNames {
     /// What the names of queues for `high` jobs end with.
     static let highSuffix = ".high"
 
+    /// Whether a queue is one that workers take jobs from.
+    /// - Parameter queue: The queue's name.
+    package static func isJobQueue(_ queue: String) -> Bool { queue.hasPrefix(jobQueuePrefix) }
+    /// The queue of the normal jobs of the route that a job queue belongs to.
+    /// - Parameter queue: The name of a route's queue for normal or for `high` jobs, or for what comes back from tiers.
+    package static func normalQueue(of queue: String) -> String {
+        for suffix in [highSuffix, returnSuffix] where queue.hasSuffix(suffix) {
+            return String(queue.dropLast(suffix.count))
+        }
+        return queue
+    }
+    /// Whether a queue is one that a client makes for itself.
+    /// - Parameter queue: The queue's name.
+    package static func isClients(_ queue: String) -> Bool {
+        queue.hasPrefix(replyQueuePrefix) || queue.hasPrefix(tapQueuePrefix)
+    }
     /// Whether a queue holds jobs on their way: those of routes and those of tiers.
     /// - Parameter queue: The queue's name.
     package static func holdsJobs(_ queue: String) -> Bool {
@@ -88,7 +104,9 @@ package enum TopologyNames {
     /// - Parameters:
     ///   - user: The user; permissions go by the name.
     ///   - id: Tells it from others of the user.
-    package static func tapQueue(user: String, id: String) -> String { "apns.q.tap.\(user).\(id)" }
+    package static func tapQueue(user: String, id: String) -> String { "\(tapQueuePrefix)\(user).\(id)" }
+    /// How the names of queues for copies begin.
+    static let tapQueuePrefix = "apns.q.tap."
     /// How the names of queues for replies begin.
     package static let replyQueuePrefix = "apns.q.reply."
 

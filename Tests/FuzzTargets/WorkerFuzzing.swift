@@ -114,6 +114,13 @@ enum WorkerFuzzing {
 
     /// A message of the fleet's queue. What was read is written and read again, where that is not too long.
     static func fleetReport(_ bytes: [UInt8]) {
+        if let report = WorkerReport(parsing: bytes) {
+            precondition(!report.instance.isEmpty && report.routes.count <= WorkerReport.mostRoutes)
+            let written = report.json
+            precondition(
+                written.count > WorkerReport.maximumLength || WorkerReport(parsing: written) == report,
+                "what is written can be read")
+        }
         guard let report = FleetReport(parsing: bytes) else { return }
         precondition(bytes.count <= FleetReport.maximumLength && !report.instance.isEmpty)
         let written = report.json

@@ -1,5 +1,6 @@
 import APNSClient
 import ArgumentParser
+import BrokerClient
 import EventLoop
 import FoundationEssentials
 import PushModel
@@ -166,8 +167,14 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         guard let topology = try? configuration.topology() else { return }
         for queue in topology.queues.map(\.name) {
             do throws(CommandFailure) {
-                let count = try link.messageCount(queue)
-                report.good("queue \(queue)", "\(TimeText.count(count)) waiting")
+                let depth = try link.depth(of: queue)
+                let isServed = depth.consumers > 0 || !TopologyNames.isJobQueue(queue)
+                let detail = "\(TimeText.count(depth.messages)) waiting\(isServed ? "" : ", no consumer")"
+                if isServed || depth.messages == 0 {
+                    report.good("queue \(queue)", detail)
+                } else {
+                    report.warn("queue \(queue)", detail, remedy: "Start a worker; martlet status shows the fleet.")
+                }
             } catch {
                 report.fail(
                     "queue \(queue)", error.message, remedy: "Create it with: martlet topology apply", error.status)

@@ -157,7 +157,7 @@ struct DeadCommand: ParsableCommand {
         return try read(selection, link) { letter throws(CommandFailure) in show(letter) }
     }
 
-    /// Takes all letters that a queue holds at this moment, without settling any.
+    /// Takes the letters of a selection, without settling any.
     /// - Parameters:
     ///   - selection: Which queue and which letters.
     ///   - link: The connection; when it is closed, what is not acknowledged by then goes back.
@@ -168,18 +168,32 @@ struct DeadCommand: ParsableCommand {
     ) throws(CommandFailure) -> Int {
         Interrupt.watch()
         let now = JobIdentifier.now()
-        let waiting = try link.messageCount(selection.name)
+        return try read(selection.name, over: link) { letter throws(CommandFailure) in
+            if selection.admits(letter, now: now) { try take(letter) }
+        }
+    }
+
+    /// Takes all letters that a queue holds at this moment, without settling any, until Ctrl-C.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - link: A connection that takes nothing else. When it is closed, what is not acknowledged goes back, in its old
+    ///     order.
+    ///   - take: What to do with each letter.
+    /// - Returns: How many letters were looked at.
+    static func read(
+        _ queue: String, over link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> Int {
+        let waiting = try link.messageCount(queue)
         var seen = 0
         if waiting > 0 {
             // All of them: the broker may put a part back behind the others. A consumer cannot be promised more than 65,535
             // unacknowledged messages, but any number.
-            try link.consume(selection.name, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
+            try link.consume(queue, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
         }
         while seen < waiting && !Interrupt.isRequested {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
             seen += 1
-            let letter = DeadLetter(message: message)
-            if selection.admits(letter, now: now) { try take(letter) }
+            try take(DeadLetter(message: message))
             if let failure = Console.failure { throw failure }
         }
         return seen

@@ -71,6 +71,8 @@ struct DemoHints {
             "  martlet results --follow",
             "  martlet results --drain --yes --summary",
             "  martlet dead list",
+            "  # queues, workers, routes and dead letters at a glance, and what to do next",
+            "  martlet status --config \(configuration) --watch",
             "  # is everything reachable?",
             "  martlet check --config \(configuration)",
             "  # what APNs (https://localhost:\(gateway)) saw: how often what was answered, and every push",

@@ -63,7 +63,10 @@ struct DemoRun {
     /// - Throws: `CancellationError` when it was stopped early, else what made it impossible.
     mutating func run() async throws -> Bool {
         view.say("Starting a private RabbitMQ and a local APNs.")
-        let local = try await LocalRun.start(apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout)
+        // The management API takes time to start, and serves only who looks closer.
+        let local = try await LocalRun.start(
+            apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout,
+            broker: PrivateBrokerOptions(management: isKept))
         var workers = DemoWorkers(local, isKept: isKept)
         let result: Result<Bool, any Error>
         do {

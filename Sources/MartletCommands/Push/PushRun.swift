@@ -151,7 +151,7 @@ struct PushRun {
             if waited { summary.lines.forEach(Console.talk) }
         }
         for job in ledger.jobsWaitedFor.prefix(10) {
-            Console.talk("\(job): no result yet; look with: martlet results --follow")
+            Console.talk("\(job): no result yet; look with: martlet results --follow, or martlet status")
         }
         let status = Self.status(
             counts, missingResults: waited ? ledger.outstanding : 0,

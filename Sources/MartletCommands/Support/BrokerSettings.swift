@@ -1,6 +1,8 @@
 import FoundationEssentials
+import PushModel
 import PushWorker
 import RabbitMQ
+import Topology
 import WorkerSettings
 
 /// Which broker is meant, as far as it was said.
@@ -62,6 +64,29 @@ struct BrokerSettings {
                     + "device tokens and payloads.")
         }
         return endpoints.shuffled()
+    }
+
+    /// A client of the broker's management API.
+    /// - Parameters:
+    ///   - address: What the command line says of its address; nil for the variable that goes with the broker's, else
+    ///     the broker's host and login with the usual port.
+    ///   - environment: The process's variables.
+    /// - Throws: `usage` or `configuration` for an address that leads nowhere.
+    func managementClient(
+        _ address: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CommandFailure) -> ManagementClient {
+        let (text, origin, fault, companions) = try source(environment.filter { !$0.value.isEmpty })
+        if let address = address ?? companions["MARTLET_BROKER_MANAGEMENT"] {
+            return try ManagementClient.at(SecretText(address))
+        }
+        guard passwordFile == nil, companions["MARTLET_BROKER_PASSWORD_FILE"] == nil,
+            let usual = Self.split(text).first.flatMap({ ManagementClient.usualAddress(of: SecretText($0)) })
+        else {
+            throw CommandFailure(
+                fault, "\(origin) does not lead to the management API with a login",
+                remedy: "Give --management, or set MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI.")
+        }
+        return try ManagementClient.at(usual)
     }
 
     /// The URIs of a list with commas; a comma without a scheme behind it belongs to the URI before it.

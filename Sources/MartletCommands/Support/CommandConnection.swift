@@ -98,9 +98,13 @@ final class CommandConnection {
 
     /// How many messages wait in a queue.
     /// - Throws: `unreachable` if there is no such queue, or what ended the link.
-    func messageCount(_ queue: String) throws(CommandFailure) -> Int {
+    func messageCount(_ queue: String) throws(CommandFailure) -> Int { try depth(of: queue).messages }
+
+    /// How many messages wait in a queue, and how many consumers it has.
+    /// - Throws: `unreachable` if there is no such queue, or what ended the link.
+    func depth(of queue: String) throws(CommandFailure) -> QueueDepth {
         do throws(AMQPError) {
-            return try client.depth(of: queue).messages
+            return try client.depth(of: queue)
         } catch {
             var failure = Self.failure(error, at: description)
             // Only these names can be a topology's.
@@ -127,9 +131,14 @@ final class CommandConnection {
     /// - Parameters:
     ///   - queue: Its name.
     ///   - prefetch: How many may be unsettled; 0 for any number.
-    func consume(_ queue: String, prefetch: Int) throws(CommandFailure) {
+    ///   - offset: Where to begin in a stream, such as `5m` for five minutes ago; nil for any other queue.
+    func consume(_ queue: String, prefetch: Int, from offset: String? = nil) throws(CommandFailure) {
+        var arguments = FieldTable()
+        if let offset {
+            arguments.entries = [.init(name: Array("x-stream-offset".utf8), value: .text(offset))]
+        }
         try run { client throws(AMQPError) in
-            try client.startConsuming(queue: queue, prefetch: UInt16(clamping: prefetch))
+            try client.startConsuming(queue: queue, prefetch: UInt16(clamping: prefetch), arguments: arguments)
         }
     }
 

@@ -73,15 +73,21 @@ extension WorkerConfiguration {
             throw CommandFailure(
                 .configuration, "broker.management is not set, and broker.uri does not lead to a management address")
         }
+        return try ManagementClient.at(address)
+    }
+}
+
+extension ManagementClient {
+    /// A client of the management API at an address.
+    /// - Parameter address: The address, with user and password.
+    static func at(_ address: SecretText) throws(CommandFailure) -> ManagementClient {
         do throws(ManagementError) {
             return try ManagementClient(address: address)
         } catch {
             throw CommandFailure(error)
         }
     }
-}
 
-extension ManagementClient {
     /// What a virtual host holds.
     /// - Parameter virtualHost: Its name.
     /// - Throws: What a failure of the management API means for a command.

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// first, before anything needs one. A thread that is missing later is told, and done without until there is one.
 enum ThreadRoom {
     /// Fewer end badly: a lane's and its helpers', the log's, Swift's first, and the admin server's for each processor.
-    static var least: Int { 8 + ProcessInfo.processInfo.activeProcessorCount }
+    static var least: Int { 9 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.
     /// - Parameter count: How many.

@@ -201,8 +201,11 @@ final class Fleet: Sendable {
     private func listen(_ client: AMQPBlockingClient, _ share: inout FleetShare) throws(AMQPError) {
         guard var delivery = try client.receive(timeout: Self.step) else { return }
         while true {
-            share.heard(
-                delivery.isTruncated ? nil : FleetReport(parsing: Array(delivery.bytes[delivery.body])), now: .now())
+            if !WorkerReport.isCarried(by: delivery) {
+                share.heard(
+                    delivery.isTruncated ? nil : FleetReport(parsing: Array(delivery.bytes[delivery.body])), now: .now()
+                )
+            }
             guard client.hasReceived, let next = try client.receive(timeout: .zero) else { break }
             delivery = next
         }

@@ -120,12 +120,22 @@ package struct ManagementClient: Sendable {
     private func list<Object: Decodable>(
         _ kind: String, _ virtualHost: String, of type: Object.Type
     ) async throws(ManagementError) -> [Object] {
-        let data = try await send(.get, [kind, virtualHost])
+        try await list([kind, virtualHost], of: [Object].self)
+    }
+
+    /// Asks for something and reads it.
+    ///
+    /// - Parameters:
+    ///   - path: The segments after `/api`.
+    ///   - type: What the answer is.
+    /// - Throws: When it cannot be had, or is something else.
+    func list<Answer: Decodable>(_ path: [String], of type: Answer.Type) async throws(ManagementError) -> Answer {
+        let data = try await send(.get, path)
         do {
-            return try JSONDecoder().decode([Object].self, from: data)
+            return try JSONDecoder().decode(type, from: data)
         } catch {
             throw ManagementError(
-                code: .unexpectedAnswer, message: "\(connection.place) answered with something else than \(kind)")
+                code: .unexpectedAnswer, message: "\(connection.place) answered with something else than \(path[0])")
         }
     }
 

@@ -72,7 +72,7 @@ struct ManagementConnection: Sendable {
                 throw ManagementError(
                     code: .refused,
                     message: "the management API at \(place) refused the login: check user and password, and that the "
-                        + "user has the tag policymaker")
+                        + "user has the tag management, or policymaker to change policies")
             }
             let reason = (error as? URLError)?.localizedDescription ?? "\(error)"
             throw ManagementError(
@@ -93,10 +93,14 @@ struct ManagementConnection: Sendable {
         let request = "\(method.rawValue) /api/\(path)"
         switch status {
         case 401, 403:
+            let needs =
+                method == .get
+                ? "tag management and permissions on the virtual host"
+                : "tag policymaker and configure, write and read permissions on ^apns\\."
             return ManagementError(
                 code: .refused,
                 message: "the management API at \(place) refused \(request) (\(status), \(reason)): the user needs the "
-                    + "tag policymaker and configure, write and read permissions on ^apns\\.")
+                    + needs)
         case 404 where method == .get:
             return ManagementError(
                 code: .missingVirtualHost,

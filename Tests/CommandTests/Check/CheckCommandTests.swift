@@ -55,7 +55,8 @@ struct CheckCommandTests {
         let lines = outcome.text.split(separator: "\n")
         #expect(lines.allSatisfy { $0.hasPrefix("ok ") })
         #expect(lines.contains { $0.contains("apns production") && $0.contains("HTTP/2") })
-        #expect(lines.contains { $0.contains("queue apns.q.jobs.shop") })
+        #expect(lines.contains { $0.contains("queue apns.q.jobs.shop ") && $0.hasSuffix("waiting, no consumer") })
+        #expect(lines.contains { $0.contains("queue apns.q.results ") && $0.hasSuffix("waiting") })
     }
 
     @Test(

@@ -1,0 +1,160 @@
+import PushWorker
+import WorkerSettings
+
+/// What the workers' reports say together: a pure value that reports are added to.
+struct FleetPicture: Equatable {
+    /// How a worker is.
+    enum Condition: String {
+        /// It does its work.
+        case ready
+        /// It runs, and cannot do its work.
+        case notReady = "not ready"
+        /// It stops in good order.
+        case draining
+        /// Its reports ended without a word.
+        case silent
+    }
+
+    /// One worker.
+    struct Worker: Equatable {
+        /// Its latest report.
+        var report: WorkerReport
+        /// Notifications that APNs accepted per second; nil before its second report.
+        var acceptedPerSecond: Double?
+        /// The same for each route.
+        var routesPerSecond: [String: Double] = [:]
+
+        /// How the worker is.
+        /// - Parameter now: The time in milliseconds since 1970.
+        func condition(at now: Int64) -> Condition {
+            if report.isDraining { return .draining }
+            if now - report.sentAt > FleetPicture.patience { return .silent }
+            return report.reasons.isEmpty ? .ready : .notReady
+        }
+    }
+
+    /// One route, as all workers that serve it see it.
+    struct Route: Equatable {
+        /// Its name.
+        var name: String
+        /// The best of its states: the others' jobs go there.
+        var state: String
+        /// Why it is not ready, where the best state has a reason.
+        var reason: String?
+        /// What keeps it from pushing more: the limits of its workers, each once.
+        var limits: [String] = []
+        /// The workers that serve it.
+        var workers: [String] = []
+        /// The workers where it is not ready although it is elsewhere.
+        var troubled: [String] = []
+        /// Notifications that APNs accepted per second; nil where nobody knows yet.
+        var acceptedPerSecond: Double?
+        /// Requests without an answer.
+        var inFlight = 0
+        /// Notifications that wait for a stream.
+        var waiting = 0
+        /// Usable connections to APNs.
+        var connections = 0
+        /// Whether results say `hold` instead of `drop_token`.
+        var holdsTokens = false
+    }
+
+    /// For how long a worker may say nothing, in milliseconds: three reports and some seconds.
+    static let patience: Int64 = 35_000
+    /// For how long a worker that says nothing is shown, in milliseconds. Reports are read from as long ago.
+    static let memory: Int64 = 300_000
+    /// The states of a route, best first, as the worker orders them.
+    private static let states = RouteState.allCases.map(\.rawValue)
+
+    private var known: [String: Worker] = [:]
+
+    /// Starts with nobody known.
+    init() {}
+
+    /// Takes a report.
+    /// - Parameter report: The report; an older one than the latest of its worker says nothing new.
+    mutating func heard(_ report: WorkerReport) {
+        guard let earlier = known[report.instance] else {
+            if known.count < RouteShare.mostWorkers { known[report.instance] = Worker(report: report) }
+            return
+        }
+        guard (report.startedAt, report.sentAt) > (earlier.report.startedAt, earlier.report.sentAt) else { return }
+        var worker = Worker(report: report)
+        let elapsed = Double(report.sentAt - earlier.report.sentAt) / 1_000
+        // Over a moment a rate says little; a worker that took another's name has counted from zero.
+        if report.startedAt == earlier.report.startedAt, elapsed >= 1 {
+            worker.acceptedPerSecond = Double(report.accepted - earlier.report.accepted) / elapsed
+            let before = Dictionary(earlier.report.routes.map { ($0.name, $0.accepted) }) { first, _ in first }
+            for route in report.routes {
+                if let count = before[route.name] {
+                    worker.routesPerSecond[route.name] = Double(route.accepted - count) / elapsed
+                }
+            }
+        }
+        known[report.instance] = worker
+    }
+
+    /// The workers by name: those that report, those that stop, and those that fell silent of late.
+    /// - Parameter now: The time in milliseconds since 1970.
+    func workers(at now: Int64) -> [Worker] {
+        known.values.filter { worker in
+            let age = now - worker.report.sentAt
+            return age <= (worker.report.isDraining ? Self.patience : Self.memory)
+        }.sorted { $0.report.instance < $1.report.instance }
+    }
+
+    /// The workers that do or could do their work.
+    /// - Parameter now: The time in milliseconds since 1970.
+    func live(at now: Int64) -> [Worker] {
+        workers(at: now).filter { [.ready, .notReady].contains($0.condition(at: now)) }
+    }
+
+    /// The routes by name, as the live workers see them.
+    /// - Parameter now: The time in milliseconds since 1970.
+    func routes(at now: Int64) -> [Route] {
+        var routes: [String: [(worker: Worker, route: WorkerReport.Route)]] = [:]
+        for worker in live(at: now) {
+            for route in worker.report.routes { routes[route.name, default: []].append((worker, route)) }
+        }
+        return routes.map { Self.join($0.key, $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    private static func join(
+        _ name: String, _ parts: [(worker: Worker, route: WorkerReport.Route)]
+    ) -> Route {
+        func rank(_ state: String) -> Int { states.firstIndex(of: state) ?? states.count }
+        let best = parts.min { rank($0.route.state) < rank($1.route.state) }?.route
+        let ready = RouteState.ready.rawValue
+        var joined = Route(name: name, state: best?.state ?? "", reason: best?.reason)
+        for (worker, route) in parts {
+            joined.workers.append(worker.report.instance)
+            if best?.state == ready, ![ready, RouteState.starting.rawValue].contains(route.state) {
+                joined.troubled.append(worker.report.instance)
+            }
+            if !joined.limits.contains(route.limitedBy) { joined.limits.append(route.limitedBy) }
+            if let rate = worker.routesPerSecond[name] {
+                joined.acceptedPerSecond = (joined.acceptedPerSecond ?? 0) + rate
+            }
+            joined.inFlight += route.inFlight
+            joined.waiting += route.waiting
+            joined.connections += route.connections
+            joined.holdsTokens = joined.holdsTokens || route.holdsTokens
+        }
+        let nothing = RouteLimit.nothing.rawValue
+        joined.limits = joined.limits.filter { $0 != nothing }.sorted()
+        return joined
+    }
+
+    /// What failed since the workers' start, most frequent first.
+    /// - Parameter now: The time in milliseconds since 1970.
+    func failures(at now: Int64) -> [WorkerReport.Failure] {
+        var counts: [String: WorkerReport.Failure] = [:]
+        for failure in workers(at: now).flatMap(\.report.failures) {
+            let key = "\(failure.outcome) \(failure.reason ?? "")"
+            var sum = counts[key] ?? WorkerReport.Failure(outcome: failure.outcome, reason: failure.reason, count: 0)
+            sum.count += failure.count
+            counts[key] = sum
+        }
+        return counts.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map(\.value)
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import EventLoop
+import FoundationEssentials
+import Glibc
+import PushModel
+import RabbitMQ
+import Topology
+import WorkerSettings
+
+/// `martlet status`: what goes on in the whole fleet, and what to do next.
+struct StatusCommand: AsyncParsableCommand, UsesContext {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show queues, workers, routes, rates and dead letters of the whole fleet, and what to do next.",
+        discussion: """
+            Changes nothing. Queues and nodes come from RabbitMQ's management API, workers and routes from the reports \
+            that each worker writes every ten seconds into the stream apns.q.fleet. Without --config the broker is \
+            found as by martlet results.
+
+            Dead letters are counted by queue. Their reasons are in the letters: --reasons reads all of them, as martlet \
+            dead list does, which counts as a delivery of each and takes a while where there are many.
+
+            The exit status is 1 if anything needs a person.
+
+            Examples:
+              martlet status --config martlet.yaml
+              martlet status --config martlet.yaml --watch
+              martlet status --broker amqp://user@broker.example --output json
+            """)
+
+    /// How often a watched status is drawn.
+    private static let interval = Duration.seconds(2)
+
+    @OptionGroup var source: ConfigurationOptions
+    @Flag(help: "Draw it anew every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
+    @Flag(help: "Count the dead letters by reason: reads all of them.") var reasons = false
+    @Flag(help: "Show every row of every table.") var all = false
+    @Option(
+        help: ArgumentHelp(
+            "RabbitMQ's management API. (default: MARTLET_BROKER_MANAGEMENT, else the broker's host and login with port 15672)",
+            valueName: "uri"))
+    var management: String?
+    @OptionGroup(title: "Broker, without --config") var broker: BrokerOptions
+    @OptionGroup var format: OutputOptions
+
+    func validate() throws {
+        if source.config != nil, broker.broker != nil {
+            throw ValidationError("--broker is for use without --config, which names a broker.")
+        }
+        if watch, format.output == .json { throw ValidationError("--watch draws text. For JSON, ask again and again.") }
+        if watch, reasons { throw ValidationError("--reasons reads every dead letter: not every two seconds.") }
+    }
+
+    func run() async throws {
+        if watch, !Console.isTerminal(STDOUT_FILENO) {
+            throw CommandFailure(
+                .usage, "--watch draws on a terminal, and standard output is not one",
+                remedy: "Leave --watch away, or use --output json.")
+        }
+        let place = try place()
+        Interrupt.watch()
+        guard !watch else { return try await follow(place) }
+        try await BlockingWork.run("reports") { place.reader.readOnce() }
+        let letters = reasons ? try await BlockingWork.run("letters") { try place.letters() } : nil
+        let facts = try await place.facts(letters: letters)
+        let findings = StatusDiagnosis(facts: facts).findings
+        switch format.output {
+        case .text:
+            let colour = Console.isTerminal(STDOUT_FILENO) && DemoView.allowsColour
+            let text = StatusText(facts: facts, findings: findings, colour: colour, showsAll: all)
+            for line in text.lines { Console.data(Array(line.utf8)) }
+        case .json: Console.data(facts.json(findings).bytes)
+        }
+        if !findings.isEmpty { throw CommandStatus.someFailed }
+    }
+
+    /// Where to ask: what the configuration says where there is one, else what the options say.
+    private func place() throws(CommandFailure) -> StatusSource {
+        let isConfigured =
+            source.config != nil
+            || broker.broker == nil && ConfigurationOptions.isConfigured(by: ProcessInfo.processInfo.environment)
+        guard isConfigured else {
+            let settings = broker.target
+            return StatusSource(
+                endpoints: try settings.endpoints(), client: try settings.managementClient(management),
+                configuration: nil)
+        }
+        let configuration = try source.load()
+        let endpoints: [AMQPEndpoint]
+        do throws(AMQPError) {
+            endpoints = try configuration.broker.endpoints()
+        } catch {
+            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
+        }
+        let client: ManagementClient
+        if let management {
+            client = try ManagementClient.at(SecretText(management))
+        } else {
+            client = try configuration.managementClient()
+        }
+        return StatusSource(endpoints: endpoints, client: client, configuration: source.config)
+    }
+
+    /// Draws until Ctrl-C. What the management API fails to tell is said, and asked for again.
+    private func follow(_ place: StatusSource) async throws {
+        var screen = StatusScreen()
+        async let reading: Void = BlockingWork.run("reports") { place.reader.follow() }
+        while !Interrupt.isRequested {
+            let lines: [String]
+            do throws(CommandFailure) {
+                let facts = try await place.facts()
+                lines =
+                    StatusText(
+                        facts: facts, findings: StatusDiagnosis(facts: facts).findings, width: StatusScreen.width,
+                        colour: DemoView.allowsColour, showsAll: all
+                    ).lines
+            } catch {
+                lines = "\(error)".split(separator: "\n").map { String($0).printable }
+            }
+            screen.draw(lines)
+            if let failure = Console.failure { throw failure }
+            let next = ContinuousClock.now.advanced(by: Self.interval)
+            while !Interrupt.isRequested, ContinuousClock.now < next { try await Task.sleep(for: .milliseconds(100)) }
+        }
+        try await reading
+    }
+}

@@ -1,0 +1,153 @@
+import PushWorker
+import Topology
+
+// What needs a person because of the workers and their routes.
+extension StatusDiagnosis {
+    /// Job queues without a consumer: all of them, some that hold jobs, some that do not.
+    var unserved: [StatusFinding] {
+        let command = "martlet worker \(facts.configurationOption)"
+        let served = jobQueues.filter { ($0.consumers ?? 0) > 0 }
+        // Numbers that are not known yet say nothing. Why a route takes no jobs that cannot push, is told with the route.
+        let stopped = Set(
+            routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) })
+        let deserted = jobQueues.filter { queue in
+            queue.consumers == 0 && !stopped.contains(TopologyNames.normalQueue(of: queue.name))
+        }
+        let waiting = deserted.filter { ($0.ready ?? 0) > 0 }
+        let jobs = waiting.reduce(0) { $0 + ($1.ready ?? 0) }
+        if served.isEmpty, !deserted.isEmpty {
+            let held = jobs > 0 ? "; \(Self.count(jobs, "job waits", "jobs wait"))" : ""
+            return [
+                StatusFinding(
+                    urgency: .now, object: "workers", detail: "no worker takes jobs from any queue\(held).",
+                    next: command)
+            ]
+        }
+        var found: [StatusFinding] = []
+        if !waiting.isEmpty {
+            found.append(
+                StatusFinding(
+                    urgency: .now, object: Self.objects(waiting.map(\.name), "queue"),
+                    detail: "\(Self.count(jobs, "job waits", "jobs wait")) and no worker takes them.", next: command)
+            )
+        }
+        // Workers of a version without return queues work as well.
+        let idle = deserted.filter { ($0.ready ?? 0) == 0 && !$0.name.hasSuffix(TopologyNames.returnSuffix) }
+        if !idle.isEmpty {
+            found.append(
+                StatusFinding(
+                    urgency: .soon, object: Self.objects(idle.map(\.name), "queue"),
+                    detail: "no worker would take its jobs: does a worker have the route?", next: command))
+        }
+        return found
+    }
+
+    /// Routes that no worker can push for.
+    var parkedRoutes: [StatusFinding] {
+        routes.compactMap { route in
+            let states = [RouteState.parked, .unreachable, .probing].map(\.rawValue)
+            // A route that only starts has no reason yet; one whose queue is missing has.
+            let isHeldUp = route.state == RouteState.starting.rawValue && route.reason != nil
+            guard states.contains(route.state) || isHeldUp else { return nil }
+            let count = route.workers.count == 1 ? "its worker" : "all \(route.workers.count) workers"
+            let reason = route.reason.map { ": \($0)" } ?? ""
+            return StatusFinding(
+                urgency: .now, object: "route \(route.name)", detail: "\(route.state) in \(count)\(reason)",
+                next: "martlet check \(facts.configurationOption)")
+        }
+    }
+
+    /// Routes that push in some workers only, or that doubt their device tokens.
+    var troubledRoutes: [StatusFinding] {
+        routes.flatMap { route in
+            var found: [StatusFinding] = []
+            if !route.troubled.isEmpty {
+                found.append(
+                    StatusFinding(
+                        urgency: .soon, object: "route \(route.name)",
+                        detail: "it does not push in \(Self.objects(route.troubled, "worker")).",
+                        next: "martlet health --ready --address HOST:PORT"))
+            }
+            if route.holdsTokens {
+                found.append(
+                    StatusFinding(
+                        urgency: .soon, object: "route \(route.name)",
+                        detail: "APNs refuses most of its device tokens, so results say hold: are its environment and "
+                            + "topics right?", next: "martlet dead list --tokens --limit 20"))
+            }
+            return found
+        }
+    }
+
+    /// Workers that are not ready, or that fell silent.
+    var workers: [StatusFinding] {
+        let alarm = (facts.activity.nodes ?? []).contains { $0.hasMemoryAlarm || $0.hasDiskAlarm }
+        return facts.fleet.workers(at: facts.at).compactMap { worker in
+            let name = worker.report.instance
+            switch worker.condition(at: facts.at) {
+            case .ready, .draining: return nil
+            case .notReady:
+                let reasons = worker.report.reasons.prefix(Self.namedObjects).joined(separator: "; ")
+                return StatusFinding(
+                    urgency: .now, object: "worker \(name)", detail: "not ready: \(reasons)",
+                    next: "martlet health --ready --address HOST:PORT")
+            case .silent:
+                // Nobody can report during an alarm, and that has a finding of its own.
+                guard !alarm else { return nil }
+                let seconds = (facts.at - worker.report.sentAt) / 1_000
+                return StatusFinding(
+                    urgency: .soon, object: "worker \(name)",
+                    detail: "it has said nothing for \(seconds) s: it was killed, or does not reach the broker.",
+                    next: "martlet health --address HOST:PORT")
+            }
+        }
+    }
+
+    /// Queues whose jobs wait long at the rate at which they are taken.
+    var lateJobs: [StatusFinding] {
+        jobQueues.compactMap { queue in
+            guard let ready = queue.ready, ready > 0, (queue.consumers ?? 0) > 0, let rate = queue.deliveryRate,
+                rate > 0, Double(ready) / rate > Self.longestBacklog
+            else { return nil }
+            let minutes = Int(min(Double(ready) / rate / 60, 1_000_000))
+            let normal = TopologyNames.normalQueue(of: queue.name)
+            let limits = routes.first { TopologyNames.jobQueue(route: $0.name) == normal }?.limits ?? []
+            let why = limits.isEmpty ? "" : " Limited by: \(limits.joined(separator: ", "))."
+            return StatusFinding(
+                urgency: .soon, object: "queue \(queue.name)",
+                detail: "\(Self.count(ready, "job waits", "jobs wait")), \(minutes) minutes at the present rate.\(why)",
+                next: Self.remedy(limits, facts))
+        }
+    }
+
+    /// What would help a route that is too slow.
+    private static func remedy(_ limits: [String], _ facts: StatusFacts) -> String {
+        if limits.contains(RouteLimit.rate.rawValue) { return "raise routes[].rate, or start more workers" }
+        if limits.contains(RouteLimit.streams.rawValue) || limits.contains(RouteLimit.window.rawValue) {
+            return "raise routes[].connections, or start more workers"
+        }
+        if limits.contains(RouteLimit.broker.rawValue) { return "raise results.queues, or give the broker more cores" }
+        return "martlet worker \(facts.configurationOption)"
+    }
+
+    /// Workers of different versions.
+    var versions: [StatusFinding] {
+        let versions = Set(facts.fleet.live(at: facts.at).map(\.report.program)).sorted(by: Self.isEarlier)
+        guard versions.count > 1, let oldest = versions.first else { return [] }
+        let old = facts.fleet.live(at: facts.at).filter { $0.report.program == oldest }.map(\.report.instance)
+        return [
+            StatusFinding(
+                urgency: .soon, object: Self.objects(old, "worker"),
+                detail: "version \(oldest), others have \(versions.dropFirst().joined(separator: ", ")): neighbouring "
+                    + "versions may share queues, until the last is replaced.", next: "replace the older workers")
+        ]
+    }
+
+    /// Whether a version comes before another: by its numbers, such as 0.9.1 before 0.10.0, else as text.
+    static func isEarlier(_ one: String, than other: String) -> Bool {
+        let numbers = [one, other].map { $0.split(separator: ".").map { Int($0) ?? 0 } }
+        return numbers[0] == numbers[1] ? one < other : numbers[0].lexicographicallyPrecedes(numbers[1])
+    }
+
+    private var routes: [FleetPicture.Route] { facts.fleet.routes(at: facts.at) }
+}

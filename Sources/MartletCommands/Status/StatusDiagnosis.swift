@@ -1,0 +1,175 @@
+import Rig
+import Topology
+
+/// Decides what needs a person: from facts to findings, worst first. Pure.
+struct StatusDiagnosis {
+    /// The share of its length limit from which a queue counts as nearly full.
+    static let nearlyFull = 0.8
+    /// The share from which it counts as full: RabbitMQ refuses when the next message would not fit.
+    static let full = 0.98
+    /// How long the jobs that wait may take at the present rate, in seconds, before more workers are advised.
+    static let longestBacklog = 300.0
+    /// How many objects a finding about several of them names.
+    static let namedObjects = 3
+
+    /// What is known.
+    let facts: StatusFacts
+
+    /// What needs a person, worst first; empty where nothing does.
+    var findings: [StatusFinding] {
+        let found =
+            nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + workers + lateJobs + troubledRoutes
+            + deadLetters + unclaimed + unread + versions
+        return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
+            .map(\.element)
+    }
+
+    // MARK: The broker
+
+    private var nodes: [StatusFinding] {
+        (facts.activity.nodes ?? []).flatMap { node in
+            var found: [StatusFinding] = []
+            func add(_ isSo: Bool, _ detail: String, _ command: String) {
+                guard isSo else { return }
+                found.append(
+                    StatusFinding(urgency: .now, object: "node \(node.name)", detail: detail, next: command))
+            }
+            add(
+                !node.isRunning, "it does not run: its queues have a member less, or stand still.",
+                "rabbitmqctl cluster_status")
+            add(
+                node.hasMemoryAlarm, "it is short of memory: nobody can publish, so workers push nothing.",
+                "rabbitmq-diagnostics -n \(node.name) memory_breakdown")
+            add(
+                node.hasDiskAlarm, "its disk is nearly full: nobody can publish, so workers push nothing.",
+                "rabbitmq-diagnostics -n \(node.name) status")
+            return found
+        }
+    }
+
+    private var leaderless: [StatusFinding] {
+        let queues = ours.filter { queue in
+            // A queue that was made a moment ago has no state yet.
+            if let state = queue.state, !["running", "flow", "idle"].contains(state) { return true }
+            return queue.kind == "quorum" && queue.state != nil && (queue.leader ?? "").isEmpty
+        }
+        guard let first = queues.first else { return [] }
+        let state = first.state.map { $0 == "running" ? "" : " (\($0))" } ?? ""
+        return [
+            StatusFinding(
+                urgency: .now, object: Self.objects(queues.map(\.name), "queue"),
+                detail: "no leader\(state): what is in it waits until most of its members are back.",
+                next: "rabbitmq-queues quorum_status --vhost \(host) \(first.name)")
+        ]
+    }
+
+    /// Queues that refuse when they are full, and what that leads to.
+    private var fullQueues: [StatusFinding] {
+        ours.compactMap { queue in
+            guard queue.settings["overflow"] == .text("reject-publish"), let bytes = queue.bytes,
+                case .integer(let limit) = queue.settings["max-length-bytes"], limit > 0
+            else { return nil }
+            let share = Double(bytes) / Double(limit)
+            guard share >= Self.nearlyFull else { return nil }
+            let isFull = share >= Self.full
+            let (consequence, command) = whenFull(queue.name)
+            let percent = Int(share * 100)
+            return StatusFinding(
+                urgency: isFull ? .now : .soon, object: "queue \(queue.name)",
+                detail: "\(percent) % full: \(isFull ? consequence : "once it is full, \(consequence)").",
+                next: command)
+        }
+    }
+
+    private func whenFull(_ queue: String) -> (consequence: String, command: String) {
+        if queue.hasPrefix(TopologyNames.resultsQueue) {
+            return ("workers push nothing", "martlet results --drain --queue \(queue) > results.txt")
+        }
+        if queue.hasPrefix(TopologyNames.deadQueue) {
+            return ("workers push nothing", "martlet dead list --queue \(queue)")
+        }
+        return ("producers are refused", "martlet worker \(facts.configurationOption)")
+    }
+
+    /// Tiers that keep their copies for ever.
+    private var tiers: [StatusFinding] {
+        let keeping = ours.filter { queue in
+            queue.name.hasPrefix(TopologyNames.retryQueuePrefix)
+                && (queue.settings["message-ttl"] == nil || queue.settings["dead-letter-exchange"] == nil)
+        }
+        guard !keeping.isEmpty else { return [] }
+        let waiting = keeping.reduce(0) { $0 + ($1.ready ?? 0) }
+        return [
+            StatusFinding(
+                urgency: .now, object: Self.objects(keeping.map(\.name), "queue"),
+                detail: "its policy is lost, so retries never come back; \(Self.count(waiting, "copy", "copies")) "
+                    + "\(waiting == 1 ? "waits" : "wait").",
+                next: "martlet topology apply \(facts.configurationOption)")
+        ]
+    }
+
+    private var unclaimed: [StatusFinding] {
+        guard let count = facts.queue(TopologyNames.unclaimedResultsQueue)?.ready, count > 0 else { return [] }
+        return [
+            StatusFinding(
+                urgency: .soon, object: "queue \(TopologyNames.unclaimedResultsQueue)",
+                detail: "\(Self.count(count, "result", "results")) went to no other queue: a binding was missing.",
+                next: "martlet topology check \(facts.configurationOption)")
+        ]
+    }
+
+    private var unread: [StatusFinding] {
+        let queues = ours.filter {
+            // The copies of teams drop their oldest: what a team does not read is its own affair.
+            $0.name.hasPrefix(TopologyNames.resultsQueue) && $0.settings["overflow"] == .text("reject-publish")
+                && ($0.ready ?? 0) > 0 && $0.consumers == 0 && ($0.deliveryRate ?? 0) == 0
+        }
+        guard let first = queues.first else { return [] }
+        let count = queues.reduce(0) { $0 + ($1.ready ?? 0) }
+        return [
+            StatusFinding(
+                urgency: .soon, object: Self.objects(queues.map(\.name), "queue"),
+                detail: "\(Self.count(count, "result waits", "results wait")) and nobody reads them. Once it is full, "
+                    + "workers push nothing.",
+                next: "martlet results --drain --summary --queue \(first.name)")
+        ]
+    }
+
+    private var deadLetters: [StatusFinding] {
+        guard let count = facts.deadLetters.first(where: { $0.queue == TopologyNames.deadQueue })?.count, count > 0
+        else { return [] }
+        return [
+            StatusFinding(
+                urgency: .soon, object: "queue \(TopologyNames.deadQueue)",
+                detail: "\(Self.count(count, "dead letter waits", "dead letters wait")): pushes that failed for good.",
+                next: "martlet dead list")
+        ]
+    }
+
+    // MARK: Words
+
+    /// The queues of the contract but those that clients make for themselves.
+    var ours: [BrokerActivity.Queue] {
+        facts.activity.queues.filter {
+            $0.name.hasPrefix(TopologyNames.queuePrefix) && !TopologyNames.isClients($0.name)
+        }
+    }
+
+    /// The queues that producers fill, and those of what comes back from tiers.
+    var jobQueues: [BrokerActivity.Queue] { ours.filter { TopologyNames.isJobQueue($0.name) } }
+
+    private var host: String { BrokerTopology.shellQuoted(facts.virtualHost) }
+
+    /// Names some objects of a kind.
+    static func objects(_ names: [String], _ kind: String) -> String {
+        guard names.count > 1 else { return "\(kind) \(names.first ?? "")" }
+        let more = names.count - namedObjects
+        let named = names.prefix(namedObjects).joined(separator: ", ")
+        return "\(kind)s \(named)\(more > 0 ? " and \(more) more" : "")"
+    }
+
+    /// A number with a word for one or for several.
+    static func count(_ number: Int, _ one: String, _ several: String) -> String {
+        "\(TimeText.count(number)) \(number == 1 ? one : several)"
+    }
+}

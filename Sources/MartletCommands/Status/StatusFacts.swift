@@ -1,0 +1,49 @@
+import PushWorker
+import Topology
+
+/// Everything that `martlet status` knows at one moment: what it shows, and what its advice follows from.
+struct StatusFacts: Equatable {
+    /// How many dead letters of one queue died alike.
+    struct Letters: Equatable {
+        /// The queue.
+        var queue: String
+        /// The outcome, or the broker's reason.
+        var outcome: String
+        /// The reason; nil for none.
+        var reason: String?
+        /// How many there are.
+        var count: Int
+    }
+
+    /// The time in milliseconds since 1970.
+    var at: Int64
+    /// The management API, without user and password.
+    var place: String
+    /// The virtual host.
+    var virtualHost = "/"
+    /// What the broker says.
+    var activity: BrokerActivity
+    /// What the workers say.
+    var fleet = FleetPicture()
+    /// Why the workers' reports cannot be read; nil where they can.
+    var fleetTrouble: String?
+    /// The dead letters by reason; nil where nobody asked.
+    var letters: [Letters]?
+    /// The configuration file to name in commands; nil where the broker alone is known.
+    var configuration: String?
+
+    /// The end of commands that take a configuration.
+    var configurationOption: String { "--config \(configuration ?? "martlet.yaml")" }
+
+    /// The queue with a name; nil where there is none.
+    /// - Parameter name: The name.
+    func queue(_ name: String) -> BrokerActivity.Queue? { activity.queues.first { $0.name == name } }
+
+    /// The queues of dead letters, with how many each holds.
+    var deadLetters: [(queue: String, count: Int?)] {
+        [TopologyNames.deadQueue, TopologyNames.deadTokensQueue].compactMap { name in
+            guard let queue = queue(name) else { return nil }
+            return (name, queue.ready.map { $0 + (queue.unacknowledged ?? 0) })
+        }
+    }
+}

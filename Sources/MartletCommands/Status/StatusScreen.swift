@@ -1,0 +1,37 @@
+import Glibc
+
+/// Draws a status over the one before, on standard output.
+struct StatusScreen {
+    private var isDrawn = false
+
+    /// The columns of the terminal; 80 where it does not tell.
+    static var width: Int { size.map { Int($0.ws_col) } ?? StatusText.usualWidth }
+
+    private static var size: winsize? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return size
+    }
+
+    /// Draws lines, as many as the terminal has rows for.
+    /// - Parameter lines: The lines, with their colours.
+    mutating func draw(_ lines: [String]) {
+        let rows = Self.size.map { Int($0.ws_row) } ?? 24
+        Console.data(Array(Self.frame(lines, rows: rows, isFirst: !isDrawn).utf8))
+        isDrawn = true
+    }
+
+    /// What to write: in one piece, so that nothing flickers.
+    /// - Parameters:
+    ///   - lines: The lines.
+    ///   - rows: How many rows the terminal has; the last one is for the cursor.
+    ///   - isFirst: Whether something else stands on the terminal.
+    static func frame(_ lines: [String], rows: Int, isFirst: Bool) -> String {
+        var shown = lines
+        if lines.count > rows - 1 {
+            shown = lines.prefix(max(1, rows - 2)) + ["… \(lines.count - max(1, rows - 2)) more lines"]
+        }
+        let home = isFirst ? "\u{1b}[2J\u{1b}[H" : "\u{1b}[H"
+        return home + shown.map { "\($0)\u{1b}[K" }.joined(separator: "\n") + "\u{1b}[J"
+    }
+}

@@ -1,0 +1,73 @@
+import EventLoop
+import FoundationEssentials
+import PushWorker
+import RabbitMQ
+import Rig
+import Topology
+import WorkerSettings
+
+/// Where a status comes from: the management API, the workers' reports, and the dead letters where they are asked for.
+struct StatusSource: Sendable {
+    /// How many kinds of dead letters are told apart in a queue; further ones count as `other`.
+    static let mostKinds = 64
+
+    /// Where the broker is.
+    let endpoints: [AMQPEndpoint]
+    /// The management API.
+    let client: ManagementClient
+    /// The configuration file; nil where the broker alone is known.
+    let configuration: String?
+    /// The workers' reports.
+    let reader: FleetReader
+
+    /// Prepares a source.
+    init(endpoints: [AMQPEndpoint], client: ManagementClient, configuration: String?) {
+        self.endpoints = endpoints
+        self.client = client
+        self.configuration = configuration
+        reader = FleetReader(endpoints)
+    }
+
+    /// Asks the management API, and adds what the reader has read by now.
+    /// - Parameter letters: The dead letters by reason, where they were counted.
+    /// - Throws: What a failure of the management API means for a command.
+    func facts(letters: [StatusFacts.Letters]? = nil) async throws(CommandFailure) -> StatusFacts {
+        let virtualHost = endpoints.first?.virtualHost ?? "/"
+        let activity: BrokerActivity
+        do throws(ManagementError) {
+            activity = try await client.activity(virtualHost: virtualHost)
+        } catch {
+            var failure = CommandFailure(error)
+            if failure.status == .unreachable {
+                failure.remedy =
+                    "Enable it with: rabbitmq-plugins enable rabbitmq_management; or name it with --management."
+            }
+            throw failure
+        }
+        let (picture, trouble) = reader.news
+        return StatusFacts(
+            at: JobIdentifier.now(), place: client.place, virtualHost: virtualHost, activity: activity, fleet: picture,
+            fleetTrouble: trouble, letters: letters, configuration: configuration)
+    }
+
+    /// Counts the dead letters of both queues by reason; blocks. Each of them is delivered and put back.
+    func letters() throws(CommandFailure) -> [StatusFacts.Letters] {
+        var all: [StatusFacts.Letters] = []
+        for queue in [TopologyNames.deadQueue, TopologyNames.deadTokensQueue] {
+            let link = try CommandConnection.open(endpoints, timeout: .seconds(10))
+            defer { link.close() }
+            var counts: [String: StatusFacts.Letters] = [:]
+            _ = try DeadCommand.read(queue, over: link) { letter throws(CommandFailure) in
+                var key = "\(letter.outcome) \(letter.reason ?? "")"
+                let isKnown = counts[key] != nil || counts.count < Self.mostKinds
+                if !isKnown { key = "other" }
+                let (outcome, reason) = isKnown ? (letter.outcome, letter.reason) : ("other", nil)
+                counts[
+                    key, default: StatusFacts.Letters(queue: queue, outcome: outcome, reason: reason, count: 0)
+                ].count += 1
+            }
+            all += counts.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map(\.value)
+        }
+        return all
+    }
+}

@@ -1,0 +1,76 @@
+import PushModel
+
+// How a worker's report comes about: pure, from what the admin server shows as well.
+extension WorkerReport {
+    /// Puts a report together.
+    ///
+    /// - Parameters:
+    ///   - identity: Whose report it is.
+    ///   - time: The time in milliseconds since 1970.
+    ///   - readiness: How the worker and its routes are doing.
+    ///   - snapshots: What each lane counted.
+    ///   - isDraining: Whether the worker stops.
+    init(
+        of identity: WorkerIdentity, at time: Int64, readiness: WorkerReadiness, snapshots: [LaneSnapshot],
+        isDraining: Bool
+    ) {
+        let counters = Self.counters(snapshots, of: identity.routes)
+        let routes = readiness.routes.filter { $0.state != RouteState.unassigned.rawValue }.map { route in
+            let counted = counters[route.name]
+            return Route(
+                name: route.name, state: route.state, reason: route.reason.map(Self.cut),
+                limitedBy: route.limitedBy ?? RouteLimit.nothing.rawValue, connections: route.connections,
+                inFlight: counted?.inFlight ?? 0, waiting: counted?.waiting ?? 0,
+                accepted: counted?.outcomes.accepted ?? 0, holdsTokens: counted?.holdsTokens ?? false)
+        }
+        let named = routes.sorted { Self.weight($0) > Self.weight($1) }.prefix(Self.mostRoutes)
+        self.init(
+            instance: identity.instance, program: identity.program, startedAt: identity.startedAt, sentAt: time,
+            share: identity.share, reasons: readiness.reasons.prefix(Self.mostReasons).map(Self.cut),
+            isDraining: isDraining, accepted: counters.values.reduce(0) { $0 + $1.outcomes.accepted },
+            inFlight: counters.values.reduce(0) { $0 + $1.inFlight }, routes: Array(named),
+            moreRoutes: routes.count - named.count, failures: Self.failures(counters.values))
+    }
+
+    /// What was counted for each route, over all lanes.
+    private static func counters(_ snapshots: [LaneSnapshot], of names: [String]) -> [String: RouteCounters] {
+        var counters: [String: RouteCounters] = [:]
+        for snapshot in snapshots {
+            for (name, counted) in zip(names, snapshot.routes) {
+                guard let counted else { continue }
+                // The first lane's as they are: what counts for all lanes only has no zero.
+                if counters[name] == nil { counters[name] = counted } else { counters[name]?.add(counted) }
+            }
+        }
+        return counters
+    }
+
+    private static func failures(_ counters: some Sequence<RouteCounters>) -> [Failure] {
+        let outcomes = counters.reduce(into: OutcomeCounts()) { $0.add($1.outcomes) }
+        return outcomes.entries.sorted { $0.count > $1.count }.prefix(mostReasons).map {
+            Failure(
+                outcome: $0.outcome.rawValue, reason: $0.reason.isEmpty ? nil : $0.reason, count: $0.count)
+        }
+    }
+
+    /// How much an operator wants to see a route: one that does not work first, then the busiest.
+    private static func weight(_ route: Route) -> (Int, Int, Int) {
+        (route.state == RouteState.ready.rawValue ? 0 : 1, route.inFlight + route.waiting, route.accepted)
+    }
+
+    private static func cut(_ reason: String) -> String {
+        String(String.UnicodeScalarView(reason.unicodeScalars.prefix(longestReason)))
+    }
+}
+
+extension Worker {
+    /// What the worker tells operators now.
+    ///
+    /// - Parameters:
+    ///   - time: The time in milliseconds since 1970.
+    ///   - isDraining: Whether the worker stops.
+    func report(at time: Int64, isDraining: Bool) -> WorkerReport {
+        WorkerReport(
+            of: identity, at: time, readiness: readiness(), snapshots: laneSnapshots(), isDraining: isDraining)
+    }
+}

@@ -1,0 +1,93 @@
+/// What goes on in a broker's virtual host now, and how the broker's nodes are.
+package struct BrokerActivity: Sendable, Equatable {
+    /// A queue and what goes through it. Numbers that the broker has not taken yet are nil.
+    package struct Queue: Sendable, Equatable {
+        /// The name.
+        package var name: String
+        /// `quorum`, `classic` or `stream`.
+        package var kind: String
+        /// `running`, or why it does not work, such as `down` or `minority`.
+        package var state: String?
+        /// The node that leads it, of a quorum queue or a stream.
+        package var leader: String?
+        /// Messages that wait.
+        package var ready: Int?
+        /// Messages that are delivered and not acknowledged.
+        package var unacknowledged: Int?
+        /// Consumers.
+        package var consumers: Int?
+        /// The length of the bodies of all its messages.
+        package var bytes: Int?
+        /// Messages published to it per second.
+        package var publishRate: Double?
+        /// Messages delivered from it per second.
+        package var deliveryRate: Double?
+        /// The settings in effect by their policy keys: those of the policy, and those of its declaration.
+        package var settings: [String: TopologyValue]
+
+        /// Makes a queue from its parts.
+        package init(
+            name: String, kind: String = "quorum", state: String? = "running", leader: String? = "rabbit@one",
+            ready: Int? = 0, unacknowledged: Int? = 0, consumers: Int? = 0, bytes: Int? = 0,
+            publishRate: Double? = nil, deliveryRate: Double? = nil, settings: [String: TopologyValue] = [:]
+        ) {
+            self.name = name
+            self.kind = kind
+            self.state = state
+            self.leader = leader
+            self.ready = ready
+            self.unacknowledged = unacknowledged
+            self.consumers = consumers
+            self.bytes = bytes
+            self.publishRate = publishRate
+            self.deliveryRate = deliveryRate
+            self.settings = settings
+        }
+    }
+
+    /// A node of the broker's cluster.
+    package struct Node: Sendable, Equatable {
+        /// The name.
+        package var name: String
+        /// Whether it runs.
+        package var isRunning: Bool
+        /// Whether it is short of memory, so that nobody may publish.
+        package var hasMemoryAlarm: Bool
+        /// Whether it is short of disk, so that nobody may publish.
+        package var hasDiskAlarm: Bool
+        /// The memory in use, in bytes.
+        package var memory: Int?
+        /// The memory at which it raises the alarm, in bytes.
+        package var memoryLimit: Int?
+        /// The free space on its disk, in bytes.
+        package var freeDisk: Int?
+
+        /// Makes a node from its parts.
+        package init(
+            name: String, isRunning: Bool = true, hasMemoryAlarm: Bool = false, hasDiskAlarm: Bool = false,
+            memory: Int? = nil, memoryLimit: Int? = nil, freeDisk: Int? = nil
+        ) {
+            self.name = name
+            self.isRunning = isRunning
+            self.hasMemoryAlarm = hasMemoryAlarm
+            self.hasDiskAlarm = hasDiskAlarm
+            self.memory = memory
+            self.memoryLimit = memoryLimit
+            self.freeDisk = freeDisk
+        }
+    }
+
+    /// RabbitMQ's version; nil where the API does not tell.
+    package var version: String?
+    /// The virtual host's queues, by name.
+    package var queues: [Queue]
+    /// The nodes; nil where the user may not see them.
+    package var nodes: [Node]?
+
+    /// Makes a picture from its parts.
+    package init(version: String? = nil, queues: [Queue] = [], nodes: [Node]? = nil) {
+        self.version = version
+        self.queues = queues
+        self.nodes = nodes
+    }
+}

@@ -1,0 +1,54 @@
+import LocalStack
+import Testing
+import Topology
+
+@testable import MartletCommands
+
+@Suite("The command status", .timeLimit(.minutes(1)))
+struct StatusCommandTests {
+    @Test(
+        "What does not go together is a wrong command line",
+        arguments: [
+            (["--watch"], "not one"), (["--watch", "-o", "json"], "--watch draws text"),
+            (["--watch", "--reasons"], "every dead letter"),
+            (["--config", "x.yaml", "--broker", "amqp://h"], "--broker is for use without --config"),
+        ])
+    func usage(_ arguments: [String], _ text: String) throws {
+        let outcome = try Executable.run(["status"] + arguments)
+        #expect(outcome.status == 64, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains(text), "\(outcome.errorText)")
+        #expect(outcome.text.isEmpty)
+    }
+
+    @Test("A management API that is not there is unreachable, with a remedy and without the password")
+    func unreachable() throws {
+        let outcome = try Executable.run(
+            ["status", "--broker", "amqp://g:secret@127.0.0.1:1", "--management", "http://g:secret@127.0.0.1:1"])
+        #expect(outcome.status == 69, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("rabbitmq_management") && outcome.errorText.contains("--management"))
+        #expect(!outcome.errorText.contains("secret"))
+    }
+
+    @Test(
+        "Without a configuration the management API is named, goes with the broker's variable, or is beside the broker",
+        arguments: [
+            (nil, [:], "http://localhost:15672"), (nil, ["MARTLET_BROKER_URI": "amqps://u:p@h/v"], "https://h:15671"),
+            (
+                nil,
+                ["MARTLET_BROKER_URI": "amqp://u:p@h", "MARTLET_BROKER_MANAGEMENT": "http://u:p@other:80"],
+                "http://other:80"
+            ), ("http://u:p@named:81", ["MARTLET_BROKER_MANAGEMENT": "http://u:p@other:80"], "http://named:81"),
+            // A login meant for one broker goes to no other.
+            (nil, ["MARTLET_BROKER_MANAGEMENT": "http://u:p@other:80"], "http://localhost:15672"),
+        ] as [(String?, [String: String], String)])
+    func management(_ address: String?, _ environment: [String: String], _ place: String) throws {
+        #expect(try BrokerSettings().managementClient(address, environment: environment).place == place)
+    }
+
+    @Test("A password in a file is not for the management API")
+    func passwordFile() throws {
+        let settings = BrokerSettings(uri: "amqp://u@h", passwordFile: "/nowhere")
+        let failure = #expect(throws: CommandFailure.self) { try settings.managementClient(nil, environment: [:]) }
+        #expect(failure?.status == .usage && failure?.remedy?.contains("--management") == true)
+    }
+}

@@ -1,0 +1,220 @@
+import PushWorker
+import Testing
+import Topology
+
+@testable import MartletCommands
+
+@Suite("What needs a person, and what to do next", .timeLimit(.minutes(1)))
+struct StatusDiagnosisTests {
+    /// Facts and the one finding that follows from them.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var facts: StatusFacts
+        var urgency: StatusFinding.Urgency
+        var object: String
+        /// Part of the detail.
+        var detail: String
+        /// How the advice begins.
+        var next: String
+    }
+
+    private static func findings(_ facts: StatusFacts) -> [StatusFinding] { StatusDiagnosis(facts: facts).findings }
+
+    @Test("Nothing does where everything is as it should be, a draining worker and dead tokens included")
+    func nothing() {
+        #expect(Self.findings(StatusFixture.facts()) == [])
+        let draining = StatusFixture.report("w-3", ago: 20_000) {
+            $0.isDraining = true
+            $0.reasons = ["draining"]
+        }
+        #expect(Self.findings(StatusFixture.facts(reports: [StatusFixture.report("w-1"), draining])) == [])
+        let unseen = StatusFixture.facts(reports: []) {
+            $0.activity.nodes = nil
+            $0.fleetTrouble = "no queue"
+        }
+        #expect(Self.findings(unseen) == [], "what cannot be seen is no fault")
+        let young = StatusFixture.facts {
+            $0.jobQueues { queue in
+                (queue.ready, queue.consumers, queue.state, queue.leader) = (nil, nil, nil, nil)
+            }
+        }
+        #expect(Self.findings(young) == [], "numbers that the broker has not taken yet say nothing")
+    }
+
+    static let brokerCases: [Case] = [
+        Case(
+            testDescription: "a node that is down",
+            facts: StatusFixture.facts { $0.activity.nodes?.append(.init(name: "rabbit@two", isRunning: false)) },
+            urgency: .now, object: "node rabbit@two", detail: "does not run", next: "rabbitmqctl cluster_status"),
+        Case(
+            testDescription: "an alarm of memory, during which silent workers are no news",
+            facts: StatusFixture.facts(reports: [StatusFixture.report("w-1", ago: 60_000)]) {
+                $0.activity.nodes?[0].hasMemoryAlarm = true
+            }, urgency: .now, object: "node rabbit@one", detail: "short of memory",
+            next: "rabbitmq-diagnostics -n rabbit@one memory_breakdown"),
+        Case(
+            testDescription: "an alarm of the disk",
+            facts: StatusFixture.facts { $0.activity.nodes?[0].hasDiskAlarm = true },
+            urgency: .now, object: "node rabbit@one", detail: "disk is nearly full", next: "rabbitmq-diagnostics"),
+        Case(
+            testDescription: "a queue without a leader, in a virtual host whose name needs quotes",
+            facts: StatusFixture.facts {
+                $0.virtualHost = "my apps"
+                $0.queue("apns.q.jobs.shop") { ($0.leader, $0.state) = ("", "down") }
+            }, urgency: .now, object: "queue apns.q.jobs.shop", detail: "no leader (down)",
+            next: "rabbitmq-queues quorum_status --vhost 'my apps' apns.q.jobs.shop"),
+        Case(
+            testDescription: "a full results queue",
+            facts: StatusFixture.facts { $0.queue("apns.q.results") { ($0.bytes, $0.consumers) = (999_000, 1) } },
+            urgency: .now, object: "queue apns.q.results", detail: "99 % full: workers push nothing",
+            next: "martlet results --drain --queue apns.q.results"),
+        Case(
+            testDescription: "a results queue that is nearly full",
+            facts: StatusFixture.facts { $0.queue("apns.q.results") { ($0.bytes, $0.consumers) = (850_000, 1) } },
+            urgency: .soon, object: "queue apns.q.results", detail: "85 % full: once it is full",
+            next: "martlet results --drain --queue apns.q.results"),
+        Case(
+            testDescription: "a queue of dead letters that is nearly full",
+            facts: StatusFixture.facts { $0.queue("apns.q.dead") { $0.bytes = 800_000 } },
+            urgency: .soon, object: "queue apns.q.dead", detail: "80 % full", next: "martlet dead list"),
+        Case(
+            testDescription: "a job queue that is full",
+            facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { $0.bytes = 1_000_000 } },
+            urgency: .now, object: "queue apns.q.jobs.shop", detail: "producers are refused", next: "martlet worker"),
+        Case(
+            testDescription: "a tier without its policy",
+            facts: StatusFixture.facts {
+                $0.configuration = "my.yaml"
+                $0.queue("apns.q.retry.2s") { ($0.settings, $0.ready) = ([:], 9) }
+            }, urgency: .now, object: "queue apns.q.retry.2s", detail: "never come back; 9 copies wait",
+            next: "martlet topology apply --config my.yaml"),
+        Case(
+            testDescription: "dead letters",
+            facts: StatusFixture.facts { $0.queue("apns.q.dead") { ($0.ready, $0.unacknowledged) = (1_233, 1) } },
+            urgency: .soon, object: "queue apns.q.dead", detail: "1 234 dead letters wait", next: "martlet dead list"),
+        Case(
+            testDescription: "results that no queue was bound for",
+            facts: StatusFixture.facts { $0.queue("apns.q.results.unclaimed") { $0.ready = 1 } },
+            urgency: .soon, object: "queue apns.q.results.unclaimed", detail: "1 result went to no other queue",
+            next: "martlet topology check"),
+        Case(
+            testDescription: "results that nobody reads",
+            facts: StatusFixture.facts { $0.queue("apns.q.results") { $0.ready = 30 } },
+            urgency: .soon, object: "queue apns.q.results", detail: "30 results wait and nobody reads them",
+            next: "martlet results --drain --summary"),
+    ]
+
+    static let fleetCases: [Case] = [
+        Case(
+            testDescription: "no worker at all",
+            facts: StatusFixture.facts(reports: []) { $0.jobQueues { ($0.consumers, $0.ready) = (0, 1) } },
+            urgency: .now, object: "workers", detail: "no worker takes jobs from any queue; 6 jobs wait",
+            next: "martlet worker --config martlet.yaml"),
+        Case(
+            testDescription: "one job queue that no worker serves",
+            facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { ($0.consumers, $0.ready) = (0, 12) } },
+            urgency: .now, object: "queue apns.q.jobs.shop", detail: "12 jobs wait and no worker takes them",
+            next: "martlet worker"),
+        Case(
+            testDescription: "one that is empty",
+            facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { $0.consumers = 0 } },
+            urgency: .soon, object: "queue apns.q.jobs.shop", detail: "no worker would take its jobs",
+            next: "martlet worker"),
+        Case(
+            testDescription: "a route that is parked everywhere, whose queue then has no consumer",
+            facts: StatusFixture.facts(
+                reports: ["w-1", "w-2"].map { name in
+                    StatusFixture.report(name) {
+                        $0.routes[0].state = "parked"
+                        $0.routes[0].reason = "InvalidProviderToken"
+                    }
+                }
+            ) { $0.queue("apns.q.jobs.shop") { ($0.consumers, $0.ready) = (0, 12) } },
+            urgency: .now, object: "route shop", detail: "parked in all 2 workers: InvalidProviderToken",
+            next: "martlet check"),
+        Case(
+            testDescription: "a route that cannot start",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1") {
+                        $0.routes[0].state = "starting"
+                        $0.routes[0].reason = "no queue apns.q.jobs.shop"
+                    }
+                ]),
+            urgency: .now, object: "route shop", detail: "starting in its worker: no queue", next: "martlet check"),
+        Case(
+            testDescription: "a route that one worker cannot push for",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1"), StatusFixture.report("w-2") { $0.routes[0].state = "unreachable" },
+                ]),
+            urgency: .soon, object: "route shop", detail: "does not push in worker w-2", next: "martlet health"),
+        Case(
+            testDescription: "a route that doubts its device tokens",
+            facts: StatusFixture.facts(reports: [StatusFixture.report("w-1") { $0.routes[1].holdsTokens = true }]),
+            urgency: .soon, object: "route chat", detail: "results say hold", next: "martlet dead list --tokens"),
+        Case(
+            testDescription: "a worker that is not ready",
+            facts: StatusFixture.facts(
+                reports: [StatusFixture.report("w-1"), StatusFixture.report("w-2") { $0.reasons = ["results_full"] }]),
+            urgency: .now, object: "worker w-2", detail: "not ready: results_full", next: "martlet health --ready"),
+        Case(
+            testDescription: "a worker that fell silent",
+            facts: StatusFixture.facts(
+                reports: [StatusFixture.report("w-1"), StatusFixture.report("w-2", ago: 47_000)]),
+            urgency: .soon, object: "worker w-2", detail: "said nothing for 47 s", next: "martlet health"),
+        Case(
+            testDescription: "jobs that wait too long behind a rate",
+            facts: StatusFixture.facts(
+                reports: [StatusFixture.report("w-1") { $0.routes[0].limitedBy = "rate" }]
+            ) { $0.queue("apns.q.jobs.shop") { ($0.ready, $0.deliveryRate) = (60_000, 100) } },
+            urgency: .soon, object: "queue apns.q.jobs.shop",
+            detail: "10 minutes at the present rate. Limited by: rate",
+            next: "raise routes[].rate"),
+        Case(
+            testDescription: "workers of two versions",
+            facts: StatusFixture.facts(
+                reports: [StatusFixture.report("w-1"), StatusFixture.report("w-2", program: "0.2.0")]),
+            urgency: .soon, object: "worker w-1", detail: "version 0.1.0, others have 0.2.0", next: "replace"),
+    ]
+
+    @Test(
+        "Each thing that is wrong is one finding: what, where, why, and what to do next",
+        arguments: brokerCases + fleetCases)
+    func one(_ example: Case) throws {
+        let findings = Self.findings(example.facts)
+        let finding = try #require(findings.first)
+        #expect(findings.count == 1, "\(findings)")
+        #expect(finding.urgency == example.urgency && finding.object == example.object, "\(finding)")
+        #expect(finding.detail.contains(example.detail), "\(finding.detail)")
+        #expect(finding.next.hasPrefix(example.next), "\(finding.next)")
+    }
+
+    @Test(
+        "Versions are compared by their numbers",
+        arguments: [
+            ("0.9.1", "0.10.0", true), ("0.10.0", "0.9.1", false), ("1.0.0", "1.0.0", false), ("1.0", "1.0.1", true),
+            ("", "0.1.0", true), ("1.0.0", "99999999999999999999", false),
+        ])
+    func versions(_ one: String, _ other: String, _ isEarlier: Bool) {
+        #expect(StatusDiagnosis.isEarlier(one, than: other) == isEarlier)
+    }
+
+    @Test("The worst comes first, and objects of one fault share a line that names three of them")
+    func order() {
+        let facts = StatusFixture.facts {
+            $0.queue("apns.q.dead") { $0.ready = 3 }
+            for number in 1...5 {
+                $0.activity.queues.append(.init(name: "apns.q.jobs.app-\(number)", ready: 2, consumers: 0))
+            }
+            $0.activity.nodes?[0].hasDiskAlarm = true
+        }
+        let findings = Self.findings(facts)
+        #expect(
+            findings.map(\.object) == [
+                "node rabbit@one", "queues apns.q.jobs.app-1, apns.q.jobs.app-2, apns.q.jobs.app-3 and 2 more",
+                "queue apns.q.dead",
+            ])
+        #expect(findings[1].detail == "10 jobs wait and no worker takes them.")
+    }
+}

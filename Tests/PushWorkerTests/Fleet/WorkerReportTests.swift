@@ -1,0 +1,117 @@
+import PushModel
+import Testing
+
+@testable import PushWorker
+
+@Suite("What a worker tells operators", .timeLimit(.minutes(1)))
+struct WorkerReportTests {
+    private static let identity = WorkerIdentity(
+        instance: "w-1", program: "0.1.0", share: "2/6", startedAt: 5, routes: ["shop", "chat", "unrouted"])
+
+    private func counters(accepted: Int, inFlight: Int = 0, rejected: Int = 0) -> RouteCounters {
+        var counters = RouteCounters(tiers: 1)
+        counters.outcomes.count(.accepted, nil, accepted)
+        if rejected > 0 { counters.outcomes.count(.rejected, Reason(rawValue: "BadTopic"), rejected) }
+        counters.inFlight = inFlight
+        counters.state = .ready
+        return counters
+    }
+
+    private func readiness(_ routes: [WorkerReadiness.Route], reasons: [String] = []) -> WorkerReadiness {
+        WorkerReadiness(instance: "w-1", reasons: reasons, lanes: [], routes: routes)
+    }
+
+    @Test("It has the state of each route that the worker serves, and what all lanes counted")
+    func making() {
+        let routes = [
+            WorkerReadiness.Route(name: "shop", state: "ready", connections: 2, limitedBy: "streams"),
+            WorkerReadiness.Route(name: "chat", state: "parked", reason: "Forbidden", connections: 0),
+            WorkerReadiness.Route(name: "other", state: "unassigned", connections: 0),
+        ]
+        let lanes = [
+            LaneSnapshot(lane: LaneCounters(), routes: [counters(accepted: 7, inFlight: 3), nil, nil]),
+            LaneSnapshot(
+                lane: LaneCounters(),
+                routes: [counters(accepted: 5, inFlight: 1, rejected: 2), counters(accepted: 1, rejected: 1), nil]),
+        ]
+        let report = WorkerReport(
+            of: Self.identity, at: 99, readiness: readiness(routes, reasons: ["blocked"]), snapshots: lanes,
+            isDraining: true)
+        #expect(report.instance == "w-1" && report.program == "0.1.0" && report.share == "2/6")
+        #expect(report.startedAt == 5 && report.sentAt == 99 && report.isDraining && report.reasons == ["blocked"])
+        #expect(report.accepted == 13 && report.inFlight == 4 && report.moreRoutes == 0)
+        #expect(
+            report.routes == [
+                WorkerReport.Route(name: "chat", state: "parked", reason: "Forbidden", accepted: 1),
+                WorkerReport.Route(
+                    name: "shop", state: "ready", limitedBy: "streams", connections: 2, inFlight: 4, accepted: 12),
+            ])
+        #expect(report.failures == [WorkerReport.Failure(outcome: "rejected", reason: "BadTopic", count: 3)])
+        #expect(WorkerReport(parsing: report.json) == report)
+    }
+
+    @Test("However many routes and reasons there are it stays short, and names the routes that do not work first")
+    func limits() throws {
+        // A letter with accents without end is one character, and a control character takes six bytes.
+        let text = String(repeating: "\u{1}", count: 100) + "e" + String(repeating: "\u{301}", count: 20_000)
+        let routes = (0..<1_000).map { number in
+            WorkerReadiness.Route(
+                name: String(repeating: "r", count: 36) + "\(number)", state: number == 999 ? "parked" : "ready",
+                reason: text, connections: 64, limitedBy: "streams")
+        }
+        let report = WorkerReport(
+            of: Self.identity, at: 99, readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
+            snapshots: [], isDraining: false)
+        #expect(report.routes.count == WorkerReport.mostRoutes && report.moreRoutes == 900)
+        #expect(report.routes.first?.state == "parked")
+        #expect(report.reasons.count == WorkerReport.mostReasons)
+        #expect(report.json.count <= WorkerReport.maximumLength)
+        #expect(WorkerReport(parsing: report.json) == report)
+    }
+
+    @Test("The form of a report is fixed, for other versions read it; members they do not know are left alone")
+    func form() {
+        let report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
+        let text =
+            #"{"accepted":0,"failures":[],"in_flight":0,"instance":"w","is_draining":false,"more_routes":0,"#
+            + #""program":"1","reasons":[],"routes":[],"sent_at":6,"share":"all","started_at":5,"#
+            + #""type":"martlet.worker","version":1}"#
+        #expect(String(decoding: report.json, as: UTF8.self) == text)
+        let longer = text.replacing(#"{"accepted"#, with: #"{"load":[1,{"a":null}],"accepted"#)
+        #expect(WorkerReport(parsing: Array(longer.utf8)) == report)
+    }
+
+    @Test(
+        "Anything else is not a report, one of the fleet included",
+        arguments: [
+            "", "{}", "[]", "null", "report", String(repeating: "[", count: 5_000),
+            #"{"type":"martlet.fleet","version":1,"instance":"w-1","started_at":5,"leaving":false}"#,
+            #"{"type":"martlet.worker","version":1,"instance":"w"}"#,
+        ])
+    func garbage(_ text: String) {
+        #expect(WorkerReport(parsing: Array(text.utf8)) == nil)
+        let report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
+        for (found, other) in [(#""version":1"#, #""version":2"#), ("martlet.worker", "martlet.other")] {
+            let changed = String(decoding: report.json, as: UTF8.self).replacing(found, with: other)
+            #expect(WorkerReport(parsing: Array(changed.utf8)) == nil)
+        }
+        let nobody = WorkerReport(instance: "", program: "1", startedAt: 5, sentAt: 6)
+        #expect(WorkerReport(parsing: nobody.json) == nil)
+    }
+
+    @Test(
+        "A report to operators with impossible numbers is ignored",
+        arguments: [
+            { $0.accepted = -1 }, { $0.inFlight = .max }, { $0.moreRoutes = .min }, { $0.sentAt = .max },
+            { $0.startedAt = -1 }, { $0.failures = [WorkerReport.Failure(outcome: "x", reason: nil, count: .max)] },
+            { $0.routes = [WorkerReport.Route(name: "r", state: "ready", accepted: .max)] },
+            { $0.routes = Array(repeating: WorkerReport.Route(name: "r", state: "ready"), count: 101) },
+            { $0.reasons = Array(repeating: "r", count: 11) },
+        ] as [@Sendable (inout WorkerReport) -> Void])
+    func impossible(_ change: @Sendable (inout WorkerReport) -> Void) {
+        var report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
+        #expect(WorkerReport(parsing: report.json) != nil)
+        change(&report)
+        #expect(WorkerReport(parsing: report.json) == nil)
+    }
+}
