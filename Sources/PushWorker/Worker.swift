@@ -1,6 +1,7 @@
 import EventLoop
 package import Logging
 import ServiceLifecycle
+import Synchronization
 package import WorkerSettings
 
 /// The worker: lanes that push, seen from the ordinary side of the process.
@@ -10,7 +11,7 @@ package final class Worker: Sendable {
     /// What each lane is told, and its outside.
     let lanes: [(settings: LaneSettings, handle: LaneHandle)]
     /// The worker's name.
-    let instance: String
+    package let instance: String
     /// When the worker was put together.
     let startedAt = MonotonicTime.now()
     /// The credentials of all routes.
@@ -20,8 +21,9 @@ package final class Worker: Sendable {
     /// What its reports say of it whatever happens.
     let identity: WorkerIdentity
     private let reporter: WorkerReporter
+    /// What the worker runs with.
+    private let configuration: Mutex<WorkerConfiguration>
     private let watcher: CredentialWatcher
-    private let grace: Duration
     private let journalDirectory: String?
     private let logger: Logger
     /// Where its log lines go, which counts those that found no room.
@@ -44,7 +46,7 @@ package final class Worker: Sendable {
         self.logger = logger
         self.log = log
         instance = configuration.instance
-        grace = configuration.shutdownGrace
+        self.configuration = Mutex(configuration)
         journalDirectory = configuration.journal
         credentials = try CredentialStore(
             configuration.credentials, trust: WorkerBuilder.trust(configuration),
@@ -92,11 +94,39 @@ package final class Worker: Sendable {
         }
     }
 
-    /// Reads all credentials again; what changed is proved before it is used, and said in the log.
+    /// Follows a configuration that was read again, as far as that needs no restart, and says in the log what follows
+    /// and what does not. The files of all credentials are read again; what changed there is proved before it is used.
     ///
-    /// - Parameter credentials: How they are configured now; nil for no change. Only the routes of the start use them:
-    ///   new names change nothing.
-    package func reload(credentials: [CredentialConfiguration]? = nil) { watcher.reload(credentials) }
+    /// - Parameter new: The configuration.
+    package func reload(_ new: WorkerConfiguration) {
+        let change = configuration.withLock { configuration in
+            let change = ConfigurationChange(from: configuration, to: new)
+            configuration = change.running
+            return change
+        }
+        for route in change.rates { follow(rateOf: route) }
+        watcher.reload(change.running.credentials)
+        // The line is written if it is due by either level.
+        let level = change.running.log.level
+        if let log { log.threshold.set(min(level, log.threshold.level)) }
+        let followed = change.followed.isEmpty ? "nothing" : change.followed.joined(separator: ", ")
+        var metadata = Logger.Metadata.with([.followed: "\(followed)"])
+        if !change.restart.isEmpty {
+            metadata[LogKey.needsRestart.rawValue] = "\(change.restart.joined(separator: ", "))"
+        }
+        logger.log(
+            level: change.restart.isEmpty ? .notice : .warning, "the configuration was read again", metadata: metadata)
+        log?.threshold.set(level)
+    }
+
+    private func follow(rateOf route: RouteConfiguration) {
+        let lanes = lanes.filter { $0.settings.routes.contains { $0.name == route.name } }
+        guard let position = lanes.first?.settings.routes.first(where: { $0.name == route.name })?.claim?.index else {
+            return
+        }
+        let rate = route.rate.map { SharedRate(perSecond: $0, lanes: lanes.count) }
+        for lane in lanes { lane.handle.post(.rate(position, rate)) }
+    }
 
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
     /// is asked for, or the task is cancelled.
@@ -173,6 +203,7 @@ package final class Worker: Sendable {
     }
 
     private func drain() {
+        let grace = configuration.withLock(\.shutdownGrace)
         logger.info("draining", metadata: .with([.grace: "\(grace)"]))
         // First of all, so that others take this worker's routes up at once.
         fleet?.leave()

@@ -42,11 +42,12 @@ struct WorkerBuilder {
         let assignment = LaneAssignment(lanes: count, routes: configuration.routes.count)
         for (route, settings) in zip(configuration.routes, try routes()) {
             let shares = assignment.shares(of: route.name, lanes: route.lanes, connections: route.connections)
-            let shared = SharedRouteState(lanes: shares.map(\.lane), rate: route.rate)
+            let shared = SharedRouteState(lanes: shares.map(\.lane))
+            let rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
             for share in shares {
                 var here = settings
                 here.connections = share.connections
-                here.rate = route.rate.map { $0 / Double(shares.count) }
+                here.rate = rate
                 here.shared = shared
                 lanes[share.lane].routes.append(here)
             }

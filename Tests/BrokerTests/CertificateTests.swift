@@ -53,7 +53,7 @@ struct CertificateTests {
 
         _ = try apple.pack("next", password: "geheim")
         try #require(Foundation.rename(apple.directory.file("next.p12"), file) == 0)
-        worker.worker.reload()
+        worker.worker.reload(stack.configuration)
         // Nothing is sent: the new certificate is used once its connection works, and waits for the first answer.
         let tried = try stack.route("app", of: worker) { $0.credentialVersion == 2 }
         #expect(tried.reason?.contains("the next push shows whether APNs accepts the new version") == true)

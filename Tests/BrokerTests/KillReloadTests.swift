@@ -39,6 +39,36 @@ extension KillTests {
         }
     }
 
+    @Test("SIGHUP: the log level is followed, lanes need a restart and are named, and a wrong file changes nothing")
+    func settings() async throws {
+        try await KillRing.run(settings: "lanes: 1") { ring in
+            let watch = try await ring.watch()
+            let worker = try ring.local.startWorker("worker")
+            try await ring.publish(RunJob.several(10), watch.audit)
+            try await watch.until(finals: 10)
+            let file = ring.local.configurationFile
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            func write(_ text: String) throws { try text.write(toFile: file, atomically: true, encoding: .utf8) }
+
+            try write(text.replacingOccurrences(of: "lanes: 1\n", with: "lanes: 2\nlog: { level: error }\n"))
+            worker.signal(SIGHUP)
+            // The line is a warning, and the new level holds only after it.
+            try await Self.awaitLog(ring, "the configuration was read again")
+            let log = try String(contentsOfFile: ring.local.logFile(of: "worker"), encoding: .utf8)
+            let line = try #require(log.split(separator: "\n").first { $0.contains("was read again") })
+            #expect(line.contains(#""followed":"log.level""#) && line.contains(#""needs_restart":"lanes""#))
+
+            try write(text + "nonsense: 1\n")
+            worker.signal(SIGHUP)
+            try await Self.awaitLog(ring, "the configuration has errors now: the worker goes on with the one it has")
+            try await Self.awaitLog(ring, "nonsense")
+            try await ring.publish(RunJob.several(10), watch.audit)
+            try await watch.untilComplete()
+            try await ring.expectClean(watch, mostExtra: 0)
+            try await ring.stop([worker])
+        }
+    }
+
     /// Waits until the worker has logged something.
     private static func awaitLog(_ ring: KillRing, _ text: String) async throws {
         let log = ring.local.logFile(of: "worker")

@@ -44,7 +44,10 @@ struct SharedCredentialTests {
         else { throw RingFailure("no credential is called local") }
         token.name = "stranger"
         good = .token(token)
-        worker.worker.reload(credentials: [good])
+        var configuration = stack.configuration
+        configuration.credentials.removeAll { $0.name == "stranger" }
+        configuration.credentials.append(good)
+        worker.worker.reload(configuration)
         #expect(try client.result("refused").result.outcome == "accepted")
         for topic in ["com.example.one", "com.example.two"] {
             try client.publishGoodJob(as: topic, topic: topic)

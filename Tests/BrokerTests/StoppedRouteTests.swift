@@ -65,7 +65,7 @@ struct StoppedRouteTests {
         }
         #expect(stack.simulator.counters.connectionsAccepted == 0)
         try FileManager.default.moveItem(atPath: file + ".later", toPath: file)
-        worker.worker.reload()
+        worker.worker.reload(stack.configuration)
         try Self.expectPushed(20, client, stack)
         try await worker.stop()
     }

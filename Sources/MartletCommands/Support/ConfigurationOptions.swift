@@ -23,9 +23,10 @@ struct ConfigurationOptions: ParsableArguments {
     }
 
     /// Loads it; without a file that is named here, that of the selected context.
+    /// - Parameter instance: The name of a worker that has one already; nil for a new name where none is configured.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
-    func load() throws(CommandFailure) -> WorkerConfiguration {
+    func load(naming instance: String? = nil) throws(CommandFailure) -> WorkerConfiguration {
         let environment = ProcessInfo.processInfo.environment
         let config = config ?? ContextStore.configuration
         if let config, !FileManager.default.isReadableFile(atPath: config) {
@@ -40,7 +41,10 @@ struct ConfigurationOptions: ParsableArguments {
                     "Name the file with --config, or set MARTLET_ROUTES and others; martlet config example prints a "
                     + "file with every key.")
         }
-        switch ConfigurationLoader.load(file: config, environment: environment) {
+        let loaded = ConfigurationLoader.load(
+            file: config, environment: environment,
+            instanceName: { instance ?? ConfigurationLoader.generatedInstanceName() })
+        switch loaded {
         case .success(let configuration): return configuration
         case .failure(let errors):
             let count = errors.all.count

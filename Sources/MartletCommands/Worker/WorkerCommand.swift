@@ -29,9 +29,9 @@ struct WorkerCommand: AsyncParsableCommand {
             rest back to the broker. Another one, a second later or more, leaves at once; the broker then delivers \
             again what was in flight.
 
-            The files of credentials are watched; SIGHUP reads them again at once, together with the credentials \
-            section of the configuration. A new key or certificate is proved on a connection of its own before the \
-            others follow. Everything else in the configuration needs a restart.
+            SIGHUP reads the configuration again, with the files of credentials, which are also watched. The log says \
+            what the worker follows and what needs a restart; a configuration with errors changes nothing. A new key or \
+            certificate is proved on a connection of its own before the others follow.
 
             A service manager that sets NOTIFY_SOCKET, such as systemd with Type=notify, is told when the worker is \
             ready, reloads and stops; with WatchdogSec= it hears from the worker while every lane turns.
@@ -130,7 +130,7 @@ struct WorkerCommand: AsyncParsableCommand {
             })
     }
 
-    /// SIGHUP reads the credentials again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
+    /// SIGHUP reads the configuration again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
     private func obey(
         _ signals: UnixSignalsSequence, _ worker: Worker, _ group: ServiceGroup, _ manager: ServiceManagerLink?,
         _ logger: Logger
@@ -139,9 +139,9 @@ struct WorkerCommand: AsyncParsableCommand {
         for await signal in signals {
             if signal == .sighup {
                 if let manager {
-                    manager.reload { reloadCredentials(of: worker, logger) }
+                    manager.reload { reload(worker, logger) }
                 } else {
-                    reloadCredentials(of: worker, logger)
+                    reload(worker, logger)
                 }
                 continue
             }
@@ -156,15 +156,13 @@ struct WorkerCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads the configuration's credentials again; a configuration that is wrong now changes nothing.
-    private func reloadCredentials(of worker: Worker, _ logger: Logger) {
+    /// Lets the worker follow its configuration; one that is wrong now changes nothing.
+    private func reload(_ worker: Worker, _ logger: Logger) {
         do throws(CommandFailure) {
-            let credentials = try configurationOptions.load().credentials
-            logger.notice("SIGHUP: reading all credentials again")
-            worker.reload(credentials: credentials)
+            worker.reload(try configurationOptions.load(naming: worker.instance))
         } catch {
             logger.error(
-                "SIGHUP: the configuration has errors now, the present credentials stay in use",
+                "the configuration has errors now: the worker goes on with the one it has",
                 metadata: .with([.error: "\(error.message)"]))
         }
     }

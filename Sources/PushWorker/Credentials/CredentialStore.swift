@@ -112,12 +112,12 @@ final class CredentialStore: Sendable {
 
     /// Reads all credentials.
     ///
-    /// - Parameter configurations: The present configuration; nil if it did not change. Credentials that nobody had at
-    ///   the start are ignored, because no route uses them.
+    /// - Parameter configurations: How they are configured now. Credentials that nobody had at the start are ignored,
+    ///   because no route uses them.
     /// - Returns: What became of each, by name.
-    func readAll(_ configurations: [CredentialConfiguration]? = nil) -> [CredentialChange] {
-        let known = entries.withLock { entries in entries.values.map(\.configuration) }
-        let wanted = configurations?.filter { one in known.contains { $0.name == one.name } } ?? known
+    func readAll(_ configurations: [CredentialConfiguration]) -> [CredentialChange] {
+        let known = entries.withLock { Set($0.keys) }
+        let wanted = configurations.filter { known.contains($0.name) }
         return wanted.sorted { $0.name < $1.name }.map { read($0, $0.files.map(FileStamp.init(path:))) }
     }
 

@@ -14,7 +14,7 @@ final class CredentialWatcher: Sendable {
 
     /// What other threads may tell it.
     private enum Message: Sendable {
-        case reload([CredentialConfiguration]?)
+        case reload([CredentialConfiguration])
         case stop
     }
 
@@ -83,8 +83,8 @@ final class CredentialWatcher: Sendable {
 
     /// Reads all credentials again.
     ///
-    /// - Parameter configurations: The present configuration; nil if it did not change.
-    func reload(_ configurations: [CredentialConfiguration]?) { send(.reload(configurations)) }
+    /// - Parameter configurations: How they are configured now.
+    func reload(_ configurations: [CredentialConfiguration]) { send(.reload(configurations)) }
 
     private func send(_ message: Message) {
         let post = state.withLock { state in

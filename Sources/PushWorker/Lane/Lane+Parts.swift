@@ -71,7 +71,8 @@ extension Lane {
         return settings.routes.enumerated().map { position, route in
             let made = Route(
                 name: route.name, position: position, queues: route.queues, claim: route.claim,
-                credit: RouteCredit(fixed: settings.prefetch, rate: route.rate), shared: route.shared,
+                credit: RouteCredit(fixed: settings.prefetch, rate: route.rate?.perLane), shared: route.shared,
+                rate: route.rate,
                 surroundings: surroundings,
                 devices: Destination(.devices, connector: route.connector, idleTime: settings.idle),
                 channels: route.channels)

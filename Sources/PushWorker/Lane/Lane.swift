@@ -318,8 +318,12 @@ extension Lane {
                 route.isServed.toggle()
                 mark(route)
             }
+        case .rate(let index, let rate):
+            guard let route = route(at: index) else { return }
+            route.limit(to: rate)
+            mark(route)
         case .route(let index, let message):
-            guard let route = routes.first(where: { $0.claim?.index == index }) else { return }
+            guard let route = route(at: index) else { return }
             route.told(message, at: moment)
             mark(route)
         // The message woke the lane, which now sees that it may end.
@@ -329,6 +333,9 @@ extension Lane {
             drain = Drain(deadline: deadline, handBackAt: now + (deadline - now) / 2)
         }
     }
+
+    /// The route at a position in the configuration; nil if it does not live on this lane.
+    private func route(at index: Int) -> Route? { routes.first { $0.claim?.index == index } }
 
     /// A helper thread finished a connect to a destination of a route.
     private func apnsConnected(

@@ -18,6 +18,8 @@ enum LaneMessage: Sendable {
     case credentialRefused(name: String, version: Int)
     /// These routes are served from now on, and no others.
     case served(ServedRoutes)
+    /// The route at this position in the configuration may send this much from now on; nil for no limit.
+    case rate(Int, SharedRate?)
     /// A message from the same route on another lane; with the route's position in the configuration.
     case route(Int, RouteMessage)
     /// All lanes are drained: end.

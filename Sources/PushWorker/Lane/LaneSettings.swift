@@ -26,8 +26,8 @@ struct LaneSettings: Sendable {
         var managementConnector: APNSConnector?
         /// How many connections it has on this lane.
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
-        /// Notifications per second on this lane: its share of what the route may send. Nil for no limit.
-        var rate: Double?
+        /// What it may send, on all its lanes; nil for no limit.
+        var rate: SharedRate?
         /// What it shares with the same route on other lanes.
         var shared = SharedRouteState()
     }

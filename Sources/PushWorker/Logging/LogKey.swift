@@ -14,11 +14,13 @@ package enum LogKey: String, Sendable, CaseIterable {
     case environment
     case error
     case file
+    case followed
     case grace
     case host
     case instance
     case lane
     case listen
+    case needsRestart = "needs_restart"
     case queue
     case reason
     case role

@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoop
 import Glibc
+import Logging
 import Synchronization
 
 /// Where log lines go: a bounded queue and one thread that writes it out.
@@ -20,6 +21,8 @@ package final class LogSink: Sendable {
     /// The most bytes that wait; some seconds of a busy worker's lines.
     static let defaultLimit = 1 << 20
 
+    /// The least level of the lines that loggers make for it.
+    package let threshold: LogThreshold
     private let descriptor: Int32
     private let limit: Int
     private let dropReport: @Sendable (UInt64) -> [UInt8]
@@ -31,13 +34,16 @@ package final class LogSink: Sendable {
     /// - Parameters:
     ///   - descriptor: Where to write; stays open and belongs to the caller.
     ///   - limit: The most bytes that wait.
+    ///   - level: The least level of the lines.
     ///   - dropReport: Makes the line that says how many were dropped.
     /// - Throws: When the system has no thread to give.
     init(
-        descriptor: Int32, limit: Int = LogSink.defaultLimit, dropReport: @escaping @Sendable (UInt64) -> [UInt8]
+        descriptor: Int32, limit: Int = LogSink.defaultLimit, level: Logger.Level = .info,
+        dropReport: @escaping @Sendable (UInt64) -> [UInt8]
     ) throws {
         self.descriptor = descriptor
         self.limit = limit
+        threshold = LogThreshold(level)
         self.dropReport = dropReport
         _ = try LoopThread.start(name: "martlet-log", stackSize: 1 << 18) { [self] in writeOut() }
     }

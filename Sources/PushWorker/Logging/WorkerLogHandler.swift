@@ -4,13 +4,17 @@ package import Logging
 
 /// Writes log events as lines to a ``LogSink``.
 package struct WorkerLogHandler: LogHandler {
-    /// The least level that is written.
-    package var logLevel: Logger.Level
+    /// The least level that is written: that of the process, unless one was set for this logger.
+    package var logLevel: Logger.Level {
+        get { ownLevel ?? sink.threshold.level }
+        set { ownLevel = newValue }
+    }
     /// What goes with every line.
     package var metadata: Logger.Metadata = [:]
     /// What a task adds to its lines.
     package var metadataProvider: Logger.MetadataProvider?
 
+    private var ownLevel: Logger.Level?
     private let label: String
     private let formatter: LogFormatter
     private let sink: LogSink
@@ -18,14 +22,13 @@ package struct WorkerLogHandler: LogHandler {
 
     /// Makes the handler of one logger.
     init(
-        label: String, level: Logger.Level, formatter: LogFormatter, sink: LogSink,
+        label: String, formatter: LogFormatter, sink: LogSink,
         clock: @escaping @Sendable () -> Int64 = WallClock.milliseconds
     ) {
         self.label = label
         self.formatter = formatter
         self.sink = sink
         self.clock = clock
-        logLevel = level
     }
 
     /// Reads and sets one entry of ``metadata``.

@@ -18,15 +18,14 @@ package enum WorkerLogging {
     ) throws -> LogSink {
         let formatter = LogFormatter(
             format: configuration.format, isTerminal: isatty(descriptor) == 1, environment: environment)
-        let sink = try LogSink(descriptor: descriptor) { count in
+        let sink = try LogSink(descriptor: descriptor, level: configuration.level) { count in
             formatter.line(
                 level: .warning, message: "log lines dropped: nobody read them in time, or they could not be written",
                 metadata: .with([.count: .stringConvertible(count)]), label: "martlet.log",
                 time: WallClock.milliseconds())
         }
-        let level = configuration.level
         LoggingSystem.bootstrap { label in
-            WorkerLogHandler(label: label, level: level, formatter: formatter, sink: sink)
+            WorkerLogHandler(label: label, formatter: formatter, sink: sink)
         }
         return sink
     }

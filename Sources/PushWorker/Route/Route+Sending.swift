@@ -20,7 +20,7 @@ extension Route {
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
         if !isProbe { room = takeFromRate(upTo: room, at: moment) }
         var sent = 0
-        defer { shared.rate?.giveBack(isProbe ? -sent : room - sent) }
+        defer { rate?.giveBack(isProbe ? -sent : room - sent) }
         // What is settled without a request needs no room there, but its results need some.
         while sent < room, !isCongested, let notification = destination.next() {
             if isSettledUnsent(notification, on: destination, at: moment) { continue }
@@ -33,7 +33,7 @@ extension Route {
 
     /// Takes as many requests as the rate allows now, whichever host they go to; notes where it allows none when it will.
     private func takeFromRate(upTo most: Int, at moment: Moment) -> Int {
-        guard let rate = shared.rate else { return most }
+        guard let rate else { return most }
         let taken = rate.take(upTo: most, now: moment.monotonic)
         if taken == 0 { rateDue = rate.nextDue(now: moment.monotonic) }
         return taken
@@ -41,7 +41,7 @@ extension Route {
 
     /// Whether the rate allows a request now; notes where it does not when it will.
     private func isWithinRate(at moment: Moment) -> Bool {
-        guard let rate = shared.rate, rate.available(now: moment.monotonic) == 0 else { return true }
+        guard let rate, rate.available(now: moment.monotonic) == 0 else { return true }
         rateDue = rate.nextDue(now: moment.monotonic)
         return false
     }
@@ -113,7 +113,7 @@ extension Route {
     /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
     /// acknowledged in time.
     func splitSlow(at moment: Moment) {
-        guard shared.rate != nil, let job = devices.begun else { return slow = nil }
+        guard rate != nil, let job = devices.begun else { return slow = nil }
         guard let slow, slow.job === job else { return slow = (job, moment.monotonic) }
         guard moment.monotonic - slow.since >= Self.longestHold,
             let tier = surroundings.policy.restingTier(remaining: 0, job: AttemptFacts(job.job), now: moment.wall)

@@ -88,6 +88,8 @@ final class Route {
     var consumer: RouteConsumer
     /// Decides the prefetch.
     var credit: RouteCredit
+    /// Holds the route to its configured rate on all its lanes; nil without one.
+    private(set) var rate: SharedRate?
     /// What it uses of the worker's memory for jobs.
     var memory: MemoryClaim
     /// What is owed to the broker for its deliveries.
@@ -124,11 +126,12 @@ final class Route {
     ///
     /// - Parameters:
     ///   - shared: What it shares with the same route on other lanes.
+    ///   - rate: What it may send, on all its lanes; nil for no limit.
     ///   - devices: Where pushes to devices go.
     ///   - channels: Where jobs about channels go.
     init(
         name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
-        shared: SharedRouteState = SharedRouteState(), surroundings: Surroundings,
+        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, surroundings: Surroundings,
         devices: Destination = Destination(.devices), channels: [Destination] = []
     ) {
         self.name = name
@@ -137,6 +140,7 @@ final class Route {
         self.claim = claim
         self.credit = credit
         self.shared = shared
+        self.rate = rate
         memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
@@ -250,6 +254,14 @@ final class Route {
     /// Whether no connection was opened yet, or all rest: the job that opens one comes alone, for more would be given back
     /// where none is to be had, and be delivered once more each time.
     private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
+
+    /// Holds the route to another rate from now on.
+    ///
+    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
+    func limit(to rate: SharedRate?) {
+        self.rate = rate
+        credit.limit(to: rate?.perLane)
+    }
 
     // MARK: What the lane asks
 

@@ -24,7 +24,7 @@ package struct RouteCredit {
     private let fixed: Int?
     /// Notifications that the route may send within five minutes, where it has a rate. Messages that take longer could
     /// outlast the broker's patience with a consumer (30 minutes).
-    private let rateCeiling: Double
+    private var rateCeiling = Double.infinity
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
     /// Bytes per message, as a moving average. Unknown messages are taken for the largest there are, because a whole
@@ -38,8 +38,13 @@ package struct RouteCredit {
     ///   - rate: Notifications per second the route may send, where limited.
     package init(fixed: Int?, rate: Double?) {
         self.fixed = fixed
-        rateCeiling = (rate ?? .infinity) * 300
+        limit(to: rate)
     }
+
+    /// Learns that the route has another rate.
+    ///
+    /// - Parameter rate: Notifications per second the route may send; nil for no limit.
+    mutating func limit(to rate: Double?) { rateCeiling = (rate ?? .infinity) * 300 }
 
     /// Learns the shape of a message that arrived.
     package mutating func arrived(notifications: Int, bytes: Int) {

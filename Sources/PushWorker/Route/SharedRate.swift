@@ -3,10 +3,19 @@ import Synchronization
 
 /// The rate of a route on all its lanes. Safe on any thread.
 final class SharedRate: Sendable {
+    /// Requests per second and lane.
+    let perLane: Double
     private let limit: Mutex<RateLimit>
 
-    /// A full bucket for a rate in requests per second.
-    init(perSecond: Double) { limit = Mutex(RateLimit(perSecond: perSecond)) }
+    /// A full bucket.
+    ///
+    /// - Parameters:
+    ///   - perSecond: Requests per second.
+    ///   - lanes: How many lanes share them.
+    init(perSecond: Double, lanes: Int = 1) {
+        perLane = perSecond / Double(lanes)
+        limit = Mutex(RateLimit(perSecond: perSecond))
+    }
 
     /// How many requests may go out now; none of them is taken.
     func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }

@@ -2,12 +2,10 @@ import Synchronization
 
 /// The state that the lanes of one route share. Safe on any thread.
 ///
-/// An ordinary push takes no lock here. A lock is taken when something rare happens, or where the route has a rate.
+/// An ordinary push takes no lock here. A lock is taken when something rare happens.
 final class SharedRouteState: Sendable {
     /// The lanes on which the route lives. Where one lane speaks for all of them, the first one does.
     let lanes: [Int]
-    /// Holds the route to its configured rate; nil without one.
-    let rate: SharedRate?
     /// Device tokens that rest.
     let cooling = SharedCoolingTokens()
     /// The share of dead tokens among final answers.
@@ -21,13 +19,10 @@ final class SharedRouteState: Sendable {
 
     /// Starts with nothing known.
     ///
-    /// - Parameters:
-    ///   - lanes: The numbers of the lanes on which the route lives; at least one.
-    ///   - rate: Requests per second of the route, where limited.
-    init(lanes: [Int] = [0], rate: Double? = nil) {
+    /// - Parameter lanes: The numbers of the lanes on which the route lives; at least one.
+    init(lanes: [Int] = [0]) {
         self.lanes = lanes
         deadTokens = SharedDeadTokens(lanes: lanes.count)
         redeliveries = SharedRedeliveries(lanes: lanes.count)
-        self.rate = rate.map { SharedRate(perSecond: $0) }
     }
 }

@@ -159,7 +159,7 @@ struct CredentialTests {
         let pem = try newKey()
         try directory.write(pem, to: "key.p8")
         let store = try store(token("key.p8"))
-        guard case .unchanged? = store.readAll().first else { throw Unexpected() }
+        guard case .unchanged? = store.readAll([token("key.p8")]).first else { throw Unexpected() }
         try directory.write(try newKey(), to: "other.p8")
         let stranger = CredentialConfiguration.token(
             TokenCredentialConfiguration(
@@ -201,7 +201,7 @@ struct CredentialTests {
                 done.signal()
             })
         let thread = try LoopThread.start(name: "watch") { try? watcher.run() }
-        watcher.reload(nil)
+        watcher.reload([token("key.p8")])
         log.wait(for: "a credential is unchanged")
         try directory.write(try newKey(), to: "next.p8")
         try rename("next.p8", to: "key.p8")

@@ -123,13 +123,30 @@ struct LoggingTests {
         #expect(name != Redaction.name(ofToken: Array("a1".utf8).span))
     }
 
+    @Test("the level changes for every logger at once, but for those with a level of their own")
+    func level() throws {
+        let sink = try LogSink(descriptor: 1, level: .error) { _ in [] }
+        defer { sink.close() }
+        let formatter = LogFormatter(format: .json, isTerminal: false, environment: [:])
+        let logger = Logger(label: "one") { WorkerLogHandler(label: $0, formatter: formatter, sink: sink) }
+        var quiet = logger
+        quiet.logLevel = .warning
+        #expect(logger.logLevel == .error && quiet.logLevel == .warning)
+        for level in Logger.Level.allCases {
+            sink.threshold.set(level)
+            #expect(logger.logLevel == level && quiet.logLevel == .warning)
+        }
+    }
+
     @Test("lines of a logger arrive in order with its metadata")
     func handler() throws {
         let pipe = Pipe()
-        let sink = try LogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor) { Array("dropped \($0)\n".utf8) }
+        let sink = try LogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, level: .debug) {
+            Array("dropped \($0)\n".utf8)
+        }
         let formatter = LogFormatter(format: .json, isTerminal: false, environment: [:])
         var logger = Logger(label: "martlet.lane") { label in
-            WorkerLogHandler(label: label, level: .debug, formatter: formatter, sink: sink, clock: { 0 })
+            WorkerLogHandler(label: label, formatter: formatter, sink: sink, clock: { 0 })
         }
         logger[.lane] = "1"
         logger.info("one", metadata: .with([.route: "shop"]))

@@ -222,9 +222,20 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.counters.outcomes.entries.contains { $0.outcome == .expired && $0.count == 2 })
     }
 
+    @Test("A route follows another rate, and none: its prefetch does, too")
+    func rates() throws {
+        let route = try route(
+            rate: SharedRate(perSecond: 2, lanes: 2), credit: RouteCredit(fixed: nil, rate: 1))
+        #expect(route.credit.wanted(streams: 1_000, share: .max) == 300)
+        route.limit(to: SharedRate(perSecond: 1, lanes: 2))
+        #expect(route.rate?.perLane == 0.5 && route.credit.wanted(streams: 1_000, share: .max) == 150)
+        route.limit(to: nil)
+        #expect(route.rate == nil && route.credit.wanted(streams: 1_000, share: .max) == 1_500)
+    }
+
     @Test("The rest of a job that a rate keeps for long goes on as a copy", arguments: [0.01, nil])
     func slow(rate: Double?) throws {
-        let route = try route(shared: SharedRouteState(rate: rate))
+        let route = try route(rate: rate.map { SharedRate(perSecond: $0) })
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         route.splitSlow(at: Self.moment(1))

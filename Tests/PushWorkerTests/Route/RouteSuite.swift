@@ -26,7 +26,7 @@ extension RouteSuite {
     ///   - open: Gives a destination of the route connections.
     func route(
         queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
-        shared: SharedRouteState = SharedRouteState(), neighbour: String? = nil,
+        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, neighbour: String? = nil,
         credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
         open: @escaping (Route, Destination) -> Void = { _, _ in }
     ) throws -> Route {
@@ -37,7 +37,7 @@ extension RouteSuite {
             routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
         return Route(
             name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: credit, shared: shared,
+            credit: credit, shared: shared, rate: rate,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier, open: open),

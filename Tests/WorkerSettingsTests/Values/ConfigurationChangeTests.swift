@@ -1,0 +1,154 @@
+import Logging
+import PushModel
+import Testing
+
+@testable import WorkerSettings
+
+@Suite("What a running worker follows", .timeLimit(.minutes(1)))
+struct ConfigurationChangeTests {
+    private typealias Edit = @Sendable (inout WorkerConfiguration) -> Void
+
+    /// A change of each setting, with its key; entries of lists apart.
+    private static let edits: [(key: String, edit: Edit)] = [
+        ("instance", { $0.instance = "other" }),
+        ("broker.uri", { $0.broker.uris = [SecretText("amqp://user:SECRET@localhost/")] }),
+        ("broker.password_file", { $0.broker.passwordFile = "other" }),
+        ("broker.allow_plaintext", { $0.broker.allowsPlaintext = true }),
+        ("broker.management", { $0.broker.management = SecretText("http://user:SECRET@localhost:15672") }),
+        ("broker.heartbeat", { $0.broker.heartbeat = .seconds(7) }),
+        ("broker.tls.ca_file", { $0.broker.tls.caFile = "other" }),
+        ("broker.tls.cert_file", { $0.broker.tls.certFile = "other" }),
+        ("broker.tls.key_file", { $0.broker.tls.keyFile = "other" }),
+        ("apns.production", { $0.apns.production = "https://other:443" }),
+        ("apns.development", { $0.apns.development = "https://other:443" }),
+        ("apns.trust_file", { $0.apns.trustFile = "other" }),
+        ("apns.request_timeout", { $0.apns.requestTimeout = .seconds(7) }),
+        ("apns.ping_interval", { $0.apns.pingInterval = .seconds(7) }),
+        ("apns.idle", { $0.apns.idle = .seconds(70) }),
+        ("apns.connect_rate", { $0.apns.connectRate = 1 }),
+        ("apns.connect_burst", { $0.apns.connectBurst = 1 }),
+        ("apns.proxy", { $0.apns.proxy = ProxyConfiguration(address: SecretText("http://u:SECRET@p:1")) }),
+        ("apns.broadcast.production", { $0.apns.broadcast.production = "https://other:443" }),
+        ("apns.broadcast.development", { $0.apns.broadcast.development = "https://other:443" }),
+        ("apns.channels.production", { $0.apns.channels.production = "https://other:443" }),
+        ("apns.channels.development", { $0.apns.channels.development = "https://other:443" }),
+        ("share", { $0.share = .automatic }),
+        ("lanes", { $0.lanes = .fixed(7) }),
+        ("prefetch", { $0.prefetch = .fixed(7) }),
+        ("memory.jobs", { $0.jobMemory = 1 << 30 }),
+        ("retry.tiers", { $0.retry.tiers = [.seconds(7)] }),
+        ("retry.max_attempts", { $0.retry.maxAttempts = 7 }),
+        ("retry.max_age", { $0.retry.maxAge = .seconds(7) }),
+        ("results.batch", { $0.results.batch = 7 }),
+        ("results.device_token", { $0.results.deviceToken = .omit }),
+        ("results.queues", { $0.results.queues = 7 }),
+        ("replies.allow", { $0.repliesAllow = "other" }),
+        ("journal", { $0.journal = "other" }),
+        ("admin.listen", { $0.adminListen = nil }),
+        ("admin.token_file", { $0.adminTokenFile = "other" }),
+        ("metrics.detail", { $0.metricsDetail = true }),
+        ("log.level", { $0.log.level = .debug }),
+        ("log.format", { $0.log.format = .json }),
+        ("shutdown.grace", { $0.shutdownGrace = .seconds(7) }),
+    ]
+    /// The keys among them that need no restart.
+    private static let followed: Set = ["broker.management", "log.level", "shutdown.grace"]
+
+    /// A configuration with two routes.
+    private static func configuration() throws -> WorkerConfiguration {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        return try fixture.load(
+            minimalConfiguration
+                + "  - { name: s, environment: production, topics: [com.example.other], credential: k }\n"
+        ).get()
+    }
+
+    private static func change(_ edit: Edit) throws -> ConfigurationChange {
+        let old = try configuration()
+        var new = old
+        edit(&new)
+        return ConfigurationChange(from: old, to: new)
+    }
+
+    @Test("The same configuration again is no change")
+    func same() throws {
+        let change = try Self.change { _ in }
+        #expect(change.followed.isEmpty && change.restart.isEmpty && change.rates.isEmpty)
+    }
+
+    @Test("Each setting is either followed or named as one that needs a restart")
+    func settings() throws {
+        for (key, edit) in Self.edits {
+            let change = try Self.change(edit)
+            #expect(change.followed == (Self.followed.contains(key) ? [key] : []), "\(key)")
+            #expect(change.restart == (Self.followed.contains(key) ? [] : [key]), "\(key)")
+        }
+        #expect(Self.edits.map(\.key) == WorkerKeys.facts.filter { $0.records == nil }.map(\.path))
+    }
+
+    @Test("The worker goes on with what it follows, and with the rest as it was")
+    func running() throws {
+        let old = try Self.configuration()
+        let change = try Self.change { configuration in
+            for (_, edit) in Self.edits { edit(&configuration) }
+        }
+        #expect(change.running.log.level == .debug && change.running.log.format == old.log.format)
+        #expect(change.running.shutdownGrace == .seconds(7))
+        #expect(change.running.lanes == old.lanes && change.running.broker.uris == old.broker.uris)
+        let again = ConfigurationChange(from: change.running, to: old)
+        #expect(again.restart.isEmpty, "what is taken back needs no restart any more")
+    }
+
+    @Test("Addresses in a file of their own are read for each connection anyway")
+    func addressFile() throws {
+        var old = try Self.configuration()
+        old.broker.uriFile = "uri"
+        var new = old
+        new.broker.uris = [SecretText("amqp://localhost/other")]
+        #expect(ConfigurationChange(from: old, to: new).restart.isEmpty)
+        new.broker.uriFile = "other"
+        #expect(ConfigurationChange(from: old, to: new).restart == ["broker.uri"])
+    }
+
+    @Test("A route's rate is followed; a route that comes, goes or changes otherwise needs a restart")
+    func routes() throws {
+        let faster = try Self.change { $0.routes[1].rate = 5 }
+        #expect(faster.followed == ["routes[s].rate"] && faster.restart.isEmpty)
+        #expect(faster.rates.map(\.name) == ["s"] && faster.running.routes[1].rate == 5)
+        let copied = try Self.change { $0.routes[0].resultsQueue = "apns.q.results.r" }
+        #expect(copied.followed == ["routes[r].results_queue"] && copied.restart.isEmpty && copied.rates.isEmpty)
+        let changed = try Self.change {
+            $0.routes[0].topics.append("com.example.more")
+            $0.routes[0].rate = 5
+        }
+        #expect(changed.followed == ["routes[r].rate"] && changed.restart == ["routes[r]"])
+        #expect(changed.running.routes[0].topics == ["com.example.app"])
+        let removed = try Self.change { $0.routes.removeFirst() }
+        #expect(removed.restart == ["routes[r]"] && removed.running.routes.count == 2)
+        let added = try Self.change { configuration in
+            var route = configuration.routes[0]
+            route.name = "t"
+            configuration.routes.insert(route, at: 0)
+        }
+        #expect(added.restart == ["routes[t]"] && added.running.routes.count == 2)
+        let moved = try Self.change { $0.routes.reverse() }
+        #expect(moved.followed.isEmpty && moved.restart.isEmpty)
+    }
+
+    @Test("A credential that is configured otherwise is followed; one with a new name needs a restart")
+    func credentials() throws {
+        let changed = try Self.change {
+            $0.credentials = [
+                .token(TokenCredentialConfiguration(name: "k", keyFile: "other", keyID: "K", teamID: "T"))
+            ]
+        }
+        #expect(changed.followed == ["credentials[k]"] && changed.restart.isEmpty)
+        #expect(changed.running.credentials.flatMap(\.files) == ["other"])
+        let added = try Self.change {
+            $0.credentials.append(
+                .token(TokenCredentialConfiguration(name: "l", keyFile: "other", keyID: "K", teamID: "T")))
+        }
+        #expect(added.restart == ["credentials"])
+    }
+}
