@@ -12,7 +12,7 @@ struct JobHelp: ParsableCommand {
     static let example = """
         {
           "id": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90",
-          "device_token": "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
+          "device_token": "00fc13adff785122b4ad28809a342098234124142134",
           "push_type": "alert",
           "priority": 10,
           "collapse_id": "order-4711",

@@ -14,7 +14,7 @@ struct ResultHelp: ParsableCommand {
           "job_id": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90", "index": 0,
           "outcome": "dead_token", "action": "drop_token",
           "status": 410, "reason": "Unregistered", "detail": null,
-          "device_token": "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
+          "device_token": "00fc13adff785122b4ad28809a342098234124142134",
           "token_invalid_since": 1763712764120,
           "reference": "campaign-7/user-81",
           "apns_id": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90", "apns_unique_id": null,

@@ -31,7 +31,7 @@ struct HelpTopicTests {
             sections: ["The message", "The body", "Outcomes", "Actions", "Reasons of our own"]),
         Topic(
             name: "dead-letter", schemas: ["dead-letter-headers"], page: "DeadLetters",
-            sections: ["Which queue", "What is in one", "Letters that the broker wrote", "Publish one again"]),
+            sections: ["Which queue", "What is in one", "Letters that the broker wrote", "Publish again"]),
     ]
 
     @Test("The list of commands has each topic", arguments: topics)
