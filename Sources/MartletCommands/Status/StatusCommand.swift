@@ -37,8 +37,11 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     @Flag(help: "Show every row of every table.") var all = false
     @Option(
         help: ArgumentHelp(
-            "RabbitMQ's management API. (default: MARTLET_BROKER_MANAGEMENT, else the broker's host and login with port 15672)",
-            valueName: "uri"))
+            """
+            RabbitMQ's management API, with user and password. Better set MARTLET_BROKER_MANAGEMENT beside \
+            MARTLET_BROKER_URI, because other users of this machine can see a password here. (default: the \
+            configuration's, else the broker's host and login with port 15672)
+            """, valueName: "uri"))
     var management: String?
     @OptionGroup(title: "Broker, without --config") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
@@ -104,7 +107,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     /// Draws until Ctrl-C. What the management API fails to tell is said, and asked for again.
     private func follow(_ place: StatusSource) async throws {
         var screen = StatusScreen()
-        async let reading: Void = BlockingWork.run("reports") { place.reader.follow() }
+        // Not waited for where the screen is gone: it ends with the process.
+        let reading = Task { try await BlockingWork.run("reports") { place.reader.follow() } }
         while !Interrupt.isRequested {
             let lines: [String]
             do throws(CommandFailure) {
@@ -122,6 +126,6 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
             let next = ContinuousClock.now.advanced(by: Self.interval)
             while !Interrupt.isRequested, ContinuousClock.now < next { try await Task.sleep(for: .milliseconds(100)) }
         }
-        try await reading
+        try await reading.value
     }
 }

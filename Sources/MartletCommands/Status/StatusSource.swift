@@ -20,7 +20,11 @@ struct StatusSource: Sendable {
     /// The workers' reports.
     let reader: FleetReader
 
-    /// Prepares a source.
+    /// Prepares a source; nothing is asked yet.
+    /// - Parameters:
+    ///   - endpoints: Where the broker is.
+    ///   - client: Its management API.
+    ///   - configuration: The configuration file; nil where the broker alone is known.
     init(endpoints: [AMQPEndpoint], client: ManagementClient, configuration: String?) {
         self.endpoints = endpoints
         self.client = client

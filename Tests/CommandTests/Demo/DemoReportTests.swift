@@ -148,7 +148,8 @@ struct DemoReportTests {
         #expect(lines.contains("  export MARTLET_BROKER_URI=amqp://b/"))
         #expect(lines.contains("  export PATH=/bin:$PATH"))
         let commands = lines.filter { $0.hasPrefix("  martlet ") }
-        #expect(commands.count == 6)
+        #expect(commands.count == 7)
+        #expect(commands.contains("  martlet status --config /t/martlet.yaml --watch"))
         let addresses = ["--config /t/martlet.yaml", "--simulator localhost:5 --ca /t/ca.pem"]
         #expect(addresses.allSatisfy { address in commands.contains { $0.contains(address) } })
         #expect(commands.contains { $0.hasSuffix("--wait abcd") })

@@ -51,4 +51,14 @@ struct StatusCommandTests {
         let failure = #expect(throws: CommandFailure.self) { try settings.managementClient(nil, environment: [:]) }
         #expect(failure?.status == .usage && failure?.remedy?.contains("--management") == true)
     }
+
+    @Test("On a terminal it is drawn again and again, whatever cannot be asked, until Ctrl-C ends it in good order")
+    func watch() throws {
+        let nowhere = "--broker amqp://127.0.0.1:1 --management http://127.0.0.1:1"
+        let screen = try TalkingProcess(
+            ["-qefc", "exec \(Executable.path) status --watch \(nowhere)", "/dev/null"], of: "/usr/bin/script")
+        for _ in 0..<2 { _ = try screen.line { $0.contains("cannot be reached") } }
+        try screen.tell("\u{3}")
+        #expect(screen.process.wait(timeout: .seconds(20)) == .exited(0))
+    }
 }
