@@ -39,7 +39,8 @@ struct BadInputHeaderTests {
         let (_, result) = try client.result("huge")
         #expect(result.reason == Reason.badHeaders.rawValue)
         #expect(result.redelivered)
-        #expect(result.detail?.contains("131026 bytes") == true, "\(result.detail ?? "")")
+        // How many bytes the broker adds differs from version to version.
+        #expect(result.detail?.contains(/131\d{3} bytes/) == true, "\(result.detail ?? "")")
         let letter = try client.next("huge", from: "apns.q.dead")
         #expect(letter.body == job.body)
         #expect(!letter.headers.contains { $0.name == "filler" })

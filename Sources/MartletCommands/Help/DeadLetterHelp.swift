@@ -64,7 +64,7 @@ struct DeadLetterHelp: ParsableCommand {
             """
             The worker publishes a dead letter for every notification whose outcome is not accepted. A job with many \
             device tokens has one letter for each pair of outcome and reason. martlet dead list and martlet dead show \
-            look at letters and change nothing.
+            look at letters, martlet dead replay publishes them again, martlet dead purge deletes them.
             """)
         help.add(
             "Exchange and routing key",
@@ -94,10 +94,11 @@ struct DeadLetterHelp: ParsableCommand {
         help.add(
             "Before you publish one again",
             """
-            To publish it again, drop the headers above and those of the broker, move x-apns-deadline and the field \
-            deadline, and add x-apns-replay with a name of your own. Keep x-apns-indexes: without \
-            it every device token is pushed again. Publish to apns.jobs with the key \
-            of x-apns-original-routing-key and with confirms, and acknowledge the letter last. By outcome:
+            martlet dead replay publishes letters again, by filter, and removes each one once its job is confirmed. A \
+            program of your own drops the headers above and those of the broker, sets a later x-apns-deadline where \
+            the old one has passed, and adds x-apns-replay with a new name. It keeps x-apns-indexes: without it every \
+            device token is pushed again. It publishes to apns.jobs with the key of x-apns-original-routing-key and \
+            with confirms, and acknowledges the letter last. By outcome:
             """, entries: outcomes)
         help.add("Example", "The headers that the worker added to a letter:", verbatim: example)
         return help.text
