@@ -78,7 +78,7 @@ struct CheckReport {
     /// - Parameter format: How.
     func print(_ format: OutputFormat) {
         switch format {
-        case .text: lines.forEach(Console.data)
+        case .text: for line in lines { Console.data(line, words: line.first == " " ? [:] : Ink.verdicts) }
         case .json: json.forEach { Console.data($0.bytes) }
         }
     }

@@ -312,7 +312,7 @@ struct DemoRun {
         try? await Task.sleep(for: .seconds(365 * 86_400))
     }
 
-    private static var coloursReport: Bool { Console.isTerminal(1) && DemoView.allowsColour }
+    private static var coloursReport: Bool { Console.isTerminal(1) && Console.allowsColour }
 }
 
 extension DemoScript.Progress {

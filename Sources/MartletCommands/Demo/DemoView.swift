@@ -10,14 +10,11 @@ struct DemoView {
     private var drawn = 0
     private var lastPlain: ContinuousClock.Instant?
 
-    /// Looks at where standard error goes, and at `NO_COLOR` (<https://no-color.org>).
+    /// Looks at where standard error goes, and whether colours are wanted.
     init() {
         isTerminal = Console.isTerminal(STDERR_FILENO)
-        colour = isTerminal && Self.allowsColour
+        colour = isTerminal && Console.allowsColour
     }
-
-    /// Whether the environment has nothing against colours.
-    static var allowsColour: Bool { getenv("NO_COLOR").map { $0.pointee == 0 } ?? true }
 
     /// Shows the present state.
     mutating func show(_ status: DemoStatus, now: ContinuousClock.Instant = .now) {
@@ -26,7 +23,7 @@ struct DemoView {
             lastPlain = now
             return Console.talk("  \(status.plainLine)")
         }
-        let lines = status.lines(width: Self.terminalWidth, colour: colour)
+        let lines = status.lines(width: Console.width(STDERR_FILENO) ?? 80, colour: colour)
         // Written in one piece, so that nothing flickers.
         Console.draw(up + lines.map { "\r\u{1b}[K\($0)\n" }.joined())
         drawn = lines.count
@@ -43,10 +40,4 @@ struct DemoView {
     mutating func finish() { drawn = 0 }
 
     private var up: String { drawn > 0 ? "\u{1b}[\(drawn)A" : "" }
-
-    private static var terminalWidth: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
 }

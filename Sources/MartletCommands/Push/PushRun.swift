@@ -107,14 +107,15 @@ struct PushRun {
         case .refused: counts.refused += 1
         }
         if fate.kind != .confirmed { ledger.forget(job: fate.messageID) }
-        switch (format, fate.kind) {
+        // Whoever waits for results as JSON reads nothing of another shape among them.
+        switch (replyQueue == nil ? format : .text, fate.kind) {
         case (.json, _):
             Console.data(
                 JSON.object([
                     ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
                     ("state", .text(fate.kind.rawValue)),
                 ]).bytes)
-        case (.text, .confirmed) where quiet: Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
+        case (.text, .confirmed) where quiet && format == .text: Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
         case (.text, .confirmed): break
         case (.text, _): progress.interrupt("\(fate.messageID)  \(fate.routingKey): \(fate.kind.explanation)")
         }
@@ -134,7 +135,8 @@ struct PushRun {
             if format == .json {
                 Console.data(message.body)
             } else if quiet || record.outcome != "accepted" {
-                Console.data(record.line)
+                progress.clear()
+                record.print()
             }
             progress.show("  \(TimeText.count(ledger.received)) results, \(TimeText.count(ledger.outstanding)) to come")
         }

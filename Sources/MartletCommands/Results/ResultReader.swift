@@ -9,6 +9,8 @@ struct ResultReader {
     private let format: OutputFormat
     private let onlySummary: Bool
     private var summary = ResultSummary()
+    /// Shows the counts while they grow.
+    private var progress = ProgressLine(enabled: true)
 
     /// Prepares a reader.
     /// - Parameters:
@@ -93,8 +95,9 @@ struct ResultReader {
 
     /// Prints the counts, if they were asked for.
     /// - Throws: `outputFailed`, after telling them on standard error: what they count may be gone from its queue.
-    func printSummary() throws(CommandFailure) {
+    mutating func printSummary() throws(CommandFailure) {
         guard onlySummary else { return }
+        progress.clear()
         switch format {
         case .text: summary.lines.forEach(Console.data)
         case .json: Console.data(summary.json.bytes)
@@ -109,9 +112,9 @@ struct ResultReader {
 
     private mutating func show(_ record: ResultRecord, _ message: BrokerMessage) {
         summary.add(record)
-        guard !onlySummary else { return }
+        guard !onlySummary else { return progress.show("  \(summary.shortLine)") }
         switch format {
-        case .text: Console.data(record.line)
+        case .text: record.print()
         case .json: Console.data(message.body)
         }
     }

@@ -1,10 +1,21 @@
+import Glibc
 import Rig
 
 extension ResultRecord {
+    /// Prints the result for people: whole into files and pipes; on a terminal no wider than that, and in colour.
+    func print() {
+        Console.data(line(width: Console.width(STDOUT_FILENO)), words: Ink.verdicts)
+    }
+
     /// The result on one line for people; of the token only enough to recognise it.
-    var line: String {
+    /// - Parameter width: How many columns there are. Then the time goes without its date, and what finds no room is
+    ///   left out at the end. Nil for any number.
+    func line(width: Int? = nil) -> String {
         var parts: [String] = []
-        if let finishedAt { parts.append(TimeText.moment(finishedAt)) }
+        if let finishedAt {
+            let moment = TimeText.moment(finishedAt)
+            parts.append(width == nil ? moment : String(moment.dropFirst(11).prefix(12)))
+        }
         parts.append(outcome.padded(to: 10))
         if status != nil || reason != nil {
             parts.append([status.map(String.init), reason].compactMap(\.self).joined(separator: " "))
@@ -21,6 +32,8 @@ extension ResultRecord {
         if let apnsMilliseconds { parts.append(TimeText.length(apnsMilliseconds)) }
         if let reference { parts.append(reference) }
         if let detail { parts.append("— \(detail)") }
-        return parts.joined(separator: "  ")
+        let line = parts.joined(separator: "  ")
+        guard let width, line.count > width else { return line }
+        return "\(line.prefix(width - 1))…"
     }
 }

@@ -36,6 +36,15 @@ struct ResultSummary {
         kinds.filter { $0.key.outcome == outcome }.values.reduce(0, +)
     }
 
+    /// The counts on one line, while they grow.
+    var shortLine: String {
+        let outcomes = Dictionary(grouping: kinds) { $0.key.outcome }.mapValues { $0.reduce(0) { $0 + $1.value } }
+        let parts = outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.key) \(TimeText.count($0.value))"
+        }
+        return "\(TimeText.count(total)) results  \(parts.joined(separator: "  "))"
+    }
+
     /// The summary as a table for people.
     var lines: [String] {
         guard total > 0 else { return ["no results"] }

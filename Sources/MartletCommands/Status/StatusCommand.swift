@@ -69,7 +69,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         let findings = StatusDiagnosis(facts: facts).findings
         switch format.output {
         case .text:
-            let colour = Console.isTerminal(STDOUT_FILENO) && DemoView.allowsColour
+            let colour = Console.isTerminal(STDOUT_FILENO) && Console.allowsColour
             let text = StatusText(facts: facts, findings: findings, colour: colour, showsAll: all)
             for line in text.lines { Console.data(Array(line.utf8)) }
         case .json: Console.data(facts.json(findings).bytes)
@@ -116,7 +116,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
                 lines =
                     StatusText(
                         facts: facts, findings: StatusDiagnosis(facts: facts).findings, width: StatusScreen.width,
-                        colour: DemoView.allowsColour, showsAll: all
+                        colour: Console.allowsColour, showsAll: all
                     ).lines
             } catch {
                 lines = "\(error)".split(separator: "\n").map { String($0).printable }

@@ -19,6 +19,28 @@ enum Console {
         data(Array(line.printable.utf8))
     }
 
+    /// Prints one line of data for people; on a terminal, some of its words in colour.
+    /// - Parameters:
+    ///   - line: The line without its end.
+    ///   - words: The words and their colours; the first of them in the line is coloured.
+    static func data(_ line: String, words: [String: Ink]) {
+        guard isTerminal(STDOUT_FILENO), allowsColour else { return data(line) }
+        data(Array(Ink.paintFirst(line.printable, words: words).utf8))
+    }
+
+    /// Whether the environment has nothing against colours (`NO_COLOR`, <https://no-color.org>).
+    static var allowsColour: Bool { getenv("NO_COLOR").map { $0.pointee == 0 } ?? true }
+
+    /// How many columns a terminal has; nil for what is not one.
+    /// - Parameter descriptor: Usually 1 or 2.
+    static func width(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+
     /// Prints one line of data as it is: for programs, and for what this program draws itself.
     /// - Parameter line: The bytes without a line end.
     static func data(_ line: [UInt8]) {

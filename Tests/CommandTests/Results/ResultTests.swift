@@ -24,10 +24,24 @@ struct ResultTests {
         #expect(record.jobID == "j")
         #expect(record.apnsMilliseconds == 41)
         #expect(
-            record.line == """
+            record.line() == """
                 2025-11-21T08:13:20.174Z  dead_token  410 Unregistered  j#2  com.a (production)  token a1b2c3d4…  \
                 attempt 2  redelivered  41 ms  r
                 """)
+    }
+
+    @Test("On a terminal a result has no date, and is no wider than there is room")
+    func narrow() throws {
+        let record = try #require(ResultRecord.parse(Array(body.utf8)))
+        #expect(record.line(width: 40) == "08:13:20.174  dead_token  410 Unregiste…")
+        #expect(record.line(width: 200).hasPrefix("08:13:20.174  ") && record.line(width: 200).hasSuffix("  r"))
+    }
+
+    @Test("The first word that says how it went is coloured, and no other")
+    func colours() {
+        let line = Ink.paintFirst("08:13  accepted  200  failed", words: Ink.verdicts)
+        #expect(line == "08:13  \u{1b}[32maccepted\u{1b}[0m  200  failed")
+        #expect(Ink.paintFirst("nothing here", words: Ink.verdicts) == "nothing here")
     }
 
     @Test("What is no result is told apart", arguments: ["", "[]", #"{"index":0}"#, #"{"outcome":"accepted"}"#])
