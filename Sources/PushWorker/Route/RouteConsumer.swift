@@ -13,6 +13,7 @@ package struct RouteConsumer {
         case setPrefetch(Int)
         case startConsuming(queue: Int)
         case cancelConsuming(queue: Int)
+        case closeChannel
     }
 
     /// Something the broker was asked for and has not answered yet.
@@ -52,6 +53,8 @@ package struct RouteConsumer {
     private var ownTrouble: String?
     private var optionalTrouble: String?
 
+    /// Whether the channel is to be closed for good.
+    private var isEnding = false
     private var isConnected = false
     private var channel = Channel.closed
     private var pending: Action?
@@ -107,6 +110,8 @@ package struct RouteConsumer {
     package var consumers: Int { consuming.count { $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
+    /// Whether there is no channel, and the broker owes no answer about one.
+    package var isClosed: Bool { channel == .closed }
     /// The prefetch that consumers now have; 0 without one.
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
@@ -163,6 +168,8 @@ package struct RouteConsumer {
                 action = .setPrefetch(max(1, prefetch))
             } else if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
                 action = .cancelConsuming(queue: active)
+            } else if isEnding {
+                action = .closeChannel
             } else if wantedPrefetch == 0 || now < holdUntil {
                 action = nil
             } else if prefetch != wantedPrefetch {
@@ -178,6 +185,12 @@ package struct RouteConsumer {
         if action != nil { requestedAt = now }
         pending = action
         return action
+    }
+
+    /// Closes the channel for good, once its consumers have ended.
+    package mutating func end() {
+        isEnding = true
+        wantedPrefetch = 0
     }
 
     /// The consume connection is up; channels can be opened.
