@@ -51,11 +51,13 @@ struct RouteReloadTests {
         #expect(worker.worker.isDrained)
     }
 
-    @Test("A route that is removed finishes what it began and gives the rest back: nothing is lost or pushed twice")
-    func removed() async throws {
+    @Test(
+        "A route that is removed finishes what it began and gives the rest back: nothing is lost or pushed twice",
+        arguments: 0..<4)
+    func removed(round: Int) async throws {
         let tokens = 300
         let stack = try await BrokerStack.start(
-            "reload-removed",
+            "reload-removed-\(round)",
             apps: [
                 BrokerStack.App(route: "app", topic: "com.example.app", rate: 40),
                 BrokerStack.App(route: "other", topic: "com.example.other"),
@@ -87,7 +89,7 @@ struct RouteReloadTests {
         worker.worker.reload(configuration)
         try Self.expectAccepted(100, of: "single", client)
         let results = try (0..<tokens).map { _ in try client.result("many").result }
-        #expect(results.allSatisfy { $0.outcome == "accepted" && $0.attempt == 1 })
+        #expect(results.allSatisfy { $0.outcome == "accepted" && $0.attempt == 1 && !$0.redelivered })
         #expect(Set(results.map(\.index)).count == tokens)
         #expect(worker.worker.routeNames() == ["app", "other", "unrouted"], "its number was free")
         #expect(stack.simulator.ledger.records().count == tokens + 200)
@@ -125,6 +127,25 @@ struct RouteReloadTests {
         #expect(try stack.leftovers() == [:])
         try await worker.stop()
         #expect(worker.worker.summary.hasPrefix("accepted 650"), "what routes counted that have left counts")
+    }
+
+    @Test("A worker that shares its routes with others takes up its share of the new ones", arguments: ["auto", "2/2"])
+    func shared(share: String) async throws {
+        let stack = try await BrokerStack.start(
+            "reload-share-\(share.prefix(1))", settings: "share: \(share)")
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        try client.publish(Self.jobs(20, "app", as: "before"))
+        try Self.expectAccepted(20, of: "before", client)
+        var configuration = stack.configuration
+        configuration.routes = [Self.route("new", like: configuration.routes[0])]
+        try stack.apply(configuration)
+        worker.worker.reload(configuration)
+        try client.publish(Self.jobs(20, "new", as: "new"))
+        try Self.expectAccepted(20, of: "new", client)
+        _ = try stack.readiness(of: worker) { $0.routes.map(\.name).sorted() == ["new", "unrouted"] }
+        try await worker.stop()
     }
 
     @Test("A new route whose credential cannot be read is parked alone, and begins once its files are there")

@@ -35,9 +35,13 @@ extension Lane {
     /// Goes on with a route that was removed: once nothing of it is left on any lane it ends, and once its channel is
     /// closed another route can take its position.
     func goOnLeaving(_ route: Route) {
-        guard !route.hasLeft else { return }
+        guard !route.isVacant else { return }
         if route.hasEnded {
-            if route.consumer.isClosed { leave(route) }
+            if !route.hasLeft { leave(route) }
+            guard route.consumer.isClosed else { return }
+            route.isVacant = true
+            dueTimes.set(.distantFuture, of: route.position)
+            turnover.free.append(route.position)
         } else if route.shared.barrier.note(settings.index, isDrained: route.isDrained && route.publications == 0) {
             settings.announce(.routeDrained(route.number))
         }
@@ -50,8 +54,6 @@ extension Lane {
         counters.clearGauges()
         if turnover.counted == nil { turnover.counted = counters } else { turnover.counted?.add(counters) }
         report.remove(route)
-        dueTimes.set(.distantFuture, of: route.position)
-        turnover.free.append(route.position)
         // Nobody may find its counters under a number that is another route's by then.
         leaveReport()
         settings.routeLeft(route.number, settings.index)

@@ -327,7 +327,7 @@ extension Lane {
             }
         case .added(let own): add(own)
         case .removed(let number): with(number) { $0.leave() }
-        case .routeDrained(let number): with(number) { $0.end() }
+        case .routeDrained(let number): with(number) { $0.end(at: moment) }
         case .rate(let number, let rate): with(number) { $0.limit(to: rate) }
         case .route(let number, let message): with(number) { $0.told(message, at: moment) }
         // The message woke the lane, which now sees that it may end.

@@ -2,7 +2,7 @@
 struct RouteTurnover {
     /// Which routes are served, as the lane was told last.
     var served = ServedRoutes.all
-    /// The positions of routes that have left.
+    /// The positions of routes that have left and whose channels are closed.
     var free: [Int] = []
     /// What routes counted that have left; nil while none has.
     var counted: RouteCounters?

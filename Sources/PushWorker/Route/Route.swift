@@ -76,10 +76,12 @@ final class Route {
 
     /// Whether it was removed: it takes no more jobs, finishes what is in flight and gives the rest back.
     private(set) var isLeaving = false
-    /// Whether nothing of it is left on any lane, so that it closes its connections and its channel.
+    /// Whether nothing of it is left on any lane, so that it closes its connections, and its channel in a while.
     private(set) var hasEnded = false
-    /// Whether its channel is closed, too: another route may take its position.
+    /// Whether the lane has let go of it: another route may have its number.
     var hasLeft = false
+    /// Whether its channel is closed, too: another route may take its position.
+    var isVacant = false
     /// How many of its publications have not met their fate.
     var publications = 0
 
@@ -328,14 +330,16 @@ final class Route {
         isServed = false
     }
 
-    /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel.
-    func end() {
+    /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.
+    ///
+    /// - Parameter moment: The time.
+    func end(at moment: Moment) {
         guard isLeaving, !hasEnded else { return }
         hasEnded = true
         rest(devices)
         for host in channels { host.rest() }
         memory.release()
-        consumer.end()
+        consumer.end(now: moment.monotonic)
     }
 
     /// Closes all connections to APNs, and lets no other lane wait.

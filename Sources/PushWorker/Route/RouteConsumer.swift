@@ -32,6 +32,11 @@ package struct RouteConsumer {
     /// 30 s, and a node that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
 
+    /// How long a channel stays open that nobody needs any more. RabbitMQ hands acknowledgements to a quorum queue 32 at
+    /// a time (`quorum_commands_soft_limit`), and forgets the others if the channel is closed before their turn: it then
+    /// delivers again what was acknowledged.
+    static let closingDelay = Duration.seconds(10)
+
     /// The reply codes for something that does not exist, or is not allowed (AMQP 0-9-1, 1.2).
     private static let unavailable: Set<UInt16> = [403, 404]
     /// How often the route asks again for a missing queue while the route is idle, when the question costs nothing.
@@ -53,8 +58,8 @@ package struct RouteConsumer {
     private var ownTrouble: String?
     private var optionalTrouble: String?
 
-    /// Whether the channel is to be closed for good.
-    private var isEnding = false
+    /// When the channel is to be closed for good; nil for a channel that stays.
+    private var closesAt: MonotonicTime?
     private var isConnected = false
     private var channel = Channel.closed
     private var pending: Action?
@@ -123,7 +128,7 @@ package struct RouteConsumer {
     }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: MonotonicTime) -> MonotonicTime? {
-        let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil]
+        let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil, closesAt ?? holdUntil]
         return isConnected ? times.filter { $0 > now }.min() : nil
     }
 
@@ -168,8 +173,8 @@ package struct RouteConsumer {
                 action = .setPrefetch(max(1, prefetch))
             } else if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
                 action = .cancelConsuming(queue: active)
-            } else if isEnding {
-                action = .closeChannel
+            } else if let closesAt {
+                action = now >= closesAt ? .closeChannel : nil
             } else if wantedPrefetch == 0 || now < holdUntil {
                 action = nil
             } else if prefetch != wantedPrefetch {
@@ -187,9 +192,9 @@ package struct RouteConsumer {
         return action
     }
 
-    /// Closes the channel for good, once its consumers have ended.
-    package mutating func end() {
-        isEnding = true
+    /// Closes the channel for good, a while after its consumers have ended.
+    package mutating func end(now: MonotonicTime) {
+        closesAt = now + Self.closingDelay
         wantedPrefetch = 0
     }
 

@@ -112,7 +112,7 @@ struct RouteTurnTests {
         let route = try route()
         consume(route)
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
-        route.end()
+        route.end(at: Self.moment(1))
         #expect(!route.hasEnded, "only a route that leaves ends")
         route.leave()
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
@@ -123,9 +123,11 @@ struct RouteTurnTests {
         #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
         let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
         #expect(payment.sent == 1 && route.isDrained)
-        route.end()
-        #expect(route.turn(at: Self.moment(2), LaneCondition()) == [.closeChannel])
-        route.channelClosed(code: 200, text: "", at: Self.moment(2))
+        route.end(at: Self.moment(2))
+        #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
+        #expect(route.nextDue(after: Self.moment(2)) == Self.moment(12).monotonic)
+        #expect(route.turn(at: Self.moment(12), LaneCondition()) == [.closeChannel])
+        route.channelClosed(code: 200, text: "", at: Self.moment(12))
         #expect(route.consumer.isClosed && route.turn(at: Self.moment(300), LaneCondition()) == [])
     }
 
