@@ -40,7 +40,6 @@ package final class APNSPool {
     /// and writes.
     private var preferred: APNSConnection?
     var requests: Set<Int> = []
-    private var lastRequest = 0
     private var silentAddresses: [SocketAddress: MonotonicTime] = [:]
     private var timer: TimerID?
     private var timerDue = MonotonicTime.distantFuture
@@ -398,14 +397,14 @@ package final class APNSPool {
     /// - Returns: The request's number.
     func ask(with credential: APNSCredential, now: MonotonicTime) -> Int {
         silentAddresses = silentAddresses.filter { $0.value > now }
-        lastRequest += 1
-        requests.insert(lastRequest)
+        let number = ConnectRequest.nextNumber()
+        requests.insert(number)
         let avoided = Set(connections.map(\.address)).union(silentAddresses.keys)
         delegate?.poolNeedsConnection(
             self,
             request: ConnectRequest(
-                id: lastRequest, avoiding: avoided, timeout: configuration.connectTimeout, credential: credential))
-        return lastRequest
+                id: number, avoiding: avoided, timeout: configuration.connectTimeout, credential: credential))
+        return number
     }
 
     private func updateConnectivity() {

@@ -1,8 +1,9 @@
 package import EventLoop
+import Synchronization
 
 /// A pool's request for another connection.
 package struct ConnectRequest: Hashable, Sendable {
-    /// The request's number within its pool.
+    /// The request's number: no other request of the process has it.
     package let id: Int
     /// Addresses to use only if there are no others: those in use and those that kept silent.
     package let avoiding: Set<SocketAddress>
@@ -19,7 +20,13 @@ package struct ConnectRequest: Hashable, Sendable {
         self.credential = credential
     }
 
-    /// Whether both are the same request of one pool.
+    /// A number that no request has yet. A connection that comes late can then be taken for nobody else's, although a
+    /// route closes its pool and opens another one.
+    static func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
+
+    private static let lastNumber = Atomic<Int>(0)
+
+    /// Whether both are the same request.
     package static func == (left: ConnectRequest, right: ConnectRequest) -> Bool { left.id == right.id }
 
     /// Adds the request's number to a hash.

@@ -75,7 +75,7 @@ extension Worker: AdminSource {
 
     /// What became of all notifications, and what was given back, in words.
     package var summary: String {
-        let routes = laneSnapshots().flatMap { $0.routes.compactMap(\.self) }
+        let routes = laneSnapshots().flatMap { ($0.routes + [$0.left]).compactMap(\.self) }
         func sum(_ count: (RouteCounters) -> Int) -> Int { routes.reduce(0) { $0 + count($1) } }
         let counts =
             Outcome.allCases.map { outcome in (outcome.rawValue, sum { $0.outcomes.count(of: outcome) }) }
@@ -83,6 +83,9 @@ extension Worker: AdminSource {
         let words = counts.filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
         return words.isEmpty ? "no notifications" : words.joined(separator: ", ")
     }
+
+    /// The names of the routes by their numbers.
+    package func routeNames() -> [String?] { routes.names }
 
     /// Everything counted so far, a snapshot per lane.
     package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }

@@ -16,6 +16,8 @@ package final class Worker: Sendable {
     let startedAt = MonotonicTime.now()
     /// The credentials of all routes.
     let credentials: CredentialStore
+    /// The routes, which follow the configuration.
+    let routes: RunningRoutes
     /// Finds this worker's share of the routes; nil where that is written.
     let fleet: Fleet?
     /// What its reports say of it whatever happens.
@@ -49,28 +51,55 @@ package final class Worker: Sendable {
         self.configuration = Mutex(configuration)
         journalDirectory = configuration.journal
         credentials = try CredentialStore(
-            configuration.credentials, trust: WorkerBuilder.trust(configuration),
+            configuration.credentials, trust: WorkerBuilder.trust(configuration.apns),
             used: Set(configuration.routes.map(\.credential)))
-        let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials).lanes()
+        let maker = try RouteMaker(configuration.apns)
+        let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials)
+            .lanes(maker)
         let handles = built.map { _ in LaneHandle() }
         let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))
         let barrier = DrainBarrier(lanes: built.map(\.index))
         let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
+        let isWorking: @Sendable () -> Bool = { handles.contains { $0.status?.isWorking == true } }
+        let fleet = Self.fleet(configuration, isWorking, announce, logger)
+        self.fleet = fleet
+        let routes = RunningRoutes(
+            configuration.routes, on: built,
+            surroundings: RunningRoutes.Surroundings(
+                maker: maker, lanes: byNumber, memory: built.first?.memory ?? SharedMemoryBudget(),
+                share: { [share = configuration.share] in
+                    fleet?.routesChanged($0)
+                    Self.serve(share, of: $0, announce)
+                }),
+            logger: logger)
+        self.routes = routes
         lanes = zip(built, handles).map { settings, handle in
             var settings = settings
             settings.announce = announce
             settings.tell = { lane, message in byNumber[lane]?.post(message) ?? false }
             settings.barrier = barrier
+            settings.routeLeft = { number, lane in routes.left(number, lane: lane) }
             return (settings, handle)
         }
-        let isWorking: @Sendable () -> Bool = { handles.contains { $0.status?.isWorking == true } }
-        fleet = Self.fleet(configuration, isWorking, announce, logger)
         identity = WorkerIdentity(configuration, program: version)
         reporter = WorkerReporter(
             configuration.instance, broker: configuration.broker, isWorking: isWorking, logger: logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)
+    }
+
+    /// Tells the lanes which routes a worker serves whose share is written.
+    ///
+    /// - Parameters:
+    ///   - share: The share.
+    ///   - routes: The names of all routes, by their numbers.
+    ///   - announce: Tells all lanes.
+    private static func serve(
+        _ share: RouteShare, of routes: [String?], _ announce: @Sendable (LaneMessage) -> Void
+    ) {
+        guard case .fixed(let number, let count) = share else { return }
+        announce(.served(RouteAssignment(fixed: count).served(by: "\(number)", of: routes)))
     }
 
     /// Tells the lanes which routes they serve, or makes what will tell them.
@@ -80,9 +109,8 @@ package final class Worker: Sendable {
     ) -> Fleet? {
         let routes = configuration.routes.map(\.name)
         switch configuration.share {
-        case .all: return nil
-        case .fixed(let number, let count):
-            announce(.served(RouteAssignment(fixed: count).served(by: "\(number)", of: routes)))
+        case .all, .fixed:
+            serve(configuration.share, of: routes, announce)
             return nil
         case .automatic:
             announce(.served(ServedRoutes([])))
@@ -104,8 +132,16 @@ package final class Worker: Sendable {
             configuration = change.running
             return change
         }
-        for route in change.rates { follow(rateOf: route) }
-        watcher.reload(change.running.credentials)
+        // Where credentials are read: new routes find theirs.
+        watcher.reload(change.running.credentials) { [self] in
+            routes.follow(change.running.routes)
+            warnOfMemory()
+            say(change)
+        }
+    }
+
+    /// Logs what changed, and sets the level of the log.
+    private func say(_ change: ConfigurationChange) {
         // The line is written if it is due by either level.
         let level = change.running.log.level
         if let log { log.threshold.set(min(level, log.threshold.level)) }
@@ -117,15 +153,6 @@ package final class Worker: Sendable {
         logger.log(
             level: change.restart.isEmpty ? .notice : .warning, "the configuration was read again", metadata: metadata)
         log?.threshold.set(level)
-    }
-
-    private func follow(rateOf route: RouteConfiguration) {
-        let lanes = lanes.filter { $0.settings.routes.contains { $0.name == route.name } }
-        guard let position = lanes.first?.settings.routes.first(where: { $0.name == route.name })?.claim?.index else {
-            return
-        }
-        let rate = route.rate.map { SharedRate(perSecond: $0, lanes: lanes.count) }
-        for lane in lanes { lane.handle.post(.rate(position, rate)) }
     }
 
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task

@@ -1,4 +1,3 @@
-import APNSClient
 import PushModel
 import RabbitMQ
 import TLS
@@ -13,7 +12,7 @@ struct WorkerBuilder {
     private let version: String
     private let credentials: CredentialStore
 
-    /// Takes the configuration; `lanes()` does the work.
+    /// Takes the configuration; `lanes(_:)` does the work.
     init(configuration: WorkerConfiguration, version: String, credentials: CredentialStore) {
         self.configuration = configuration
         self.version = version
@@ -21,13 +20,15 @@ struct WorkerBuilder {
     }
 
     /// Who may vouch for APNs.
-    static func trust(_ configuration: WorkerConfiguration) -> TrustRoots {
-        TrustRoots(systemRoots: true, files: configuration.apns.trustFile.map { [$0] } ?? [])
+    static func trust(_ apns: APNSConfiguration) -> TrustRoots {
+        TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
     }
 
     /// The settings of all lanes. A lane without a route is left out: it would do nothing, with two connections to the
     /// broker.
-    func lanes() throws(WorkerError) -> [LaneSettings] {
+    ///
+    /// - Parameter maker: Makes what lanes are told about a route.
+    func lanes(_ maker: RouteMaker) throws(WorkerError) -> [LaneSettings] {
         let count = max(1, configuration.lanes.fixedValue ?? LaneCount.automatic())
         let template = try template()
         var lanes = (0..<count).map { index in
@@ -35,22 +36,15 @@ struct WorkerBuilder {
             settings.index = index
             return settings
         }
-        lanes[0].routes = [
-            LaneSettings.RouteSettings(
-                name: Self.unrouted, queues: [TopologyNames.unroutedReturnQueue, TopologyNames.unroutedJobsQueue])
-        ]
-        let assignment = LaneAssignment(lanes: count, routes: configuration.routes.count)
-        for (route, settings) in zip(configuration.routes, try routes()) {
-            let shares = assignment.shares(of: route.name, lanes: route.lanes, connections: route.connections)
-            let shared = SharedRouteState(lanes: shares.map(\.lane))
-            let rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
-            for share in shares {
-                var here = settings
-                here.connections = share.connections
-                here.rate = rate
-                here.shared = shared
-                lanes[share.lane].routes.append(here)
-            }
+        var unrouted = LaneSettings.RouteSettings(name: Self.unrouted, queues: Self.unroutedQueues)
+        unrouted.number = configuration.routes.count
+        lanes[0].routes = [unrouted]
+        let table = configuration.routesTable
+        for (number, route) in configuration.routes.enumerated() {
+            let places = try maker.places(
+                of: route, number: number, claim: RouteClaim(table: table, index: number),
+                on: Array(lanes.indices), routes: configuration.routes.count)
+            for (lane, settings) in places { lanes[lane].routes.append(settings) }
         }
         let queues = lanes.reduce(0) { $0 + $1.routes.reduce(0) { $0 + $1.queues.count } }
         let memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
@@ -60,6 +54,8 @@ struct WorkerBuilder {
 
     /// The name of the route that answers jobs nobody claims.
     static let unrouted = "unrouted"
+    /// Its queues: the one for retries first.
+    static let unroutedQueues = [TopologyNames.unroutedReturnQueue, TopologyNames.unroutedJobsQueue]
 
     private func template() throws(WorkerError) -> LaneSettings {
         let retry = configuration.retry
@@ -86,64 +82,6 @@ struct WorkerBuilder {
             prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
             pingInterval: configuration.apns.pingInterval, idle: configuration.apns.idle,
             wantsJournal: configuration.journal != nil)
-    }
-
-    /// The configured routes, in their order, as they are on any lane.
-    private func routes() throws(WorkerError) -> [LaneSettings.RouteSettings] {
-        let table = configuration.routesTable
-        let context = try trust()
-        let limiter = ConnectRateLimiter(
-            ConnectRateLimiter.Limits(
-                hostInterval: .seconds(1 / configuration.apns.connectRate), hostBurst: configuration.apns.connectBurst))
-        var routes: [LaneSettings.RouteSettings] = []
-        for (index, route) in configuration.routes.enumerated() {
-            let (endpoint, proxy) = try place(
-                configuration.apns.address(of: route.environment), "apns", route.environment)
-            let high = route.highLane ? [TopologyNames.highJobQueue(route: route.name)] : []
-            routes.append(
-                LaneSettings.RouteSettings(
-                    name: route.name,
-                    queues: [
-                        TopologyNames.returnQueue(route: route.name), TopologyNames.jobQueue(route: route.name),
-                    ] + high,
-                    claim: RouteClaim(table: table, index: index),
-                    connector: APNSConnector(endpoint: endpoint, trust: context, limiter: limiter, proxy: proxy),
-                    credential: route.credential,
-                    mismatch: { credential in
-                        let reason = credential.certificate?.mismatch(
-                            topics: route.topics, environment: route.environment, omitsTopic: route.omitTopic)
-                        return reason.map { "the certificate \($0)" }
-                    }, omitsTopic: route.omitTopic))
-            try addChannelConnectors(to: &routes[routes.count - 1], of: route, trust: context, limiter: limiter)
-        }
-        return routes
-    }
-
-    /// Where an address leads, and through which proxy.
-    ///
-    /// - Parameters:
-    ///   - address: What the configuration says.
-    ///   - setting: Its key there, without the environment.
-    ///   - environment: Whose address it is.
-    /// - Throws: `WorkerError` where the address, or that of the proxy, cannot be read.
-    func place(
-        _ address: String, _ setting: String, _ environment: APNSEnvironment
-    ) throws(WorkerError) -> (APNSEndpoint, HTTPProxy?) {
-        do throws(APNSClientError) {
-            let endpoint = try APNSEndpoint.parse(address)
-            return (endpoint, try configuration.apns.proxy(for: endpoint))
-        } catch {
-            throw WorkerError(message: "\(setting).\(environment.rawValue): \(error.message)")
-        }
-    }
-
-    private func trust() throws(WorkerError) -> TLSContext {
-        do throws(TLSError) {
-            return try TLSContext.client(
-                trust: Self.trust(configuration), identity: nil, applicationProtocols: ["h2"])
-        } catch {
-            throw WorkerError(message: "apns.trust_file: \(error.message)")
-        }
     }
 }
 

@@ -117,13 +117,19 @@ final class BrokerStack: Sendable {
 
             """, to: "martlet.yaml")
         let configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
-        let topology = configuration.topology(virtualHost: virtualHost)
-        let definitions = try granting(topology.definitions(), to: "guest", on: virtualHost)
-        // Imports go through one file of the broker's directory, and suites start side by side.
-        try importing.withLock { _ in try broker.importDefinitions(json: definitions) }
-        return BrokerStack(
+        let stack = BrokerStack(
             virtualHost: virtualHost, broker: broker, simulator: simulator, configuration: configuration,
             directory: directory)
+        try stack.apply(configuration)
+        return stack
+    }
+
+    /// Makes what the broker lacks for a configuration.
+    func apply(_ configuration: WorkerConfiguration) throws {
+        let topology = configuration.topology(virtualHost: virtualHost)
+        let definitions = try Self.granting(topology.definitions(), to: "guest", on: virtualHost)
+        // Imports go through one file of the broker's directory, and suites start side by side.
+        try Self.importing.withLock { _ in try broker.importDefinitions(json: definitions) }
     }
 
     /// Adds all permissions on a virtual host to a definitions file.

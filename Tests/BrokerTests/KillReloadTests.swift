@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import Glibc
 import LocalStack
@@ -64,6 +65,41 @@ extension KillTests {
             try await Self.awaitLog(ring, "nonsense")
             try await ring.publish(RunJob.several(10), watch.audit)
             try await watch.untilComplete()
+            try await ring.expectClean(watch, mostExtra: 0)
+            try await ring.stop([worker])
+        }
+    }
+
+    @Test("An app is added without a restart: edit the file, `martlet topology apply`, SIGHUP")
+    func added() async throws {
+        let apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
+        try await KillRing.run(apps: apps, broker: PrivateBrokerOptions(management: true)) { ring in
+            let watch = try await ring.watch()
+            let worker = try ring.local.startWorker("worker")
+            try await ring.publish(RunJob.several(500), watch.audit)
+            // The worker has read its configuration.
+            try await watch.until(finals: 1)
+
+            let file = ring.local.configurationFile
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try text.replacingOccurrences(
+                of: "routes:\n",
+                with:
+                    "routes:\n  - { name: news, environment: development, topics: [com.example.news], credential: local }\n"
+            ).write(toFile: file, atomically: true, encoding: .utf8)
+            let apply = try await BlockingWork.run("apply") { [broker = ring.local.broker] in
+                try ChildProcess.run(
+                    try LocalRun.executable(), ["topology", "apply", "--config", file],
+                    environment: ["MARTLET_BROKER_MANAGEMENT": broker.managementURI], timeout: .seconds(60))
+            }
+            #expect(apply.status == 0, "\(apply.errorText)")
+            // The new queue keeps them until the worker knows the route.
+            try await ring.publish((0..<200).map { _ in RunJob(topic: "com.example.news", isRaw: true) }, watch.audit)
+            worker.signal(SIGHUP)
+            try await ring.publish(RunJob.several(500), watch.audit)
+            try await watch.untilComplete()
+            try await Self.awaitLog(ring, #""followed":"routes[news] (added)""#)
+            try await ring.awaitEmptyJobQueue()
             try await ring.expectClean(watch, mostExtra: 0)
             try await ring.stop([worker])
         }

@@ -25,12 +25,13 @@ struct KillRing {
     /// - Parameters:
     ///   - apps: The routes.
     ///   - settings: More lines of the workers' configuration.
+    ///   - broker: What the broker shall offer.
     ///   - test: The test.
     static func run(
         apps: [LocalRun.App] = [LocalRun.App(route: "shop", topic: "com.example.shop")], settings: String = "",
-        _ test: (KillRing) async throws -> Void
+        broker: PrivateBrokerOptions = PrivateBrokerOptions(), _ test: (KillRing) async throws -> Void
     ) async throws {
-        let local = try await LocalRun.start(apps: apps, settings: settings)
+        let local = try await LocalRun.start(apps: apps, settings: settings, broker: broker)
         do {
             let ring = KillRing(local: local)
             try await test(ring)

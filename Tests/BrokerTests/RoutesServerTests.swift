@@ -109,7 +109,7 @@ struct RoutesServerTests {
                 AdminServer(
                     listen: ListenAddress(host: "127.0.0.1", port: 0), source: worker,
                     metrics: WorkerMetrics(
-                        build: [("version", "test")], routes: ["app"],
+                        build: [("version", "test")],
                         tiers: ["2s", "4s"]),
                     heartbeat: .seconds(15), logger: Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() },
                     started: { listening.yield($0) })

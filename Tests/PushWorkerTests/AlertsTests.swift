@@ -39,7 +39,7 @@ struct AlertsTests {
         let text = try String(contentsOf: Self.rules, encoding: .utf8)
         let asked = Set(text.matches(of: /martlet_[a-z_]+/).map { String($0.output) })
         #expect(asked.count > 5)
-        let written = String(decoding: sampleMetrics().text(sampleSnapshots()), as: UTF8.self)
+        let written = String(decoding: sampleMetrics().text(sampleSnapshots(), routes: sampleRoutes), as: UTF8.self)
         for name in asked { #expect(written.contains("\n\(name){"), "\(name)") }
     }
 }

@@ -24,7 +24,7 @@ struct WorkerBuilderTests {
         let builder = WorkerBuilder(
             configuration: configuration, version: "test",
             credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])))
-        let lanes = try builder.lanes()
+        let lanes = try builder.lanes(RouteMaker(configuration.apns))
         #expect(lanes.allSatisfy { !$0.routes.isEmpty })
         #expect(lanes.map(\.routes.count).reduce(0, +) == configuration.routes.count + 1, "and the one for lost jobs")
     }

@@ -115,7 +115,8 @@ struct PushRun {
                     ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
                     ("state", .text(fate.kind.rawValue)),
                 ]).bytes)
-        case (.text, .confirmed) where quiet && format == .text: Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
+        case (.text, .confirmed) where quiet && format == .text:
+            Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
         case (.text, .confirmed): break
         case (.text, _): progress.interrupt("\(fate.messageID)  \(fate.routingKey): \(fate.kind.explanation)")
         }

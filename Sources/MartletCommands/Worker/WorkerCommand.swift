@@ -118,7 +118,7 @@ struct WorkerCommand: AsyncParsableCommand {
         whenListening: @escaping @Sendable () -> Void
     ) -> AdminServer {
         let metrics = WorkerMetrics(
-            build: Version.parts, routes: configuration.routes.map(\.name),
+            build: Version.parts,
             tiers: configuration.retry.tiers.map(DurationText.write), isDetailed: configuration.metricsDetail)
         return AdminServer(
             listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,

@@ -133,7 +133,7 @@ package struct AdminServer: Service {
         }
         router.get("metrics") { _, _ in
             let text = metrics.text(
-                source.laneSnapshots(), credentials: source.credentialStatuses(),
+                source.laneSnapshots(), routes: source.routeNames(), credentials: source.credentialStatuses(),
                 droppedLogLines: source.droppedLogLines(), fleet: source.fleetStatus())
             return Self.response(.ok, MetricsText.contentType, text)
         }

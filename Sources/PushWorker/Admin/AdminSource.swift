@@ -6,6 +6,8 @@ package protocol AdminSource: Sendable {
     func progress() -> [LaneProgress]
     /// Whether the worker does its work, and if not, why.
     func readiness() -> WorkerReadiness
+    /// The names of the routes by their numbers; nil for a number without a route.
+    func routeNames() -> [String?]
     /// What each lane counted, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
     /// How the worker sees its fleet; nil for one whose share of the routes is written.

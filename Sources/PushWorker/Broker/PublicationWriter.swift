@@ -15,7 +15,7 @@ struct PublicationWriter {
     }
 
     /// Writes a publication as a message.
-    let renderer: PublicationRenderer
+    var renderer: PublicationRenderer
     private var message = OutgoingMessage()
 
     /// Starts with an empty buffer.

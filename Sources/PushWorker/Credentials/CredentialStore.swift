@@ -20,7 +20,7 @@ final class CredentialStore: Sendable {
 
     private let trust: TrustRoots
     private let entries: Mutex<[String: Entry]>
-    /// The names of the credentials that routes use; nil for all.
+    /// The names of the credentials that routes use at the start; nil for all.
     private let used: Set<String>?
 
     /// Reads all credentials.
@@ -110,15 +110,19 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Reads all credentials.
+    /// Reads all credentials. Those that are configured no more are forgotten.
     ///
-    /// - Parameter configurations: How they are configured now. Credentials that nobody had at the start are ignored,
-    ///   because no route uses them.
+    /// - Parameter configurations: How they are configured now.
     /// - Returns: What became of each, by name.
     func readAll(_ configurations: [CredentialConfiguration]) -> [CredentialChange] {
-        let known = entries.withLock { Set($0.keys) }
-        let wanted = configurations.filter { known.contains($0.name) }
-        return wanted.sorted { $0.name < $1.name }.map { read($0, $0.files.map(FileStamp.init(path:))) }
+        let names = Set(configurations.map(\.name))
+        entries.withLock { entries in
+            entries = entries.filter { names.contains($0.key) }
+            for new in configurations where entries[new.name] == nil {
+                entries[new.name] = Entry(configuration: new, stamps: [])
+            }
+        }
+        return configurations.sorted { $0.name < $1.name }.map { read($0, $0.files.map(FileStamp.init(path:))) }
     }
 
     /// Reads one credential. The stamps were taken before, so a change in between is seen the next time.

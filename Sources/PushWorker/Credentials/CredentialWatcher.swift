@@ -14,7 +14,7 @@ final class CredentialWatcher: Sendable {
 
     /// What other threads may tell it.
     private enum Message: Sendable {
-        case reload([CredentialConfiguration])
+        case reload([CredentialConfiguration], then: @Sendable () -> Void)
         case stop
     }
 
@@ -70,8 +70,9 @@ final class CredentialWatcher: Sendable {
             for message in mailbox.take() {
                 switch message {
                 case .stop: return
-                case .reload(let configurations):
+                case .reload(let configurations, let follow):
                     for change in store.readAll(configurations) { tell(change, isAsked: true) }
+                    follow()
                     warn(&expiries)
                 }
             }
@@ -83,8 +84,12 @@ final class CredentialWatcher: Sendable {
 
     /// Reads all credentials again.
     ///
-    /// - Parameter configurations: How they are configured now.
-    func reload(_ configurations: [CredentialConfiguration]) { send(.reload(configurations)) }
+    /// - Parameters:
+    ///   - configurations: How they are configured now.
+    ///   - follow: What is done once they are read, on the thread that reads them.
+    func reload(_ configurations: [CredentialConfiguration], then follow: @escaping @Sendable () -> Void = {}) {
+        send(.reload(configurations, then: follow))
+    }
 
     private func send(_ message: Message) {
         let post = state.withLock { state in

@@ -21,8 +21,8 @@ final class Fleet: Sendable {
     struct Surroundings: Sendable {
         /// How the broker is reached.
         let broker: BrokerConfiguration
-        /// The names of all routes, in the order of the configuration.
-        let routes: [String]
+        /// The names of all routes at the start, by their numbers.
+        let routes: [String?]
         /// Whether a lane reaches the broker and may publish. Only then does the worker report that it lives.
         let isWorking: @Sendable () -> Bool
         /// Tells all lanes.
@@ -31,6 +31,8 @@ final class Fleet: Sendable {
 
     private struct State {
         var status: FleetStatus
+        /// The names of all routes, by their numbers.
+        var routes: [String?]
         var isOnline = false
         var isLeaving = false
         var hasLeft = false
@@ -54,11 +56,16 @@ final class Fleet: Sendable {
         self.surroundings = surroundings
         self.logger = logger
         let share = FleetShare(report, routes: surroundings.routes, now: .now())
-        state = Mutex(State(status: share.status))
+        state = Mutex(State(status: share.status, routes: surroundings.routes))
     }
 
     /// The fleet as this worker sees it.
     var status: FleetStatus { state.withLock { $0.status } }
+
+    /// The worker has other routes from now on.
+    ///
+    /// - Parameter routes: Their names, by their numbers; nil for a number without a route.
+    func routesChanged(_ routes: [String?]) { state.withLock { $0.routes = routes } }
 
     // MARK: The end
 
@@ -108,7 +115,8 @@ final class Fleet: Sendable {
 
     /// Reports and listens until `leave()`; blocks the calling thread.
     func run() {
-        var teller = Teller(FleetShare(report, routes: surroundings.routes, now: .now()))
+        var teller = Teller(
+            FleetShare(report, routes: surroundings.routes, now: .now()), surroundings.routes)
         var unreachable = Backoff.broker
         var refused = Backoff.queue
         var random = SystemRandomNumberGenerator()
@@ -219,12 +227,23 @@ final class Fleet: Sendable {
         var share: FleetShare
         var told: ServedRoutes?
         var logged: FleetStatus?
+        var routes: [String?]
 
-        init(_ share: FleetShare) { self.share = share }
+        init(_ share: FleetShare, _ routes: [String?]) {
+            self.share = share
+            self.routes = routes
+        }
     }
 
     /// Decides, and tells the lanes and the log what is new.
     private func tell(_ teller: inout Teller) {
+        let routes = state.withLock { $0.routes }
+        if routes != teller.routes {
+            teller.routes = routes
+            teller.share.routesChanged(routes)
+            // The lanes may have been told of a number that is another route's now.
+            teller.told = nil
+        }
         let served = teller.share.decide(now: .now(), isWorking: surroundings.isWorking())
         if served != teller.told {
             teller.told = served
@@ -241,7 +260,7 @@ final class Fleet: Sendable {
         } else if !status.isUndecided {
             let metadata = Logger.Metadata.with([
                 .count: "\(status.workers)",
-                .detail: "\(teller.share.assignedCount) of \(surroundings.routes.count) routes are this worker's",
+                .detail: "\(teller.share.assignedCount) of \(routes.count { $0 != nil }) routes are this worker's",
             ])
             logger.log(level: wasBlind ? .notice : .info, "the fleet's workers share the routes", metadata: metadata)
         }

@@ -27,7 +27,8 @@ struct FleetShare {
     }
 
     private let own: FleetReport
-    private let routes: [String]
+    /// By number; nil for a number without a route.
+    private var routes: [String?]
     private var membership = FleetMembership()
     private var phase: Phase
     /// Whether the others were known once, so that a share was decided.
@@ -52,9 +53,9 @@ struct FleetShare {
     ///
     /// - Parameters:
     ///   - own: What this worker reports.
-    ///   - routes: The names of all routes, in the order of the configuration.
+    ///   - routes: The names of all routes, by their numbers; nil for a number without a route.
     ///   - now: The time.
-    init(_ own: FleetReport, routes: [String], now: MonotonicTime) {
+    init(_ own: FleetReport, routes: [String?], now: MonotonicTime) {
         self.own = own
         self.routes = routes
         phase = .apart(since: now, reason: "connecting", patience: Self.patience)
@@ -63,11 +64,26 @@ struct FleetShare {
     /// How many workers there are, this one included.
     var workers: Int { membership.names.count + 1 }
     /// How many routes belong to this worker; 0 until that is known.
-    var assignedCount: Int { routes.indices.count { assigned.contains($0) } }
+    var assignedCount: Int { numbers.count { assigned.contains($0) } }
+    /// The numbers that routes have.
+    private var numbers: [Int] { routes.indices.filter { routes[$0] != nil } }
     /// Whether it is still undecided which routes are served.
     var isUndecided: Bool { !hasShared && blindness == nil }
 
     // MARK: Events
+
+    /// The worker has other routes from now on.
+    ///
+    /// - Parameter routes: Their names, by their numbers; nil for a number without a route.
+    mutating func routesChanged(_ routes: [String?]) {
+        let former = self.routes
+        self.routes = routes
+        assignedAmong = nil
+        // A number that went to another route was not decided for it.
+        let isKept: (Int) -> Bool = { routes.indices.contains($0) && former[$0] == routes[$0] }
+        served = served.filter(isKept)
+        othersSince = othersSince.filter { isKept($0.key) }
+    }
 
     /// Reports can be read from now on.
     mutating func connected() {
@@ -130,12 +146,12 @@ struct FleetShare {
     mutating func decide(now: MonotonicTime, isWorking: Bool) -> ServedRoutes {
         advance(now: now, isWorking: isWorking)
         if blindness != nil {
-            served = Set(routes.indices)
+            served = Set(numbers)
             othersSince = [:]
         } else if phase == .sharing {
             share(now: now)
         }
-        return served.count == routes.count ? .all : ServedRoutes(served)
+        return served.count == numbers.count ? .all : ServedRoutes(served)
     }
 
     private mutating func advance(now: MonotonicTime, isWorking: Bool) {
@@ -170,7 +186,7 @@ struct FleetShare {
             assignedAmong = names
             assigned = RouteAssignment(workers: names).served(by: own.instance, of: routes)
         }
-        for position in routes.indices {
+        for position in numbers {
             guard !assigned.contains(position) else {
                 served.insert(position)
                 othersSince[position] = nil

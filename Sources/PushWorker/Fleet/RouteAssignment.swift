@@ -27,11 +27,12 @@ struct RouteAssignment {
     ///
     /// - Parameters:
     ///   - worker: Its name. The worker is counted in any case.
-    ///   - routes: The names of all routes, in the order of the configuration.
-    func served(by worker: String, of routes: [String]) -> ServedRoutes {
+    ///   - routes: The names of all routes, by their numbers; nil for a number without a route.
+    func served(by worker: String, of routes: [String?]) -> ServedRoutes {
         let own = StableHash.spread(StableHash.of(worker))
         return ServedRoutes(
             routes.enumerated().filter { _, route in
+                guard let route else { return false }
                 let hash = StableHash.of(route)
                 let weight = (StableHash.spread(hash ^ own), worker)
                 let above = workers.count { (StableHash.spread(hash ^ $0.hash), $0.name) > weight }

@@ -1,22 +1,21 @@
-/// Which of the configured routes a worker serves.
+/// Which of its routes a worker serves.
 struct ServedRoutes: Equatable, Sendable {
     /// Every route.
-    static let all = ServedRoutes(positions: nil)
+    static let all = ServedRoutes(numbers: nil)
 
-    /// Positions in the configuration; nil for all.
-    private let positions: Set<Int>?
+    /// The routes' numbers; nil for all.
+    private let numbers: Set<Int>?
 
-    private init(positions: Set<Int>?) { self.positions = positions }
+    private init(numbers: Set<Int>?) { self.numbers = numbers }
 
-    /// Some routes, by their positions in the configuration.
-    init(_ positions: some Sequence<Int>) { self.init(positions: Set(positions)) }
+    /// Some routes, by their numbers.
+    init(_ numbers: some Sequence<Int>) { self.init(numbers: Set(numbers)) }
 
     /// Whether a route is served.
     ///
-    /// - Parameter position: Its position in the configuration; nil for the route that answers jobs nobody claims, which
-    ///   every worker serves.
-    func contains(_ position: Int?) -> Bool {
-        guard let positions, let position else { return true }
-        return positions.contains(position)
+    /// - Parameter number: Its number; nil for the route that answers jobs nobody claims, which every worker serves.
+    func contains(_ number: Int?) -> Bool {
+        guard let numbers, let number else { return true }
+        return numbers.contains(number)
     }
 }

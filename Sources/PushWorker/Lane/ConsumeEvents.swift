@@ -71,6 +71,8 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         with(channel) { route in
             route.channelClosed(code: code, text: text, at: lane.moment)
+            // The route is over, and asked for this.
+            guard !route.hasEnded else { return }
             var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
             metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
             let level = route.channelOutage.failed("\(code) \(text)", now: lane.now)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets the lanes of a worker end together, because a lane that is not drained yet may have questions to the others.
+/// Lets the lanes of a worker, or of a route, end together, because a lane that is not drained yet may have questions to the others.
 /// Safe on any thread.
 final class DrainBarrier: Sendable {
     private let working: Mutex<Set<Int>>

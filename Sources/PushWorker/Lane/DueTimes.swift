@@ -30,6 +30,9 @@ struct DueTimes {
     /// - Parameter count: How many routes there are.
     init(routes count: Int) { times = Array(repeating: Time(), count: count) }
 
+    /// Makes room for one more route.
+    mutating func add() { times.append(Time()) }
+
     /// How many entries are kept, outdated ones included.
     var entryCount: Int { heap.count }
 

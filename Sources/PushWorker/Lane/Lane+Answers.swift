@@ -32,6 +32,7 @@ extension RouteConsumer.Action {
         case .setPrefetch(let count): "set a prefetch of \(count)"
         case .startConsuming(let queue): "start a consumer of queue \(route.queues[queue])"
         case .cancelConsuming(let queue): "cancel the consumer of queue \(route.queues[queue])"
+        case .closeChannel: "close the channel"
         }
     }
 }

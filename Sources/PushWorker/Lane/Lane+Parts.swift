@@ -33,9 +33,10 @@ extension Lane {
             role: role, identity: identity, loop: loop, delegate: delegate, now: now,
             // Jobs that arrive before results can go out would only wait here.
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
-        ) { [settings, handle] role, number in
+        ) { [unowned self] role, number in
+            let (broker, channels, handle) = (settings.broker, max(settings.routeCount, routes.count) + 8, handle)
             BlockingCall.start(name: "martlet-amqp") {
-                Self.findBrokers(settings)
+                Self.findBrokers(broker, channels: channels)
             } deliver: { result in
                 let found: Result<[BrokerTarget], AMQPError> =
                     switch result {
@@ -48,12 +49,18 @@ extension Lane {
     }
 
     /// Finds the addresses of all brokers, in random order of the brokers; on a helper thread.
-    private static func findBrokers(_ settings: LaneSettings) -> Result<[BrokerTarget], AMQPError> {
+    ///
+    /// - Parameters:
+    ///   - broker: Where they are.
+    ///   - channels: How many channels a connection has at least.
+    private static func findBrokers(
+        _ broker: BrokerConfiguration, channels: Int
+    ) -> Result<[BrokerTarget], AMQPError> {
         var failure = AMQPError(.invalidURI, "no broker is configured")
         var targets: [BrokerTarget] = []
         do throws(AMQPError) {
-            for var endpoint in try settings.broker.endpoints().shuffled() {
-                endpoint.channelMax = max(endpoint.channelMax, settings.routeCount + 8)
+            for var endpoint in try broker.endpoints().shuffled() {
+                endpoint.channelMax = max(endpoint.channelMax, channels)
                 // A broker with an unknown name does not keep the others from being tried.
                 do throws(AMQPError) { targets += try BrokerTarget.find(endpoint) } catch { failure = error }
             }
@@ -64,26 +71,28 @@ extension Lane {
     }
 
     func makeRoutes() -> [Route] {
+        settings.routes.enumerated().map { position, own in makeRoute(own, at: position) }
+    }
+
+    /// Makes a route that consumes nothing yet.
+    func makeRoute(_ route: LaneSettings.RouteSettings, at position: Int) -> Route {
         let surroundings = Route.Surroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
             journal: journal, earlier: settings.journal, memory: settings.memory, tell: settings.tell,
             open: { [unowned self] in open($1, of: $0) })
-        return settings.routes.enumerated().map { position, route in
-            let made = Route(
-                name: route.name, position: position, queues: route.queues, claim: route.claim,
-                credit: RouteCredit(fixed: settings.prefetch, rate: route.rate?.perLane), shared: route.shared,
-                rate: route.rate,
-                surroundings: surroundings,
-                devices: Destination(.devices, connector: route.connector, idleTime: settings.idle),
-                channels: route.channels)
-            made.credential = route.credential.map {
-                RouteCredential(
-                    name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),
-                    mismatch: route.mismatch)
-            }
-            sayUnfit(made)
-            return made
+        let made = Route(
+            name: route.name, number: route.number, position: position, queues: route.queues, claim: route.claim,
+            credit: RouteCredit(fixed: settings.prefetch, rate: route.rate?.perLane), shared: route.shared,
+            rate: route.rate, surroundings: surroundings,
+            devices: Destination(.devices, connector: route.connector, idleTime: settings.idle),
+            channels: route.channels)
+        made.credential = route.credential.map {
+            RouteCredential(
+                name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),
+                mismatch: route.mismatch)
         }
+        sayUnfit(made)
+        return made
     }
 
     /// Gives a destination connections, with the credential that the route's pushes use.

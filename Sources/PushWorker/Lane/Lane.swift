@@ -15,7 +15,8 @@ final class Lane {
     /// How often a snapshot is left.
     static let snapshotInterval = Duration.milliseconds(250)
 
-    let settings: LaneSettings
+    /// What it was told, with the routes in the order of their positions.
+    var settings: LaneSettings
     let handle: LaneHandle
     let loop: EventLoop
     let mailbox: Mailbox<LaneMessage>
@@ -31,9 +32,12 @@ final class Lane {
     private(set) lazy var publishEvents = PublishEvents(lane: self)
     private(set) lazy var consumeLink = makeLink(.consume)
     private(set) lazy var publishLink = makeLink(.publish)
-    private(set) lazy var routes = makeRoutes()
+    /// Its routes by their positions. A route that has left stays until another one takes its position.
+    lazy var routes = makeRoutes()
+    /// Which routes come and go while the lane runs.
+    var turnover = RouteTurnover()
     /// The latest reports of the routes.
-    lazy var report = LaneReport(routes, configured: settings.routeCount)
+    lazy var report = LaneReport(routes, numbers: settings.routeCount + 1)
 
     /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
     private(set) var moment = Moment.now()
@@ -43,19 +47,19 @@ final class Lane {
     /// Decides how long the broker may owe a route an answer. All routes share it, as they share the connection.
     var requestPatience: ConfirmPatience
     /// Routes that something happened to.
-    private var marked: [Route] = []
+    var marked: [Route] = []
     /// Routes that this turn looks at.
     private var working: [Route] = []
     /// When each of the other routes has something to do.
-    private var dueTimes: DueTimes
+    var dueTimes: DueTimes
     /// Routes that go on once results can go out.
-    private var heldBack: [Route] = []
+    var heldBack: [Route] = []
     /// What all routes were told last; nil before the first turn.
     private var condition: LaneCondition?
     private var nextSnapshot = MonotonicTime(nanoseconds: 0)
     private(set) var drain: Drain?
     /// Routes whose acknowledgements found no room. The lane looks at them again once there is some.
-    private var starved: [Route] = []
+    var starved: [Route] = []
 
     /// A drain that was asked for.
     struct Drain {
@@ -157,6 +161,7 @@ final class Lane {
         for route in working {
             let due = min(route.nextDue(after: moment), answerDue(of: route) ?? .distantFuture)
             dueTimes.set(due, of: route.position)
+            if route.isLeaving { goOnLeaving(route) }
         }
         markHeldBack()
         // 7. The report of how it all stands now.
@@ -226,6 +231,7 @@ final class Lane {
                         arguments: route.consumerArguments)
                 case .cancelConsuming(let queue):
                     try session.cancel(route.channel, consumerTag: route.consumerTag(queue))
+                case .closeChannel: try session.closeChannel(route.channel)
                 }
             }
         } catch {
@@ -237,7 +243,7 @@ final class Lane {
     private func acknowledge(_ route: Route) {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
-            let payment = try route.settleDeliveries(at: moment, isDraining: drain != nil) {
+            let payment = try route.settleDeliveries(at: moment, isDraining: drain != nil || route.isLeaving) {
                 debt throws(AMQPError) in try send(debt, of: route, on: session)
             }
             counters.count(.acknowledged, payment.acknowledged)
@@ -314,18 +320,16 @@ extension Lane {
         case .credentialUnusable(let name, let reason): unusable(name, reason: reason)
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
         case .served(let served):
-            for route in routes where route.isServed != served.contains(route.claim?.index) {
+            turnover.served = served
+            for route in routes where !route.isLeaving && route.isServed != turnover.isServed(route) {
                 route.isServed.toggle()
                 mark(route)
             }
-        case .rate(let index, let rate):
-            guard let route = route(at: index) else { return }
-            route.limit(to: rate)
-            mark(route)
-        case .route(let index, let message):
-            guard let route = route(at: index) else { return }
-            route.told(message, at: moment)
-            mark(route)
+        case .added(let own): add(own)
+        case .removed(let number): with(number) { $0.leave() }
+        case .routeDrained(let number): with(number) { $0.end(at: moment) }
+        case .rate(let number, let rate): with(number) { $0.limit(to: rate) }
+        case .route(let number, let message): with(number) { $0.told(message, at: moment) }
         // The message woke the lane, which now sees that it may end.
         case .allDrained: break
         case .drain(let deadline):
@@ -334,8 +338,12 @@ extension Lane {
         }
     }
 
-    /// The route at a position in the configuration; nil if it does not live on this lane.
-    private func route(at index: Int) -> Route? { routes.first { $0.claim?.index == index } }
+    /// Tells something to the route of a number, if it lives on this lane, and looks at it in this turn.
+    private func with(_ number: Int, _ tell: (Route) -> Void) {
+        guard let route = routes.first(where: { $0.number == number && !$0.hasLeft }) else { return }
+        tell(route)
+        mark(route)
+    }
 
     /// A helper thread finished a connect to a destination of a route.
     private func apnsConnected(

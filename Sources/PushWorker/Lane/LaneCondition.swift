@@ -6,4 +6,7 @@ struct LaneCondition: Equatable {
     var isLeaving = false
     /// Whether results could not go out for so long that another worker should get the jobs that were not sent.
     var isHeldUp = false
+
+    /// What a route is told that leaves while the lane goes on: it gives unsent jobs back at once.
+    var leaving: LaneCondition { LaneCondition(isDraining: true, isLeaving: true, isHeldUp: isHeldUp) }
 }

@@ -18,9 +18,15 @@ enum LaneMessage: Sendable {
     case credentialRefused(name: String, version: Int)
     /// These routes are served from now on, and no others.
     case served(ServedRoutes)
-    /// The route at this position in the configuration may send this much from now on; nil for no limit.
+    /// A route lives on the lane from now on.
+    case added(LaneSettings.RouteSettings)
+    /// The route of this number takes no more jobs and finishes what it has, on all its lanes.
+    case removed(Int)
+    /// That route has nothing left on any lane: it ends.
+    case routeDrained(Int)
+    /// The route of this number may send this much from now on; nil for no limit.
     case rate(Int, SharedRate?)
-    /// A message from the same route on another lane; with the route's position in the configuration.
+    /// A message from the same route on another lane; with the route's number.
     case route(Int, RouteMessage)
     /// All lanes are drained: end.
     case allDrained

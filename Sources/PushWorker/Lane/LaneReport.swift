@@ -6,8 +6,7 @@ struct LaneReport {
     /// How many of the other routes are asked for each report; a quarter of all, if that is more.
     static let fewest = 8
 
-    private let routes: [Route]
-    private let configured: Int
+    private var routes: [Route]
     /// Routes that were looked at since the report before.
     private var changed: [Route] = []
     /// The position of the route that was last asked in turn.
@@ -15,25 +14,44 @@ struct LaneReport {
     /// How many of the other routes are still asked for this report.
     private var left: Int
 
-    /// How the routes are doing, in the lane's order.
-    private(set) var statuses: [LaneStatus.Route]
-    /// The routes' counters, by their positions in the configuration. The last place is that of the route that answers
-    /// jobs nobody claims.
+    /// How the routes are doing, by their positions on the lane; nil for a route that has left.
+    private(set) var statuses: [LaneStatus.Route?]
+    /// The routes' counters, by their numbers in the worker; nil where the lane has no part in a route.
     private(set) var counters: [RouteCounters?]
 
     /// Starts with routes of which nothing is known yet.
     ///
     /// - Parameters:
     ///   - routes: The lane's routes.
-    ///   - configured: How many routes are configured, on any lane.
-    init(_ routes: [Route], configured: Int) {
+    ///   - numbers: How many numbers the worker's routes have.
+    init(_ routes: [Route], numbers: Int) {
         self.routes = routes
-        self.configured = configured
         left = routes.count
-        statuses = routes.map {
-            LaneStatus.Route(name: $0.name, state: .starting, connections: 0, troubles: [], limitedBy: .nothing)
+        statuses = routes.map(Self.unknown)
+        counters = Array(repeating: nil, count: numbers)
+    }
+
+    private static func unknown(_ route: Route) -> LaneStatus.Route {
+        LaneStatus.Route(name: route.name, state: .starting, connections: 0, troubles: [], limitedBy: .nothing)
+    }
+
+    /// Takes up a new route, at the position of one that has left or behind the others.
+    mutating func add(_ route: Route) {
+        if route.position < routes.count {
+            changed.removeAll { $0 === routes[route.position] }
+            routes[route.position] = route
+            statuses[route.position] = Self.unknown(route)
+        } else {
+            routes.append(route)
+            statuses.append(Self.unknown(route))
         }
-        counters = Array(repeating: nil, count: configured + 1)
+        while counters.count <= route.number { counters.append(nil) }
+    }
+
+    /// Forgets a route that has left.
+    mutating func remove(_ route: Route) {
+        statuses[route.position] = nil
+        counters[route.number] = nil
     }
 
     /// Notes routes that a turn looked at.
@@ -67,7 +85,8 @@ struct LaneReport {
     ///   - route: The route.
     mutating func take(_ status: LaneStatus.Route, _ counted: RouteCounters, of route: Route) {
         route.isReported = true
+        guard !route.hasLeft else { return }
         statuses[route.position] = status
-        counters[route.claim?.index ?? configured] = counted
+        counters[route.number] = counted
     }
 }

@@ -8,6 +8,8 @@ struct LaneSettings: Sendable {
     struct RouteSettings: Sendable {
         /// The configured name, or `unrouted`.
         var name: String
+        /// Its number in the worker.
+        var number = 0
         /// The queues it consumes: the one for retries first, the high one last.
         var queues: [String]
         /// What may arrive there; nil for the route that answers `NoRoute`.
@@ -36,7 +38,7 @@ struct LaneSettings: Sendable {
     var index: Int
     /// The routes it works on.
     var routes: [RouteSettings]
-    /// How many routes are configured, on any lane.
+    /// How many routes are configured at the start, on any lane.
     var routeCount: Int
     /// The credentials that routes name.
     var credentials: CredentialStore
@@ -44,6 +46,8 @@ struct LaneSettings: Sendable {
     var announce: @Sendable (LaneMessage) -> Void = { _ in }
     /// Tells one lane of the worker, by its number. Returns false if the lane has ended.
     var tell: @Sendable (Int, LaneMessage) -> Bool = { _, _ in false }
+    /// Hears that this lane is done with a route that was removed: the route's number, and the lane's.
+    var routeLeft: @Sendable (Int, Int) -> Void = { _, _ in }
     /// Lets the worker's lanes end together; nil for a lane that ends by itself.
     var barrier: DrainBarrier?
     /// The worker's name, in results, dead letters and at the broker.

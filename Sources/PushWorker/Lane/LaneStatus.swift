@@ -71,7 +71,7 @@ extension Lane {
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            routes: report.statuses)
+            routes: report.statuses.compactMap(\.self))
     }
 
     /// Why no route's results go through although the channel is open: the trouble of one route, if each route that has
@@ -101,7 +101,7 @@ extension Lane {
         counters.confirms = publisher.counts.confirms
         counters.brokerConnects = consumeLink.opened + publishLink.opened
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
-        return LaneSnapshot(lane: counters, routes: report.counters)
+        return LaneSnapshot(lane: counters, routes: report.counters, left: turnover.counted)
     }
 
     /// Leaves the lane's status and counters, with new reports of its routes.

@@ -9,15 +9,18 @@ struct LaneMetricsWriter {
     /// The labels of a sample and what was counted for them.
     private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
 
-    /// The routes' names, by position.
-    let routes: [String]
     /// The tiers' names, by position.
     let tiers: [String]
     /// Whether everything is written by route.
     var isDetailed = false
 
     /// Writes all families of the lanes.
-    func write(_ snapshots: [LaneSnapshot], to text: inout MetricsText) {
+    ///
+    /// - Parameters:
+    ///   - snapshots: What each lane counted.
+    ///   - routes: The routes' names, by their numbers; nil for a number without a route.
+    ///   - text: Where they are written.
+    func write(_ snapshots: [LaneSnapshot], routes: [String?], to text: inout MetricsText) {
         var totals: [RouteCounters?] = routes.map { _ in nil }
         for snapshot in snapshots {
             for (index, counters) in snapshot.routes.enumerated() where index < totals.count {
@@ -26,10 +29,12 @@ struct LaneMetricsWriter {
                 if totals[index] == nil { totals[index] = counters } else { totals[index]?.add(counters) }
             }
         }
-        let named = zip(routes, totals).map { name, counters in
-            (labels: [("route", name)], counters: counters ?? RouteCounters(tiers: tiers.count))
+        let named = zip(routes, totals).compactMap { name, counters in
+            name.map { (labels: [("route", $0)], counters: counters ?? RouteCounters(tiers: tiers.count)) }
         }
-        writeRoutes(named, details: isDetailed ? named : [([], sum(of: named))], to: &text)
+        // A sum that falls would look like a worker that was started again.
+        let left = snapshots.compactMap(\.left).map { Sample([], $0) }
+        writeRoutes(named, details: isDetailed ? named : [([], sum(of: named + left))], to: &text)
         writeLanes(snapshots.map(\.lane), to: &text)
     }
 

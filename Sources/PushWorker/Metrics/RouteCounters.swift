@@ -78,6 +78,12 @@ package struct RouteCounters: Sendable {
         (retryCopies, retryReturns) = (retries, retries)
     }
 
+    /// Leaves only what is counted: of a route that has left nothing is under way.
+    mutating func clearGauges() {
+        for gauge in Self.gauges { self[keyPath: gauge.path] = 0 }
+        (isAssigned, isParked, holdsTokens, clockSkew) = (false, false, false, nil)
+    }
+
     /// Adds what another lane counted for the same route.
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)

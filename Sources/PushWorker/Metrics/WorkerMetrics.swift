@@ -9,26 +9,25 @@ package struct WorkerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - build: Versions for `martlet_build_info`, as label and value.
-    ///   - routes: The routes' names, in the order of the configuration; the one for jobs that nobody claims comes by
-    ///     itself.
     ///   - tiers: The retry tiers' names, in the order of the configuration.
     ///   - isDetailed: Whether reasons, tiers, histograms and rarer counters are written for each route.
-    package init(build: [(String, String)], routes: [String], tiers: [String], isDetailed: Bool = false) {
+    package init(build: [(String, String)], tiers: [String], isDetailed: Bool = false) {
         self.build = build
-        lanes = LaneMetricsWriter(routes: routes + [WorkerBuilder.unrouted], tiers: tiers, isDetailed: isDetailed)
+        lanes = LaneMetricsWriter(tiers: tiers, isDetailed: isDetailed)
     }
 
     /// Writes the text.
     ///
     /// - Parameters:
     ///   - snapshots: What each lane counted, in the order of the lanes.
+    ///   - routes: The routes' names, by their numbers; nil for a number without a route.
     ///   - credentials: How each credential is doing.
     ///   - now: Seconds since 1970.
     ///   - droppedLogLines: How many log lines found no room.
     ///   - fleet: How the worker sees its fleet; nil where its share of the routes is written.
     /// - Returns: Prometheus' text format.
     package func text(
-        _ snapshots: [LaneSnapshot], credentials: [CredentialStatus] = [],
+        _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],
         now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
         fleet: FleetStatus? = nil
     ) -> [UInt8] {
@@ -41,7 +40,7 @@ package struct WorkerMetrics: Sendable {
         text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
         Self.write(credentials, now: now, to: &text)
         if let fleet { Self.write(fleet, to: &text) }
-        lanes.write(snapshots, to: &text)
+        lanes.write(snapshots, routes: routes, to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
     }

@@ -18,9 +18,9 @@ struct MemoryBudget {
     /// The whole budget, in bytes.
     let bytes: Int
     /// How many queues there are on all lanes. A queue that several lanes consume counts once for each lane.
-    let queues: Int
+    private(set) var queues: Int
     /// The part that each queue has at all times, in bytes.
-    let part: Int
+    var part: Int { bytes / 2 / queues }
     /// What is lent now, in bytes; never more than half of the budget.
     private(set) var lent = 0
     /// How many queues ask for which power of two.
@@ -34,8 +34,10 @@ struct MemoryBudget {
     init(bytes: Int, queues: Int) {
         self.bytes = bytes
         self.queues = max(1, queues)
-        part = bytes / 2 / self.queues
     }
+
+    /// Divides the first half evenly among another number of queues; 0 counts as 1.
+    mutating func divide(among queues: Int) { self.queues = max(1, queues) }
 
     /// What there is to lend, in bytes.
     private var common: Int { bytes / 2 }

@@ -74,6 +74,13 @@ struct MemoryClaim {
         }
     }
 
+    /// Gives back everything: the route ends.
+    mutating func release() {
+        reviewAt = nil
+        ask(for: nil)
+        lent = budget.lend(0, insteadOf: lent, queues: queues)
+    }
+
     private mutating func ask(for exponent: Int?) {
         // The average size of messages moves a little all the time. A demand for half as much is not worth a change.
         if let asked, let exponent, exponent == asked - 1 { return }

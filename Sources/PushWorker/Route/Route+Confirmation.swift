@@ -5,6 +5,7 @@ import PushModel
 extension Route {
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+        publications -= 1
         let job = publication.job
         switch publication.content {
         case .reply(let index, let content, let way): replied(index, content, way, fate, for: job)

@@ -8,8 +8,8 @@ extension Route {
     /// - Returns: Whether that lane is there.
     @discardableResult
     func tell(_ lane: Int, _ message: RouteMessage) -> Bool {
-        guard let claim else { return false }
-        return surroundings.tell(lane, .route(claim.index, message))
+        guard claim != nil else { return false }
+        return surroundings.tell(lane, .route(number, message))
     }
 
     /// Tells the same route on all other lanes.

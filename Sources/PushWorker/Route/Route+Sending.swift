@@ -169,7 +169,7 @@ extension Route {
 
     /// Closes connections that nobody needs. What those to devices proved of the credential is what the next ones begin
     /// with; these prove a version whose proof has not ended.
-    private func rest(_ host: Destination) {
+    func rest(_ host: Destination) {
         if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
         host.rest()
     }

@@ -260,6 +260,7 @@ extension Route {
         }
         job.owes()
         refused.published(for: job)
+        publications += 1
         surroundings.publisher.enqueue(Publication(job: job, route: self, content: content, note: note))
     }
 }

@@ -44,6 +44,8 @@ final class Route {
 
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
+    /// Its number in the worker.
+    let number: Int
     /// Its position on the lane.
     let position: Int
     /// The queues it consumes: that of its retries first, the high one last.
@@ -69,6 +71,19 @@ final class Route {
     var isStarved = false
     /// Whether the lane's report knows the route as it is.
     var isReported = false
+
+    // MARK: How it leaves
+
+    /// Whether it was removed: it takes no more jobs, finishes what is in flight and gives the rest back.
+    private(set) var isLeaving = false
+    /// Whether nothing of it is left on any lane, so that it closes its connections, and its channel in a while.
+    private(set) var hasEnded = false
+    /// Whether the lane has let go of it: another route may have its number.
+    var hasLeft = false
+    /// Whether its channel is closed, too: another route may take its position.
+    var isVacant = false
+    /// How many of its publications have not met their fate.
+    var publications = 0
 
     // MARK: State, the route's own
 
@@ -130,11 +145,12 @@ final class Route {
     ///   - devices: Where pushes to devices go.
     ///   - channels: Where jobs about channels go.
     init(
-        name: String, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
+        name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, surroundings: Surroundings,
         devices: Destination = Destination(.devices), channels: [Destination] = []
     ) {
         self.name = name
+        self.number = number
         self.position = position
         self.queues = queues
         self.claim = claim
@@ -161,6 +177,7 @@ final class Route {
     ///   - condition: What concerns all routes of the lane.
     /// - Returns: The methods to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
+        let condition = isLeaving ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
         passTime(moment)
@@ -305,6 +322,24 @@ final class Route {
     /// Whether a route that waited for results to go out can go on, now that pushes may.
     var mayGoOn: Bool {
         !isCongested && (refused.isEmpty || refused.mayReport(surroundings.publisher, of: position))
+    }
+
+    /// Takes no more jobs, and gives back those that were not sent.
+    func leave() {
+        isLeaving = true
+        isServed = false
+    }
+
+    /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.
+    ///
+    /// - Parameter moment: The time.
+    func end(at moment: Moment) {
+        guard isLeaving, !hasEnded else { return }
+        hasEnded = true
+        rest(devices)
+        for host in channels { host.rest() }
+        memory.release()
+        consumer.end(now: moment.monotonic)
     }
 
     /// Closes all connections to APNs, and lets no other lane wait.

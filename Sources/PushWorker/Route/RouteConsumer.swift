@@ -13,6 +13,7 @@ package struct RouteConsumer {
         case setPrefetch(Int)
         case startConsuming(queue: Int)
         case cancelConsuming(queue: Int)
+        case closeChannel
     }
 
     /// Something the broker was asked for and has not answered yet.
@@ -30,6 +31,11 @@ package struct RouteConsumer {
     /// requests to a healthy broker end by themselves before: a command to a quorum queue without a leader fails after
     /// 30 s, and a node that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
+
+    /// How long a channel stays open that nobody needs any more. RabbitMQ hands acknowledgements to a quorum queue 32 at
+    /// a time (`quorum_commands_soft_limit`), and forgets the others if the channel is closed before their turn: it then
+    /// delivers again what was acknowledged.
+    static let closingDelay = Duration.seconds(10)
 
     /// The reply codes for something that does not exist, or is not allowed (AMQP 0-9-1, 1.2).
     private static let unavailable: Set<UInt16> = [403, 404]
@@ -52,6 +58,8 @@ package struct RouteConsumer {
     private var ownTrouble: String?
     private var optionalTrouble: String?
 
+    /// When the channel is to be closed for good; nil for a channel that stays.
+    private var closesAt: MonotonicTime?
     private var isConnected = false
     private var channel = Channel.closed
     private var pending: Action?
@@ -107,6 +115,8 @@ package struct RouteConsumer {
     package var consumers: Int { consuming.count { $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
+    /// Whether there is no channel, and the broker owes no answer about one.
+    package var isClosed: Bool { channel == .closed }
     /// The prefetch that consumers now have; 0 without one.
     package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
@@ -118,7 +128,7 @@ package struct RouteConsumer {
     }
     /// When `nextAction(now:)` has something to do only because time passed.
     package func nextDue(now: MonotonicTime) -> MonotonicTime? {
-        let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil]
+        let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil, closesAt ?? holdUntil]
         return isConnected ? times.filter { $0 > now }.min() : nil
     }
 
@@ -163,6 +173,8 @@ package struct RouteConsumer {
                 action = .setPrefetch(max(1, prefetch))
             } else if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
                 action = .cancelConsuming(queue: active)
+            } else if let closesAt {
+                action = now >= closesAt ? .closeChannel : nil
             } else if wantedPrefetch == 0 || now < holdUntil {
                 action = nil
             } else if prefetch != wantedPrefetch {
@@ -178,6 +190,12 @@ package struct RouteConsumer {
         if action != nil { requestedAt = now }
         pending = action
         return action
+    }
+
+    /// Closes the channel for good, a while after its consumers have ended.
+    package mutating func end(now: MonotonicTime) {
+        closesAt = now + Self.closingDelay
+        wantedPrefetch = 0
     }
 
     /// The consume connection is up; channels can be opened.

@@ -6,11 +6,8 @@ import WorkerSettings
 /// A lock is taken where a route asks for another power of two, gets memory, or gives memory back. Everything else is
 /// read without a lock.
 final class SharedMemoryBudget: Sendable {
-    /// The part that each queue has at all times, in bytes.
-    let part: Int
-    /// See ``MemoryBudget/problem``.
-    let problem: String?
     private let budget: Mutex<MemoryBudget>
+    private let latestPart: Atomic<Int>
     private let latestLevel: Atomic<Int>
     private let latestFree: Atomic<Int>
 
@@ -21,17 +18,23 @@ final class SharedMemoryBudget: Sendable {
     ///   - queues: How many queues there are on all lanes.
     init(bytes: Int = WorkerConfiguration.standardJobMemory, queues: Int = 1) {
         let budget = MemoryBudget(bytes: bytes, queues: queues)
-        part = budget.part
-        problem = budget.problem
+        latestPart = Atomic(budget.part)
         latestLevel = Atomic(budget.level)
         latestFree = Atomic(budget.free)
         self.budget = Mutex(budget)
     }
 
+    /// The part that each queue has at all times, in bytes.
+    var part: Int { latestPart.load(ordering: .relaxed) }
+    /// See ``MemoryBudget/problem``.
+    var problem: String? { budget.withLock(\.problem) }
     /// The most that a queue may have lent, in bytes.
     var level: Int { latestLevel.load(ordering: .relaxed) }
     /// What could be lent at once, in bytes.
     var free: Int { latestFree.load(ordering: .relaxed) }
+
+    /// See ``MemoryBudget/divide(among:)``.
+    func divide(among queues: Int) { change { $0.divide(among: queues) } }
 
     /// See ``MemoryBudget/ask(for:insteadOf:queues:)``.
     func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
@@ -46,6 +49,7 @@ final class SharedMemoryBudget: Sendable {
     private func change<Result: Sendable>(_ change: (inout MemoryBudget) -> Result) -> Result {
         budget.withLock { budget in
             let result = change(&budget)
+            latestPart.store(budget.part, ordering: .relaxed)
             latestLevel.store(budget.level, ordering: .relaxed)
             latestFree.store(budget.free, ordering: .relaxed)
             return result

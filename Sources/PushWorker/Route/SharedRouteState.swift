@@ -14,6 +14,8 @@ final class SharedRouteState: Sendable {
     let suspects = SuspectTurns()
     /// Watches the clock.
     let clock = Mutex(ClockSkewWatch())
+    /// Lets a route that was removed end on all lanes together, because its lanes may have questions to each other.
+    let barrier: DrainBarrier
     /// The memory by which redeliveries are recognised.
     let redeliveries: SharedRedeliveries
 
@@ -22,6 +24,7 @@ final class SharedRouteState: Sendable {
     /// - Parameter lanes: The numbers of the lanes on which the route lives; at least one.
     init(lanes: [Int] = [0]) {
         self.lanes = lanes
+        barrier = DrainBarrier(lanes: lanes)
         deadTokens = SharedDeadTokens(lanes: lanes.count)
         redeliveries = SharedRedeliveries(lanes: lanes.count)
     }

@@ -13,7 +13,9 @@ struct PublicationRenderer {
     /// The exchanges of the retry tiers.
     private let tiers: [[UInt8]]
     /// The part that all results of a route share, by the route's position on the lane.
-    private let origins: [ResultOrigin]
+    private var origins: [ResultOrigin]
+    private let workerName: String
+    private let includesDeviceToken: Bool
     /// This worker's name, for dead letters.
     private let worker: [UInt8]
     /// The values of `BCC` that lead a result to one of several queues, by slot. Empty if there is one queue.
@@ -29,7 +31,20 @@ struct PublicationRenderer {
         resultsKeys = slots.map { .array([.text(Array(TopologyNames.resultsKey(slot: $0).utf8))]) }
         self.tiers = tiers.map { Array(TopologyNames.retryExchange(tier: $0).utf8) }
         self.worker = Array(worker.utf8)
-        origins = routes.map { ResultOrigin(route: $0, worker: worker, includesDeviceToken: includesDeviceToken) }
+        workerName = worker
+        self.includesDeviceToken = includesDeviceToken
+        origins = []
+        for (position, route) in routes.enumerated() { setRoute(route, at: position) }
+    }
+
+    /// Learns which route has a position on the lane from now on.
+    ///
+    /// - Parameters:
+    ///   - route: Its name; nil for the route that answers jobs nobody claims.
+    ///   - position: The position, at most one behind the last.
+    mutating func setRoute(_ route: String?, at position: Int) {
+        let origin = ResultOrigin(route: route, worker: workerName, includesDeviceToken: includesDeviceToken)
+        if position < origins.count { origins[position] = origin } else { origins.append(origin) }
     }
 
     /// Writes the message into a reused builder.

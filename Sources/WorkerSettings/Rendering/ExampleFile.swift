@@ -15,6 +15,7 @@ package enum ExampleFile {
         # (MARTLET_ROUTES='[{"name":…}]'); secrets can also be read from a file (MARTLET_BROKER_URI_FILE=/run/secrets/uri).
         # Files with the broker's URI or password and its certificates are read again for each connection. Files of
         # credentials are watched: a new one is proved on a connection of its own, then used, without a restart.
+        # At SIGHUP a worker reads this file again: routes may come, go and change, and the log names what needs a restart.
         # Paths are relative to this file. Durations are a number and ms, s, m, h or d.
         # `martlet check --config martlet.yaml` reports everything that is wrong, with line and column.
         # `martlet config example` prints this file.

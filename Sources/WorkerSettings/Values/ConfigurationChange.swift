@@ -7,8 +7,6 @@ package struct ConfigurationChange: Sendable {
     package private(set) var followed: [String] = []
     /// The keys that change nothing before a restart.
     package private(set) var restart: [String] = []
-    /// The routes whose rate is another one.
-    package private(set) var rates: [RouteConfiguration] = []
     /// What the worker runs with from now on.
     package let running: WorkerConfiguration
 
@@ -23,13 +21,7 @@ package struct ConfigurationChange: Sendable {
         running.shutdownGrace = new.shutdownGrace
         running.broker.management = new.broker.management
         running.credentials = new.credentials
-        running.routes = old.routes.map { old in
-            guard let new = new.routes.first(where: { $0.name == old.name }) else { return old }
-            var route = old
-            route.rate = new.rate
-            route.resultsQueue = new.resultsQueue
-            return route
-        }
+        running.routes = new.routes
         self.running = running
         let keys = WorkerKeys.all
         compare(keys.logLevel, old.log.level, new.log.level, follows: true)
@@ -51,31 +43,32 @@ package struct ConfigurationChange: Sendable {
     }
 
     private mutating func compareCredentials(_ old: [CredentialConfiguration], _ new: [CredentialConfiguration]) {
+        compareNames("credentials", old.map(\.name), new.map(\.name))
         for credential in new {
-            if let before = old.first(where: { $0.name == credential.name }), before != credential {
-                followed.append("credentials[\(credential.name)]")
-            }
+            guard let before = old.first(where: { $0.name == credential.name }), before != credential else { continue }
+            followed.append("credentials[\(credential.name)] (changed)")
         }
-        if Set(old.map(\.name)) != Set(new.map(\.name)) { restart.append("credentials") }
     }
 
     private mutating func compareRoutes(_ old: [RouteConfiguration], _ new: [RouteConfiguration]) {
+        compareNames("routes", old.map(\.name), new.map(\.name))
+        let former = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
         for route in new {
-            guard let before = old.first(where: { $0.name == route.name }) else {
-                restart.append("routes[\(route.name)]")
+            guard let before = former[route.name] else { continue }
+            let name = "routes[\(route.name)]"
+            if !before.isSame(as: route) {
+                followed.append("\(name) (changed)")
                 continue
             }
-            if before.rate != route.rate {
-                followed.append("routes[\(route.name)].rate")
-                rates.append(route)
-            }
+            if before.rate != route.rate { followed.append("\(name).rate") }
             // The queue is the broker's affair: `martlet topology apply` makes it.
-            if before.resultsQueue != route.resultsQueue { followed.append("routes[\(route.name)].results_queue") }
-            if !before.isSame(as: route) { restart.append("routes[\(route.name)]") }
+            if before.resultsQueue != route.resultsQueue { followed.append("\(name).results_queue") }
         }
-        for route in old where !new.contains(where: { $0.name == route.name }) {
-            restart.append("routes[\(route.name)]")
-        }
+    }
+
+    private mutating func compareNames(_ list: String, _ old: [String], _ new: [String]) {
+        followed += Set(new).subtracting(old).sorted().map { "\(list)[\($0)] (added)" }
+        followed += Set(old).subtracting(new).sorted().map { "\(list)[\($0)] (removed)" }
     }
 
     private mutating func compareWorkers(_ old: WorkerConfiguration, _ new: WorkerConfiguration) {

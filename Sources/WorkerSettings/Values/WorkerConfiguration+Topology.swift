@@ -4,13 +4,7 @@ package import Topology
 
 extension WorkerConfiguration {
     /// The routes as the topology and the routes table see them, in the order of the configuration.
-    package var topologyRoutes: [TopologyRoute] {
-        routes.map {
-            TopologyRoute(
-                name: $0.name, environment: $0.environment, topics: $0.topics, highLane: $0.highLane,
-                resultsQueue: $0.resultsQueue)
-        }
-    }
+    package var topologyRoutes: [TopologyRoute] { routes.map(\.topology) }
 
     /// The retry tiers, in the order of the configuration: ascending.
     package var retryTiers: [RetryTier] {
@@ -27,4 +21,12 @@ extension WorkerConfiguration {
 
     /// Where jobs of each (environment, topic) belong; positions are those of ``routes``.
     package var routesTable: RoutesTable { RoutesTable(routes: topologyRoutes) }
+}
+
+extension RouteConfiguration {
+    /// The route as the topology and the routes table see it.
+    package var topology: TopologyRoute {
+        TopologyRoute(
+            name: name, environment: environment, topics: topics, highLane: highLane, resultsQueue: resultsQueue)
+    }
 }

@@ -17,6 +17,7 @@ final class TestSource: AdminSource {
 
     func progress() -> [LaneProgress] { state.withLock(\.progress) }
     func readiness() -> WorkerReadiness { state.withLock(\.readiness) }
+    func routeNames() -> [String?] { sampleRoutes }
     func laneSnapshots() -> [LaneSnapshot] { sampleSnapshots() }
     func fleetStatus() -> FleetStatus? { FleetStatus(workers: 3, ignored: 2) }
     func credentialStatuses() -> [CredentialStatus] { [] }

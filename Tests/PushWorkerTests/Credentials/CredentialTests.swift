@@ -154,7 +154,7 @@ struct CredentialTests {
         #expect(after.version == 2 && after.label != label && label == before.label)
     }
 
-    @Test("reading on demand takes a new key identifier from the configuration, and ignores names nobody knows")
+    @Test("reading on demand takes new identifiers and new names from the configuration, and forgets what is not there")
     func onDemand() throws {
         let pem = try newKey()
         try directory.write(pem, to: "key.p8")
@@ -165,11 +165,15 @@ struct CredentialTests {
             TokenCredentialConfiguration(
                 name: "stranger", keyFile: directory.file("other.p8"), keyID: "XYZ1234567", teamID: "DEF1234567"))
         let changes = store.readAll([token("other.p8", keyID: "NEW1234567"), stranger])
-        guard changes.count == 1, case .changed(let credential, _) = changes[0] else { throw Unexpected() }
+        guard changes.count == 2, case .changed(let credential, _) = changes[0] else { throw Unexpected() }
         #expect(credential.tokens?.keyID == "NEW1234567")
+        guard case .changed(let new, before: nil) = changes[1] else { throw Unexpected() }
+        #expect(new.name == "stranger" && new.version == 1 && store.current("stranger") === new)
         // The new file is the one that is watched from now on.
         try directory.write(try newKey(), to: "key.p8")
         #expect(store.readChanged().isEmpty)
+        #expect(store.readAll([stranger]).count == 1 && store.current("key") == nil)
+        #expect(store.statuses.map(\.name) == ["stranger"])
     }
 
     @Test("a refusal of a version is news once, and only of the present version")
@@ -317,7 +321,7 @@ struct CredentialDecisionTests {
         ]
         let text = String(
             decoding: sampleMetrics().text(
-                snapshots,
+                snapshots, routes: sampleRoutes,
                 credentials: [
                     CredentialStatus(name: "cert", version: 3, notAfter: 1_000_100),
                     CredentialStatus(name: "key", version: 1, notAfter: nil),

@@ -93,6 +93,39 @@ struct FleetShareTests {
         #expect(rig.share.status == FleetStatus(workers: 3))
     }
 
+    @Test("It shares the routes it has by then: a new one is shared like the others, a removed one is nobody's")
+    func otherRoutes() throws {
+        var rig = settled()
+        let before = rig.routes
+        var routes: [String?] = Self.routes
+        let gone = before.sorted()[0]
+        routes[gone] = nil
+        routes += [nil] + (1...12).map { "new-\($0)" }
+        rig.share.routesChanged(routes)
+        rig.decide()
+        let expected = RouteAssignment(workers: ["b", "c"]).served(by: "a", of: routes)
+        let served = Set(routes.indices.filter { rig.served.contains($0) })
+        #expect(served == Set(routes.indices.filter { expected.contains($0) }))
+        #expect(served.intersection(Self.routes.indices) == before.subtracting([gone]))
+        #expect(rig.share.assignedCount == served.count && served.count > before.count)
+        // A number that goes to another route is decided for that route.
+        let foreign = (1...100).lazy.map { "other-\($0)" }.first {
+            !RouteAssignment(workers: ["b", "c"]).served(by: "a", of: [$0]).contains(0)
+        }
+        routes[before.sorted()[1]] = try #require(foreign)
+        rig.share.routesChanged(routes)
+        rig.decide()
+        #expect(!rig.served.contains(before.sorted()[1]))
+    }
+
+    @Test("Where every route is served, so is a new one")
+    func newRoute() {
+        var rig = settled(["b"])
+        rig.share.routesChanged(Self.routes + ["new"])
+        rig.decide()
+        #expect(rig.served == .all)
+    }
+
     @Test("Alone, or with one other, it serves every route")
     func few() {
         for others in [[], ["b"]] { #expect(settled(others).routes.count == 12) }

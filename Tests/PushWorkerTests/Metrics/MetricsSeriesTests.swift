@@ -34,11 +34,11 @@ struct MetricsSeriesTests {
         -> [Substring]
     {
         let names = (0..<routes).map { "route-\($0)" }
-        let metrics = WorkerMetrics(
-            build: [], routes: names, tiers: tiers, isDetailed: isDetailed)
+        let metrics = WorkerMetrics(build: [], tiers: tiers, isDetailed: isDetailed)
         let lane = LaneSnapshot(lane: LaneCounters(), routes: Array(repeating: counters, count: routes) + [nil])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
-        let text = metrics.text(Array(repeating: lane, count: lanes), credentials: credentials)
+        let text = metrics.text(
+            Array(repeating: lane, count: lanes), routes: names + ["unrouted"], credentials: credentials)
         return String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
@@ -78,10 +78,11 @@ struct MetricsSeriesTests {
 
     private func unreported() -> [Substring] {
         let names = ["route-0", "route-1"]
-        let metrics = WorkerMetrics(build: [], routes: names, tiers: tiers)
+        let metrics = WorkerMetrics(build: [], tiers: tiers)
         let lane = LaneSnapshot(lane: LaneCounters(), routes: [])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
-        return String(decoding: metrics.text([lane], credentials: credentials), as: UTF8.self).split(separator: "\n")
+        let text = metrics.text([lane], routes: names + ["unrouted"], credentials: credentials)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").first }
     }
 }

@@ -47,27 +47,45 @@ func sampleSnapshots() -> [LaneSnapshot] {
     ]
 }
 
-/// Metrics of the routes that ``sampleSnapshots()`` counts.
+/// The routes that ``sampleSnapshots()`` counts, by their numbers.
+let sampleRoutes: [String?] = ["shop", "beta", "unrouted"]
+
+/// Metrics of these routes.
 func sampleMetrics(isDetailed: Bool = false) -> WorkerMetrics {
     WorkerMetrics(
-        build: [("version", "1.0"), ("odd", "a\"b\\c\nd")], routes: ["shop", "beta"],
+        build: [("version", "1.0"), ("odd", "a\"b\\c\nd")],
         tiers: ["2s", "1m"], isDetailed: isDetailed)
 }
 
 @Suite("Metrics", .timeLimit(.minutes(1)))
 struct MetricsTests {
     private func text(_ metrics: WorkerMetrics, _ snapshots: [LaneSnapshot] = sampleSnapshots()) -> [String] {
-        String(decoding: metrics.text(snapshots), as: UTF8.self).split(separator: "\n").map(String.init)
+        String(decoding: metrics.text(snapshots, routes: sampleRoutes), as: UTF8.self).split(separator: "\n").map(
+            String.init)
     }
 
     @Test("promtool finds nothing wrong with the text, busy or empty")
     func promtool() async throws {
         for (snapshots, isDetailed) in [(sampleSnapshots(), false), (sampleSnapshots(), true), ([], false)] {
-            let text = sampleMetrics(isDetailed: isDetailed).text(snapshots)
+            let text = sampleMetrics(isDetailed: isDetailed).text(snapshots, routes: sampleRoutes)
             let (status, output) = try await run("/usr/bin/promtool", ["check", "metrics"], input: text)
             #expect(status == 0)
             #expect(output == "")
         }
+    }
+
+    @Test("a route that has left has no series, and what it counted stays in the sums")
+    func left() {
+        var snapshots = sampleSnapshots()
+        var counters = snapshots[0].routes[0] ?? RouteCounters(tiers: 2)
+        counters.clearGauges()
+        (snapshots[0].routes[0], snapshots[1].routes[0], snapshots[0].left) = (nil, nil, counters)
+        let text = String(
+            decoding: sampleMetrics().text(snapshots, routes: [nil, "beta", "unrouted"]), as: UTF8.self)
+        #expect(!text.contains("shop"))
+        #expect(text.contains("martlet_notifications_cooled_total 3\n"))
+        #expect(text.contains("martlet_tokens_cooling 0\n"))
+        #expect(text.contains(#"martlet_notification_reasons_total{outcome="dead_token",reason="Unregistered"} 1"#))
     }
 
     @Test("routes are summed over lanes, and lanes stand for themselves")

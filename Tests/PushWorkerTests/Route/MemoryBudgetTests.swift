@@ -83,6 +83,22 @@ struct MemoryClaimTests {
         #expect(claim.share == 8 * Self.mebibyte && claim.lent == 0 && claim.nextDue(after: start) == nil)
     }
 
+    @Test("with more queues each has a smaller part, and a route that ends gives back everything")
+    func turnover() {
+        let budget = SharedMemoryBudget(bytes: 64 * Self.mebibyte, queues: 4)
+        var claim = MemoryClaim(budget, queues: 2)
+        claim.follow(busy(claim), now: start)
+        #expect(claim.lent == 16 * Self.mebibyte && budget.free == 0)
+        budget.divide(among: 8)
+        #expect(budget.part == 4 * Self.mebibyte && claim.share == 20 * Self.mebibyte)
+        claim.release()
+        #expect(claim.lent == 0 && budget.free == 32 * Self.mebibyte && claim.nextDue(after: start) == nil)
+        claim.follow(MemoryClaim.Use(demand: 1 << 30), now: start)
+        #expect(claim.lent == 0)
+        budget.divide(among: 4)
+        #expect(budget.part == 8 * Self.mebibyte)
+    }
+
     @Test("one busy route among many that are quiet has half of all, and many busy ones share it")
     func fair() {
         let budget = SharedMemoryBudget(bytes: 256 * Self.mebibyte, queues: 600)

@@ -32,6 +32,34 @@ struct RouteConsumerTests {
         #expect(consumer.currentPrefetch == 32)
     }
 
+    @Test(
+        "a consumer that ends cancels, and closes its channel for good once the broker has had time for what it was sent"
+    )
+    func end() {
+        var random = SplitMix64(seed: 1)
+        var consumer = consuming()
+        let end: MonotonicTime = 1 + .seconds(10)
+        consumer.end(now: 1)
+        #expect(consumer.nextAction(now: 1) == .cancelConsuming(queue: 0) && !consumer.isClosed)
+        consumer.consumeCancelled(queue: 0, byBroker: false, now: 1, random: &random)
+        #expect(consumer.nextAction(now: 1) == nil && consumer.nextDue(now: 1) == end)
+        #expect(consumer.nextAction(now: end) == .closeChannel && consumer.unanswered?.action == .closeChannel)
+        #expect(consumer.nextAction(now: end) == nil && !consumer.isClosed)
+        consumer.channelClosed(code: 200, text: "", now: end, random: &random)
+        #expect(consumer.isClosed && consumer.nextAction(now: end + .seconds(100)) == nil)
+        // A channel that is being opened is closed once it is open.
+        var opening = RouteConsumer(queues: 1)
+        opening.wantedPrefetch = 1
+        opening.connected()
+        #expect(opening.nextAction(now: 0) == .openChannel)
+        opening.end(now: 0)
+        #expect(opening.nextAction(now: end) == nil && !opening.isClosed)
+        opening.channelOpened()
+        #expect(opening.nextAction(now: end) == .closeChannel)
+        opening.connectionLost()
+        #expect(opening.isClosed)
+    }
+
     /// A consumer whose first queue is not there, up to the closing of the channel that shows it.
     private func withoutOptional(code: UInt16, _ random: inout SplitMix64) -> RouteConsumer {
         var consumer = RouteConsumer(queues: 2, optional: 0)
@@ -70,7 +98,7 @@ struct RouteConsumerTests {
             switch action {
             case .openChannel: consumer.channelOpened()
             case .setPrefetch: consumer.prefetchSet()
-            case .startConsuming, .cancelConsuming: consumer.consumeStarted()
+            case .startConsuming, .cancelConsuming, .closeChannel: consumer.consumeStarted()
             }
         }
         let now = MonotonicTime(nanoseconds: 0) + .seconds(seconds)
@@ -155,7 +183,7 @@ struct RouteConsumerTests {
                         return asked
                     }
                     consumer.consumeStarted()
-                case .cancelConsuming: return asked
+                case .cancelConsuming, .closeChannel: return asked
                 }
             }
             return asked

@@ -93,6 +93,7 @@ extension RouteSuite {
         case .startConsuming: route.consumeStarted(at: moment)
         case .cancelConsuming(let queue):
             _ = route.consumeCancelled(Array(route.consumerTag(queue).utf8), byBroker: false, at: moment)
+        case .closeChannel: route.channelClosed(code: 200, text: "closed as asked for", at: moment)
         }
     }
 

@@ -107,6 +107,30 @@ struct RouteTurnTests {
         #expect(!route.devices.hasWaiting && route.ledger.hasDebts)
     }
 
+    @Test("a route that was removed cancels, gives back what it did not send, and closes its channel in the end")
+    func leaves() throws {
+        let route = try route()
+        consume(route)
+        #expect(route.delivered(delivery(1), at: Self.moment(1)))
+        route.end(at: Self.moment(1))
+        #expect(!route.hasEnded, "only a route that leaves ends")
+        route.leave()
+        #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
+        #expect(route.devices.hasWaiting && !route.isDrained)
+        _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
+        #expect(!route.devices.hasWaiting && route.ledger.hasDebts && route.counters.jobsHandedBack == 1)
+        #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
+        let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
+        #expect(payment.sent == 1 && route.isDrained)
+        route.end(at: Self.moment(2))
+        #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
+        #expect(route.nextDue(after: Self.moment(2)) == Self.moment(12).monotonic)
+        #expect(route.turn(at: Self.moment(12), LaneCondition()) == [.closeChannel])
+        route.channelClosed(code: 200, text: "", at: Self.moment(12))
+        #expect(route.consumer.isClosed && route.turn(at: Self.moment(300), LaneCondition()) == [])
+    }
+
     @Test("of two busy routes the first has most of the memory for jobs until the second comes, and half from then on")
     func sharesMemory() throws {
         let mebibyte = 1 << 20

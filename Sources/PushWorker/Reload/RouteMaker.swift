@@ -1,0 +1,92 @@
+import APNSClient
+import PushModel
+import TLS
+import Topology
+import WorkerSettings
+
+/// Makes what lanes are told about a route, at the start of the worker and later.
+struct RouteMaker: Sendable {
+    private let apns: APNSConfiguration
+    private let trust: TLSContext
+    /// All routes share it, because they connect to the same hosts.
+    private let limiter: ConnectRateLimiter
+
+    /// Reads the roots of trust.
+    ///
+    /// - Parameter apns: How APNs is reached. It holds until the worker ends.
+    /// - Throws: `WorkerError` where the file with further roots cannot be used.
+    init(_ apns: APNSConfiguration) throws(WorkerError) {
+        self.apns = apns
+        do throws(TLSError) {
+            trust = try TLSContext.client(
+                trust: WorkerBuilder.trust(apns), identity: nil, applicationProtocols: ["h2"])
+        } catch {
+            throw WorkerError(message: "apns.trust_file: \(error.message)")
+        }
+        limiter = ConnectRateLimiter(
+            ConnectRateLimiter.Limits(hostInterval: .seconds(1 / apns.connectRate), hostBurst: apns.connectBurst))
+    }
+
+    /// What each lane of a route is told.
+    ///
+    /// - Parameters:
+    ///   - route: The route.
+    ///   - number: Its number in the worker.
+    ///   - claim: What may arrive in its queues, beside the claims of the worker's other routes.
+    ///   - lanes: The numbers of the lanes there are.
+    ///   - routes: How many routes the worker has.
+    /// - Returns: The numbers of the lanes on which the route lives, each with what it is told.
+    /// - Throws: `WorkerError` where an address of APNs cannot be read.
+    func places(
+        of route: RouteConfiguration, number: Int, claim: RouteClaim, on lanes: [Int], routes: Int
+    ) throws(WorkerError) -> [(lane: Int, settings: LaneSettings.RouteSettings)] {
+        let shares = LaneAssignment(lanes: lanes.count, routes: routes).shares(
+            of: route.name, lanes: route.lanes, connections: route.connections)
+        var settings = try settings(of: route)
+        settings.number = number
+        settings.claim = claim
+        settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] })
+        settings.rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
+        return shares.map { share in
+            settings.connections = share.connections
+            return (lanes[share.lane], settings)
+        }
+    }
+
+    private func settings(of route: RouteConfiguration) throws(WorkerError) -> LaneSettings.RouteSettings {
+        let high = route.highLane ? [TopologyNames.highJobQueue(route: route.name)] : []
+        return LaneSettings.RouteSettings(
+            name: route.name,
+            queues: [TopologyNames.returnQueue(route: route.name), TopologyNames.jobQueue(route: route.name)] + high,
+            connector: try connector(apns.address(of: route.environment), "apns", route.environment),
+            credential: route.credential,
+            mismatch: { credential in
+                let reason = credential.certificate?.mismatch(
+                    topics: route.topics, environment: route.environment, omitsTopic: route.omitTopic)
+                return reason.map { "the certificate \($0)" }
+            }, omitsTopic: route.omitTopic,
+            broadcastConnector: try connector(
+                apns.broadcast.address(of: route.environment), Destination.Kind.broadcast.setting, route.environment),
+            managementConnector: try connector(
+                apns.channels.address(of: route.environment), Destination.Kind.management.setting, route.environment))
+    }
+
+    /// The way to a host; nil where the configuration names none.
+    ///
+    /// - Parameters:
+    ///   - address: What the configuration says.
+    ///   - setting: Its key there, without the environment.
+    ///   - environment: Whose address it is.
+    private func connector(
+        _ address: String?, _ setting: String, _ environment: APNSEnvironment
+    ) throws(WorkerError) -> APNSConnector? {
+        guard let address else { return nil }
+        do throws(APNSClientError) {
+            let endpoint = try APNSEndpoint.parse(address)
+            return APNSConnector(
+                endpoint: endpoint, trust: trust, limiter: limiter, proxy: try apns.proxy(for: endpoint))
+        } catch {
+            throw WorkerError(message: "\(setting).\(environment.rawValue): \(error.message)")
+        }
+    }
+}

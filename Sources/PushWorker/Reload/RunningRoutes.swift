@@ -1,0 +1,103 @@
+import Logging
+import PushModel
+import Synchronization
+import Topology
+import WorkerSettings
+
+/// Lets the worker's routes follow the configuration while the worker runs. Safe on any thread.
+final class RunningRoutes: Sendable {
+    /// What it needs from its worker.
+    struct Surroundings: Sendable {
+        /// Makes what lanes are told about a route.
+        let maker: RouteMaker
+        /// The lanes, by their numbers.
+        let lanes: [Int: LaneHandle]
+        /// The memory for jobs, of which each queue has a part.
+        let memory: SharedMemoryBudget
+        /// Decides which of the routes the worker serves, by their names and numbers.
+        let share: @Sendable ([String?]) -> Void
+    }
+
+    private let roster: Mutex<RouteRoster>
+    private let surroundings: Surroundings
+    private let logger: Logger
+
+    /// Starts with routes that the lanes have already.
+    ///
+    /// - Parameters:
+    ///   - routes: The routes.
+    ///   - lanes: What the lanes were told at the start.
+    ///   - surroundings: What it needs from its worker.
+    ///   - logger: Where it says what it does.
+    init(_ routes: [RouteConfiguration], on lanes: [LaneSettings], surroundings: Surroundings, logger: Logger) {
+        var roster = RouteRoster(routes)
+        for number in routes.indices {
+            let own = lanes.filter { $0.routes.contains { $0.number == number } }
+            let queues = own.first?.routes.first { $0.number == number }?.queues.count
+            roster.placed(number, on: own.map(\.index), queues: queues ?? 0)
+        }
+        self.roster = Mutex(roster)
+        self.surroundings = surroundings
+        self.logger = logger
+    }
+
+    /// The names of the routes by their numbers; nil for a number without a route.
+    var names: [String?] { roster.withLock(\.names) }
+
+    /// The worker is to have these routes.
+    func follow(_ routes: [RouteConfiguration]) {
+        // Told under the lock, so that lanes hear of everything in the order in which it was decided.
+        roster.withLock { roster in
+            let steps = roster.want(routes)
+            take(steps, &roster)
+        }
+    }
+
+    /// A lane is done with a route that was removed.
+    func left(_ number: Int, lane: Int) {
+        roster.withLock { roster in
+            guard let (name, steps) = roster.left(number, lane: lane) else { return }
+            logger.notice("a route has ended", metadata: .with([.route: "\(name)"]))
+            take(steps, &roster)
+        }
+    }
+
+    private func take(_ steps: [RouteRoster.Step], _ roster: inout RouteRoster) {
+        let table = RoutesTable(routes: roster.wanted.map(\.topology))
+        for step in steps {
+            switch step {
+            case .add(let number, let route):
+                guard let index = roster.wanted.firstIndex(of: route) else { continue }
+                add(route, number, RouteClaim(table: table, index: index), &roster)
+            case .remove(let number):
+                let name = roster.names[number] ?? ""
+                logger.notice(
+                    "a route takes no more jobs and finishes what it has", metadata: .with([.route: "\(name)"]))
+                announce(.removed(number))
+            case .limit(let number, let route):
+                let lanes = roster.lanes(of: number)
+                announce(.rate(number, route.rate.map { SharedRate(perSecond: $0, lanes: lanes) }))
+            }
+        }
+        surroundings.memory.divide(among: roster.queues + WorkerBuilder.unroutedQueues.count)
+        surroundings.share(roster.served)
+    }
+
+    private func add(_ route: RouteConfiguration, _ number: Int, _ claim: RouteClaim, _ roster: inout RouteRoster) {
+        do throws(WorkerError) {
+            let places = try surroundings.maker.places(
+                of: route, number: number, claim: claim, on: surroundings.lanes.keys.sorted(),
+                routes: roster.wanted.count)
+            roster.placed(number, on: places.map(\.lane), queues: places.first?.settings.queues.count ?? 0)
+            for (lane, settings) in places { surroundings.lanes[lane]?.post(.added(settings)) }
+            logger.notice("a route begins", metadata: .with([.route: "\(route.name)"]))
+        } catch {
+            logger.error(
+                "a route cannot begin", metadata: .with([.route: "\(route.name)", .error: "\(error.message)"]))
+        }
+    }
+
+    private func announce(_ message: LaneMessage) {
+        for handle in surroundings.lanes.values { handle.post(message) }
+    }
+}

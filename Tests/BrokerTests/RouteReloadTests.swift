@@ -1,0 +1,182 @@
+import APNSSimulator
+import LocalStack
+import PushWorker
+import RabbitMQ
+import TLS
+import Testing
+import WorkerSettings
+
+@Suite("Routes that come and go while their worker runs", .serialized, .ownThread, .timeLimit(.minutes(3)))
+struct RouteReloadTests {
+    private static func jobs(_ count: Int, _ topic: String, as prefix: String) -> [(job: TestJob, correlation: String)]
+    {
+        let job = TestJob.raw(token: .text(Tokens.good))
+            .keyed("development.normal.com.example.\(topic)")
+        return (0..<count).map { (job, "\(prefix) \($0)") }
+    }
+
+    private static func expectAccepted(_ count: Int, of prefix: String, _ client: JobClient) throws {
+        for job in 0..<count { #expect(try client.result("\(prefix) \(job)").result.outcome == "accepted") }
+    }
+
+    /// A route that differs from another in its name and topic.
+    private static func route(_ name: String, like other: RouteConfiguration) -> RouteConfiguration {
+        var route = other
+        route.name = name
+        route.topics = ["com.example.\(name)"]
+        return route
+    }
+
+    @Test("A route that is added begins at once, and its neighbour loses nothing meanwhile", arguments: [1, 2])
+    func added(lanes: Int) async throws {
+        let stack = try await BrokerStack.start("reload-added-\(lanes)", lanes: lanes)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        try client.publish(Self.jobs(200, "app", as: "before"))
+        var configuration = stack.configuration
+        configuration.routes.insert(Self.route("new", like: configuration.routes[0]), at: 0)
+        try stack.apply(configuration)
+        try client.publish(Self.jobs(100, "new", as: "new"))
+        worker.worker.reload(configuration)
+        try client.publish(Self.jobs(200, "app", as: "after"))
+        try Self.expectAccepted(100, of: "new", client)
+        try Self.expectAccepted(200, of: "before", client)
+        try Self.expectAccepted(200, of: "after", client)
+        _ = try stack.route("new", of: worker) { $0.state == "ready" }
+        #expect(worker.worker.routeNames() == ["app", "unrouted", "new"])
+        #expect(stack.simulator.ledger.records().count == 500)
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+        #expect(worker.worker.isDrained)
+    }
+
+    @Test(
+        "A route that is removed finishes what it began and gives the rest back: nothing is lost or pushed twice",
+        arguments: 0..<4)
+    func removed(round: Int) async throws {
+        let tokens = 300
+        let stack = try await BrokerStack.start(
+            "reload-removed-\(round)",
+            apps: [
+                BrokerStack.App(route: "app", topic: "com.example.app", rate: 40),
+                BrokerStack.App(route: "other", topic: "com.example.other"),
+            ], lanes: 2)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let list = (0..<tokens).map { number in
+            let digits = String(number, radix: 16)
+            return "\"\(String(repeating: "a", count: 64 - digits.count))\(digits)\""
+        }.joined(separator: ",")
+        try client.publish(
+            .enveloped(#"{"device_tokens":[\#(list)],"payload":{"aps":{"alert":"SECRET"}}}"#), as: "many")
+        try client.publish(Self.jobs(100, "app", as: "single"))
+        let worker = try stack.startWorker()
+        try stack.awaitPushes(1)
+        var configuration = stack.configuration
+        configuration.routes.removeFirst()
+        worker.worker.reload(configuration)
+        try client.publish(Self.jobs(100, "other", as: "beside"))
+        _ = try stack.readiness(of: worker) { readiness in !readiness.routes.contains { $0.name == "app" } }
+        while worker.worker.routeNames()[0] != nil { await Task.yield() }
+        try Self.expectAccepted(100, of: "beside", client)
+        #expect(try stack.waitingJobs(of: "app", \.unacknowledged) == 0)
+        #expect(try stack.waitingJobs(of: "app", \.ready) > 0)
+
+        // Back again, without a limit.
+        configuration.routes.append(stack.configuration.routes[0])
+        configuration.routes[1].rate = nil
+        worker.worker.reload(configuration)
+        try Self.expectAccepted(100, of: "single", client)
+        let results = try (0..<tokens).map { _ in try client.result("many").result }
+        #expect(results.allSatisfy { $0.outcome == "accepted" && $0.attempt == 1 && !$0.redelivered })
+        #expect(Set(results.map(\.index)).count == tokens)
+        #expect(worker.worker.routeNames() == ["app", "other", "unrouted"], "its number was free")
+        #expect(stack.simulator.ledger.records().count == tokens + 200)
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+    }
+
+    @Test("A route that changes drains and begins again, as often as it changes", arguments: [1, 2])
+    func changed(lanes: Int) async throws {
+        let stack = try await BrokerStack.start("reload-changed-\(lanes)", lanes: lanes)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        var configuration = stack.configuration
+        configuration.routes[0].topics.append("com.example.more")
+        try stack.apply(configuration)
+        let worker = try stack.startWorker()
+        for round in 0..<6 {
+            try client.publish(Self.jobs(50, "app", as: "app \(round)"))
+            worker.worker.reload(round.isMultiple(of: 2) ? configuration : stack.configuration)
+            try client.publish(Self.jobs(50, "app", as: "then \(round)"))
+            try Self.expectAccepted(50, of: "app \(round)", client)
+            try Self.expectAccepted(50, of: "then \(round)", client)
+        }
+        worker.worker.reload(configuration)
+        // The route that has the topic has counted nothing yet. Before it, jobs with the topic would be refused.
+        while worker.worker.laneSnapshots().contains(where: { ($0.routes[0]?.jobsReceived ?? 0) > 0 })
+            || worker.worker.readiness().routes.first(where: { $0.name == "app" })?.state != "ready"
+        {
+            await Task.yield()
+        }
+        try client.publish(Self.jobs(50, "more", as: "more"))
+        try Self.expectAccepted(50, of: "more", client)
+        #expect(worker.worker.routeNames() == ["app", "unrouted"])
+        #expect(stack.simulator.ledger.records().count == 650)
+        #expect(try stack.leftovers() == [:])
+        try await worker.stop()
+        #expect(worker.worker.summary.hasPrefix("accepted 650"), "what routes counted that have left counts")
+    }
+
+    @Test("A worker that shares its routes with others takes up its share of the new ones", arguments: ["auto", "2/2"])
+    func shared(share: String) async throws {
+        let stack = try await BrokerStack.start(
+            "reload-share-\(share.prefix(1))", settings: "share: \(share)")
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        try client.publish(Self.jobs(20, "app", as: "before"))
+        try Self.expectAccepted(20, of: "before", client)
+        var configuration = stack.configuration
+        configuration.routes = [Self.route("new", like: configuration.routes[0])]
+        try stack.apply(configuration)
+        worker.worker.reload(configuration)
+        try client.publish(Self.jobs(20, "new", as: "new"))
+        try Self.expectAccepted(20, of: "new", client)
+        _ = try stack.readiness(of: worker) { $0.routes.map(\.name).sorted() == ["new", "unrouted"] }
+        try await worker.stop()
+    }
+
+    @Test("A new route whose credential cannot be read is parked alone, and begins once its files are there")
+    func unreadable() async throws {
+        let stack = try await BrokerStack.start("reload-unreadable")
+        let directory = try TemporaryDirectory(prefix: "martlet-reload")
+        defer { directory.remove() }
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let worker = try stack.startWorker()
+        var configuration = stack.configuration
+        guard case .token(var token)? = configuration.credentials.first(where: { $0.name == "local" }) else {
+            throw RingFailure("no credential is called local")
+        }
+        (token.name, token.keyFile, token.keyID) = ("late", directory.file("late.p8"), "LATE000001")
+        configuration.credentials.append(.token(token))
+        configuration.routes.append(Self.route("new", like: configuration.routes[0]))
+        configuration.routes[1].credential = "late"
+        try stack.apply(configuration)
+        worker.worker.reload(configuration)
+        let parked = try stack.route("new", of: worker) { $0.state == "parked" }
+        #expect(parked.reason?.contains("late") == true)
+        try client.publish(Self.jobs(20, "app", as: "beside"))
+        try Self.expectAccepted(20, of: "beside", client)
+
+        let key = try ES256PrivateKey.generate()
+        stack.simulator.control.add(ProviderKey(keyID: "LATE000001", teamID: "MARTLETDEV", publicKey: key.publicKey))
+        try directory.write(key.pem, to: "late.p8")
+        worker.worker.reload(configuration)
+        try client.publish(Self.jobs(20, "new", as: "new"))
+        try Self.expectAccepted(20, of: "new", client)
+        try await worker.stop()
+    }
+}
