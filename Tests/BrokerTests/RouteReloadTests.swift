@@ -122,11 +122,25 @@ struct RouteReloadTests {
         }
         try client.publish(Self.jobs(50, "more", as: "more"))
         try Self.expectAccepted(50, of: "more", client)
+        // After ten seconds the channels of the former routes are closed, and the next ones take their places.
+        let closed = ContinuousClock.now.advanced(by: .seconds(11))
+        var meanwhile = 0
+        while ContinuousClock.now < closed {
+            try client.publish(Self.jobs(10, "app", as: "meanwhile \(meanwhile)"))
+            try Self.expectAccepted(10, of: "meanwhile \(meanwhile)", client)
+            meanwhile += 1
+        }
+        for round in 0..<4 {
+            worker.worker.reload(round.isMultiple(of: 2) ? stack.configuration : configuration)
+            try client.publish(Self.jobs(50, "app", as: "again \(round)"))
+            try Self.expectAccepted(50, of: "again \(round)", client)
+        }
         #expect(worker.worker.routeNames() == ["app", "unrouted"])
-        #expect(stack.simulator.ledger.records().count == 650)
+        let count = 850 + 10 * meanwhile
+        #expect(stack.simulator.ledger.records().count == count)
         #expect(try stack.leftovers() == [:])
         try await worker.stop()
-        #expect(worker.worker.summary.hasPrefix("accepted 650"), "what routes counted that have left counts")
+        #expect(worker.worker.summary.hasPrefix("accepted \(count)"), "what routes counted that have left counts")
     }
 
     @Test("A worker that shares its routes with others takes up its share of the new ones", arguments: ["auto", "2/2"])
