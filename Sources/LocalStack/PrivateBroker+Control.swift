@@ -29,13 +29,13 @@ extension PrivateBroker {
         }
     }
 
-    /// Whether a quorum queue of the cluster would lose its majority without this node.
-    /// - Throws: `LocalStackError` when the program cannot be run.
-    /// - SeeAlso: <https://www.rabbitmq.com/docs/man/rabbitmq-queues.8>
-    package func isQuorumCritical() throws(LocalStackError) -> Bool {
-        try ChildProcess.run(
-            "\(Self.programs)/rabbitmq-queues", ["check_if_node_is_quorum_critical"], environment: environment
-        ).status != 0
+    /// Whether all members of all quorum queues of the cluster take part, so that any one node may go.
+    /// - Throws: `LocalStackError` when the broker does not answer.
+    package func hasWholeQueues() throws(LocalStackError) -> Bool {
+        let counts = "[length(element(2, I)) || I <- rabbit_quorum_queue:info(Q, [members, online])]"
+        let queues = "Q <- rabbit_amqqueue:list(), amqqueue:get_type(Q) =:= rabbit_quorum_queue"
+        let isWhole = "lists:all(fun([M, O]) -> M =:= O end, [\(counts) || \(queues)])."
+        return try control(["eval", isWhole]).hasPrefix("true")
     }
 
     /// Creates exchanges, queues, bindings, policies and users from a definitions file; importing twice does no harm.

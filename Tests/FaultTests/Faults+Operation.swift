@@ -130,9 +130,7 @@ extension FaultCatalogue {
                 }
                 try await ring.until("all are pushed without node \(number + 1)") { ring.pushes >= all }
                 try await ring.strike(noting: false) { _ in try node.restart() }
-                try await ring.until("no queue depends on one node") {
-                    try nodes.allSatisfy { try !$0.isQuorumCritical() }
-                }
+                try await ring.until("all queues have all their members") { try node.hasWholeQueues() }
                 try await ring.awaitReady()
             }
         }

@@ -11,8 +11,6 @@ struct WorkerIdentity: Sendable {
     let share: String
     /// When it was put together, in milliseconds since 1970.
     let startedAt: Int64
-    /// The names of its routes by the positions of their counters: the configuration's, then that of jobs nobody claims.
-    let routes: [String]
 
     /// Takes what a configuration says.
     ///
@@ -22,15 +20,14 @@ struct WorkerIdentity: Sendable {
     init(_ configuration: WorkerConfiguration, program: String) {
         self.init(
             instance: configuration.instance, program: program, share: configuration.share.description,
-            startedAt: WallClock.milliseconds(), routes: configuration.routes.map(\.name) + [WorkerBuilder.unrouted])
+            startedAt: WallClock.milliseconds())
     }
 
     /// Makes an identity from its parts.
-    init(instance: String, program: String, share: String, startedAt: Int64, routes: [String]) {
+    init(instance: String, program: String, share: String, startedAt: Int64) {
         self.instance = instance
         self.program = program
         self.share = share
         self.startedAt = startedAt
-        self.routes = routes
     }
 }

@@ -6,15 +6,17 @@ extension WorkerReport {
     ///
     /// - Parameters:
     ///   - identity: Whose report it is.
+    ///   - names: The names of its routes by the positions of their counters; nil where no route has that position.
     ///   - time: The time in milliseconds since 1970.
     ///   - readiness: How the worker and its routes are doing.
     ///   - snapshots: What each lane counted.
     ///   - isDraining: Whether the worker stops.
     init(
-        of identity: WorkerIdentity, at time: Int64, readiness: WorkerReadiness, snapshots: [LaneSnapshot],
+        of identity: WorkerIdentity, routes names: [String?], at time: Int64, readiness: WorkerReadiness,
+        snapshots: [LaneSnapshot],
         isDraining: Bool
     ) {
-        let counters = Self.counters(snapshots, of: identity.routes)
+        let counters = Self.counters(snapshots, of: names)
         let routes = readiness.routes.filter { $0.state != RouteState.unassigned.rawValue }.map { route in
             let counted = counters[route.name]
             return Route(
@@ -33,11 +35,11 @@ extension WorkerReport {
     }
 
     /// What was counted for each route, over all lanes.
-    private static func counters(_ snapshots: [LaneSnapshot], of names: [String]) -> [String: RouteCounters] {
+    private static func counters(_ snapshots: [LaneSnapshot], of names: [String?]) -> [String: RouteCounters] {
         var counters: [String: RouteCounters] = [:]
         for snapshot in snapshots {
             for (name, counted) in zip(names, snapshot.routes) {
-                guard let counted else { continue }
+                guard let name, let counted else { continue }
                 // The first lane's as they are: what counts for all lanes only has no zero.
                 if counters[name] == nil { counters[name] = counted } else { counters[name]?.add(counted) }
             }
@@ -71,6 +73,7 @@ extension Worker {
     ///   - isDraining: Whether the worker stops.
     func report(at time: Int64, isDraining: Bool) -> WorkerReport {
         WorkerReport(
-            of: identity, at: time, readiness: readiness(), snapshots: laneSnapshots(), isDraining: isDraining)
+            of: identity, routes: routeNames(), at: time, readiness: readiness(),
+            snapshots: laneSnapshots(), isDraining: isDraining)
     }
 }

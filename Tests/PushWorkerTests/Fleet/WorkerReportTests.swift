@@ -6,7 +6,8 @@ import Testing
 @Suite("What a worker tells operators", .timeLimit(.minutes(1)))
 struct WorkerReportTests {
     private static let identity = WorkerIdentity(
-        instance: "w-1", program: "0.1.0", share: "2/6", startedAt: 5, routes: ["shop", "chat", "unrouted"])
+        instance: "w-1", program: "0.1.0", share: "2/6", startedAt: 5)
+    private static let names = ["shop", "chat", "unrouted"]
 
     private func counters(accepted: Int, inFlight: Int = 0, rejected: Int = 0) -> RouteCounters {
         var counters = RouteCounters(tiers: 1)
@@ -35,7 +36,8 @@ struct WorkerReportTests {
                 routes: [counters(accepted: 5, inFlight: 1, rejected: 2), counters(accepted: 1, rejected: 1), nil]),
         ]
         let report = WorkerReport(
-            of: Self.identity, at: 99, readiness: readiness(routes, reasons: ["blocked"]), snapshots: lanes,
+            of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes, reasons: ["blocked"]),
+            snapshots: lanes,
             isDraining: true)
         #expect(report.instance == "w-1" && report.program == "0.1.0" && report.share == "2/6")
         #expect(report.startedAt == 5 && report.sentAt == 99 && report.isDraining && report.reasons == ["blocked"])
@@ -60,7 +62,8 @@ struct WorkerReportTests {
                 reason: text, connections: 64, limitedBy: "streams")
         }
         let report = WorkerReport(
-            of: Self.identity, at: 99, readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
+            of: Self.identity, routes: Self.names, at: 99,
+            readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
             snapshots: [], isDraining: false)
         #expect(report.routes.count == WorkerReport.mostRoutes && report.moreRoutes == 900)
         #expect(report.routes.first?.state == "parked")
