@@ -35,7 +35,7 @@ struct StatusFacts: Equatable {
     /// The end of commands that take a configuration.
     var configurationOption: String { "--config \(configuration ?? "martlet.yaml")" }
 
-    /// The queue with a name; nil without such a queue.
+    /// The queue of this name; nil if the broker does not list it.
     /// - Parameter name: The name.
     func queue(_ name: String) -> BrokerActivity.Queue? { activity.queues.first { $0.name == name } }
 

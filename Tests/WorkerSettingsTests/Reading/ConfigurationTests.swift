@@ -97,6 +97,41 @@ struct ConfigurationTests {
             ])
     }
 
+    /// A value for every key.
+    private static let everything = """
+        instance: w-1
+        broker:
+          uri: ["amqp://a:b@h1", "amqps://[::1]:5671/v"]
+          allow_plaintext: true
+          management: "http://u:p@h:15672"
+          heartbeat: 10s
+          tls: { ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem }
+        apns: { production: "https://localhost:8443", development: "https://[::1]", trust_file: trust.pem, request_timeout: 250ms }
+        credentials:
+          - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+        routes:
+          - name: a
+            environment: production
+            topics: [com.example.a, com.example.b]
+            credential: k
+            connections: 3
+            high_lane: true
+            rate: 0.5
+            results_queue: apns.q.results.team-1
+          - { name: b, environment: development, topics: com.example.a, credential: k }
+        share: 2/6
+        lanes: 4
+        prefetch: 64
+        memory: { jobs: 1GiB }
+        retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
+        results: { device_token: omit, queues: 4 }
+        replies: { allow: "." }
+        admin: { listen: null }
+        metrics: { detail: true }
+        log: { level: debug, format: json }
+        shutdown: { grace: 2s }
+        """
+
     @Test("every written value arrives")
     func everything() throws {
         let fixture = try ConfigurationFixture()
@@ -104,41 +139,7 @@ struct ConfigurationTests {
         for name in ["ca.pem", "cert.pem", "key.pem"] { try fixture.write(name, name) }
         let authority = try ThrowawayCertificates(name: "Trust").authority
         try fixture.write("trust.pem", String(decoding: authority.certificatePEM, as: UTF8.self))
-        let configuration = try fixture.load(
-            """
-            instance: w-1
-            broker:
-              uri: ["amqp://a:b@h1", "amqps://[::1]:5671/v"]
-              allow_plaintext: true
-              management: "http://u:p@h:15672"
-              heartbeat: 10s
-              tls: { ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem }
-            apns: { production: "https://localhost:8443", development: "https://[::1]", trust_file: trust.pem, request_timeout: 250ms }
-            credentials:
-              - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-            routes:
-              - name: a
-                environment: production
-                topics: [com.example.a, com.example.b]
-                credential: k
-                connections: 3
-                high_lane: true
-                rate: 0.5
-                results_queue: apns.q.results.team-1
-              - { name: b, environment: development, topics: com.example.a, credential: k }
-            share: 2/6
-            lanes: 4
-            prefetch: 64
-            memory: { jobs: 1GiB }
-            retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
-            results: { device_token: omit, queues: 4 }
-            replies: { allow: "." }
-            admin: { listen: null }
-            metrics: { detail: true }
-            log: { level: debug, format: json }
-            shutdown: { grace: 2s }
-            """
-        ).get()
+        let configuration = try fixture.load(Self.everything).get()
         #expect(configuration.instance == "w-1")
         #expect(configuration.broker.uris.map(\.revealed) == ["amqp://a:b@h1", "amqps://[::1]:5671/v"])
         #expect(configuration.broker.management?.revealed == "http://u:p@h:15672")
