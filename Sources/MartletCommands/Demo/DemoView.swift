@@ -23,7 +23,7 @@ struct DemoView {
             lastPlain = now
             return Console.talk("  \(status.plainLine)")
         }
-        let lines = status.lines(width: Console.width(STDERR_FILENO) ?? 80, colour: colour)
+        let lines = status.lines(width: Console.size(STDERR_FILENO)?.columns ?? 80, colour: colour)
         // Written in one piece, so that nothing flickers.
         Console.draw(up + lines.map { "\r\u{1b}[K\($0)\n" }.joined())
         drawn = lines.count

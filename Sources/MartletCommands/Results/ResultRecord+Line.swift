@@ -4,7 +4,7 @@ import Rig
 extension ResultRecord {
     /// Prints the result for people: whole into files and pipes; on a terminal no wider than that, and in colour.
     func print() {
-        Console.data(line(width: Console.width(STDOUT_FILENO)), words: Ink.verdicts)
+        Console.data(line(width: Console.size(STDOUT_FILENO)?.columns), words: Ink.verdicts)
     }
 
     /// The result on one line for people; of the token only enough to recognise it.

@@ -5,18 +5,12 @@ struct StatusScreen {
     private var isDrawn = false
 
     /// The columns of the terminal; 80 where it does not tell.
-    static var width: Int { size.map { Int($0.ws_col) } ?? StatusText.usualWidth }
-
-    private static var size: winsize? {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
-        return size
-    }
+    static var width: Int { Console.size(STDOUT_FILENO)?.columns ?? StatusText.usualWidth }
 
     /// Draws lines, as many as the terminal has rows for.
     /// - Parameter lines: The lines, with their colours.
     mutating func draw(_ lines: [String]) {
-        let rows = Self.size.map { Int($0.ws_row) } ?? 24
+        let rows = Console.size(STDOUT_FILENO)?.rows ?? 24
         Console.data(Array(Self.frame(lines, rows: rows, isFirst: !isDrawn).utf8))
         isDrawn = true
     }

@@ -31,14 +31,13 @@ enum Console {
     /// Whether the environment has nothing against colours (`NO_COLOR`, <https://no-color.org>).
     static var allowsColour: Bool { getenv("NO_COLOR").map { $0.pointee == 0 } ?? true }
 
-    /// How many columns a terminal has; nil for what is not one.
+    /// How large a terminal is; nil for what is not one, or does not tell.
     /// - Parameter descriptor: Usually 1 or 2.
-    static func width(_ descriptor: Int32) -> Int? {
+    static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
-        guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return nil
-        }
-        return Int(size.ws_col)
+        guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+        else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     /// Prints one line of data as it is: for programs, and for what this program draws itself.

@@ -2,6 +2,7 @@ import Glibc
 import LocalStack
 import Rig
 import Testing
+import Topology
 
 @testable import MartletCommands
 
@@ -136,12 +137,38 @@ struct DeadReplayTests {
         #expect(try count("apns.q.dead") == 2)
     }
 
-    @Test("A job that no queue takes keeps its letter")
+    @Test("A job that no queue takes keeps its letter, and the status says that something failed")
     func unroutable() throws {
+        // Jobs that no route claims go there; without the queue they come back.
+        try broker.control(["delete_queue", TopologyNames.unroutedJobsQueue])
+        defer { _ = try? broker.importDefinitions(json: SharedBroker.definitions) }
         var lost = letter("lost")
-        lost.headers = lost.headers.map { $0.name == "x-apns-original-routing-key" ? ($0.name, .text("a.b.c")) : $0 }
-        try bury(lost)
+        lost.headers = lost.headers.map {
+            $0.name == "x-apns-original-routing-key" ? ($0.name, .text("production.normal.com.elsewhere")) : $0
+        }
+        try bury(lost, letter("good"))
         let outcome = try dead("replay", "--all")
-        #expect(try count("apns.q.dead") == 1, "\(outcome.errorText)")
+        #expect(outcome.status == 1)
+        #expect(outcome.errorText.contains("not replayed  lost  no queue is bound to this key"), "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("1 of 2 dead letters"))
+        #expect(try count("apns.q.dead") == 1)
+        #expect(try count("apns.q.jobs.shop") == 1)
+    }
+
+    @Test("The role of a replayer suffices")
+    func role() throws {
+        let rights = BrokerRole.replayer.permissions(user: "again")
+        try broker.control(["add_user", "again", "secret"])
+        defer { _ = try? broker.control(["delete_user", "again"]) }
+        try broker.control(["set_permissions", "again", rights.configure, rights.write, rights.read])
+        try bury(letter("one"), letter("two", "rejected"))
+        let uri = "amqp://again:secret@127.0.0.1:\(broker.port)/"
+        let replay = try Executable.run(
+            ["dead", "replay", "--id", "one"], environment: ["MARTLET_BROKER_URI": uri])
+        #expect(replay.status == 0, "\(replay.errorText)")
+        let purge = try Executable.run(["dead", "purge", "--all", "--yes"], environment: ["MARTLET_BROKER_URI": uri])
+        #expect(purge.status == 0, "\(purge.errorText)")
+        #expect(try count("apns.q.dead") == 0)
+        #expect(try count("apns.q.jobs.shop") == 1)
     }
 }
