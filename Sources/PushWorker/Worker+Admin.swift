@@ -25,6 +25,7 @@ extension Worker: AdminSource {
         var lanes: [WorkerReadiness.Lane] = []
         var joined: [LaneStatus.Route] = []
         var positions: [String: Int] = [:]
+        var statuses: [LaneStatus] = []
         for lane in self.lanes {
             guard let status = lane.handle.status else {
                 reasons.append("lane \(lane.settings.index) has not started")
@@ -32,6 +33,7 @@ extension Worker: AdminSource {
             }
             if lane.handle.isEnded { reasons.append("lane \(status.index) has stopped") }
             if status.isDraining { reasons.append("draining") }
+            statuses.append(status)
             reasons += status.troubles
             lanes.append(
                 WorkerReadiness.Lane(
@@ -46,6 +48,7 @@ extension Worker: AdminSource {
                 }
             }
         }
+        reasons += LaneStatus.refusals(of: statuses)
         let routes = joined.map { route in
             WorkerReadiness.Route(
                 name: route.name, state: route.state.rawValue, reason: route.troubles.first,

@@ -71,6 +71,12 @@ final class Publisher {
 
     /// Why the broker closed a publish channel last.
     private var closing = ""
+    /// Which routes had a publication confirmed while others had trouble. Their way is open.
+    private var sound: Set<Int> = []
+    /// Since when the broker has not taken some publications; nil while it takes all.
+    private(set) var troubledSince: MonotonicTime?
+    /// When the broker last confirmed a publication on this lane, other than a reply.
+    private(set) var confirmedAt: MonotonicTime?
     /// Counts for metrics.
     private(set) var counts = Counts()
 
@@ -146,6 +152,8 @@ final class Publisher {
     func trouble(of route: Int) -> String? {
         refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
     }
+    /// Whether the broker takes a route's publications although it did not take those of another one.
+    func isSound(_ route: Int) -> Bool { sound.contains(route) }
     /// Why no publication goes through; nil if some may.
     var trouble: String? { link()?.session != nil && !mainIsOpen && !closing.isEmpty ? closing : nil }
 
@@ -471,8 +479,11 @@ extension Publisher {
         count(fate)
         if fate == .confirmed {
             refused.confirmed(publication)
+            confirmedAt = now
+            if !isTroubleFree, stalled(publication.route) == 0 { sound.insert(publication.route) }
             self.fate(publication, fate)
         } else {
+            sound.remove(publication.route)
             // Some of several bound queues may have taken it.
             if fate != .returned { publication.isRepublished = true }
             refused.refused(publication, trouble: publication.trouble(after: fate), now: now, random: &random)
@@ -487,7 +498,12 @@ extension Publisher {
 
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
-        if isTroubleFree { return stalledSince.removeAll() }
+        if isTroubleFree {
+            troubledSince = nil
+            sound.removeAll()
+            return stalledSince.removeAll()
+        }
+        if troubledSince == nil { troubledSince = now }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
         for route in refused.routes.union(trials.routes) where isStalled(route) && stalledSince[route] == nil {

@@ -329,7 +329,12 @@ extension Lane {
         case .removed(let number): with(number) { $0.leave() }
         case .routeDrained(let number): with(number) { $0.end(at: moment) }
         case .rate(let number, let rate): with(number) { $0.limit(to: rate) }
-        case .route(let number, let message): with(number) { $0.told(message, at: moment) }
+        case .route(let number, let message):
+            guard !with(number, { $0.told(message, at: moment) }) else { break }
+            // The route comes with a later message, or has left: this lane has nothing of the delivery.
+            if case .asked(let delivery, _) = message {
+                _ = settings.tell(delivery.lane, .route(number, .answered(delivery, isKnown: false)))
+            }
         // The message woke the lane, which now sees that it may end.
         case .allDrained: break
         case .drain(let deadline):
@@ -339,10 +344,14 @@ extension Lane {
     }
 
     /// Tells something to the route of a number, if it lives on this lane, and looks at it in this turn.
-    private func with(_ number: Int, _ tell: (Route) -> Void) {
-        guard let route = routes.first(where: { $0.number == number && !$0.hasLeft }) else { return }
+    ///
+    /// - Returns: Whether it does.
+    @discardableResult
+    private func with(_ number: Int, _ tell: (Route) -> Void) -> Bool {
+        guard let route = routes.first(where: { $0.number == number && !$0.hasLeft }) else { return false }
         tell(route)
         mark(route)
+        return true
     }
 
     /// A helper thread finished a connect to a destination of a route.

@@ -32,6 +32,14 @@ struct LaneStatus: Sendable {
         }
     }
 
+    /// Publications that the broker does not take, where no route of the lane has others that it does take.
+    struct Refusal: Sendable {
+        /// Why, in the words of readiness, such as `results_full`.
+        var text: String
+        /// Since when.
+        var since: MonotonicTime
+    }
+
     /// The lane's number.
     var index: Int
     /// When it was taken: the proof that the lane turns.
@@ -46,8 +54,25 @@ struct LaneStatus: Sendable {
     var isWorking: Bool { consume == "up" && publish == "up" }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
+    /// What keeps all its routes from publishing; nil if one of them can, or none wants to.
+    var refusal: Refusal?
+    /// When the broker last confirmed one of its publications; nil for never.
+    var confirmedAt: MonotonicTime?
     /// Its routes.
     var routes: [Route]
+
+    /// Why a worker can publish nothing, in one line each; empty if one of its lanes can, or none wants to.
+    ///
+    /// The results of one app may go to a queue of its own. What that queue refuses is no reason to call a worker that
+    /// publishes for others not ready.
+    ///
+    /// - Parameter lanes: All lanes of the worker.
+    static func refusals(of lanes: [LaneStatus]) -> [String] {
+        let refusals = lanes.compactMap(\.refusal)
+        guard let since = refusals.map(\.since).min() else { return [] }
+        let isOneSound = lanes.contains { $0.refusal == nil && ($0.confirmedAt.map { $0 > since } ?? false) }
+        return isOneSound ? [] : refusals.map(\.text)
+    }
 }
 
 extension Lane {
@@ -64,24 +89,27 @@ extension Lane {
             troubles.append(trouble)
         } else if publishLink.session != nil, !publisher.isOpen {
             troubles.append("broker (publishing): the channel is not open")
-        } else if let trouble = commonTrouble {
-            troubles.append(trouble)
         }
         if publishLink.session?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
+            refusal: refusal, confirmedAt: publisher.confirmedAt,
             routes: report.statuses.compactMap(\.self))
     }
 
-    /// Why no route's results go through although the channel is open: the trouble of one route, if each route that has
-    /// work has one.
-    private var commonTrouble: String? {
+    /// The trouble of one route, if each route has one that has work, or had publications confirmed meanwhile.
+    private var refusal: LaneStatus.Refusal? {
+        guard let since = publisher.troubledSince else { return nil }
         var trouble: String?
         for route in routes {
-            if let own = publisher.trouble(of: route.position) { trouble = own } else if !route.isIdle { return nil }
+            if let own = publisher.trouble(of: route.position) {
+                trouble = own
+            } else if !route.isIdle || publisher.isSound(route.position) {
+                return nil
+            }
         }
-        return trouble
+        return trouble.map { LaneStatus.Refusal(text: $0, since: since) }
     }
 
     private static func word(for link: BrokerLink) -> String {

@@ -425,4 +425,27 @@ struct LaneBrokerTests {
         let expected = 16 * count + 2 * counted.turns
         #expect(counted.routeTurns <= expected, "\(counted.routeTurns) in \(counted.turns) turns")
     }
+
+    @Test("a lane that has not got a route yet says at once that it knows nothing of the route's deliveries")
+    func routeToCome() async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 0))
+        defer { broker.stop() }
+        let (answers, answer) = AsyncStream.makeStream(of: (Int, LaneMessage).self)
+        let handle = try start(broker) { settings in
+            settings.tell = { lane, message in
+                answer.yield((lane, message))
+                return true
+            }
+        }
+        let key = RedeliveryKey(resultID: UUIDBytes(high: 1, low: 2), content: 3, notifications: 1, bodyLength: 5)
+        let delivery = DeliveryOnLane(lane: 7, generation: 1, deliveryTag: 4, origin: DeliveryOrigin(), key: key)
+        handle.post(.route(99, .asked(delivery, isCopy: false)))
+        for await (lane, message) in answers {
+            guard case .route(99, .answered(delivery, isKnown: false)) = message else { continue }
+            #expect(lane == 7)
+            break
+        }
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(10))))
+        await handle.waitUntilEnded()
+    }
 }

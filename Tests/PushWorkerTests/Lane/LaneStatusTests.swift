@@ -1,0 +1,35 @@
+import EventLoop
+import Testing
+
+@testable import PushWorker
+
+@Suite("What a lane's status says of its worker", .timeLimit(.minutes(1)))
+struct LaneStatusTests {
+    /// A lane that works.
+    ///
+    /// - Parameters:
+    ///   - refused: Since when its publications are refused, in seconds; nil if they are not.
+    ///   - confirmed: When one of them was confirmed last, in seconds; nil for never.
+    private static func lane(refused: UInt64? = nil, confirmed: UInt64? = nil) -> LaneStatus {
+        func time(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+        return LaneStatus(
+            index: 0, takenAt: time(100), isDraining: false, consume: "up", publish: "up", troubles: [],
+            refusal: refused.map { LaneStatus.Refusal(text: "results_full", since: time($0)) },
+            confirmedAt: confirmed.map(time), routes: [])
+    }
+
+    @Test(
+        "Refused publications make a worker not ready unless another lane has had some confirmed meanwhile",
+        arguments: [
+            ([lane(confirmed: 90)], false),
+            ([lane(refused: 50, confirmed: 90)], true),
+            ([lane(refused: 50), lane()], true),
+            ([lane(refused: 50), lane(confirmed: 49)], true),
+            ([lane(refused: 50), lane(confirmed: 51)], false),
+            ([lane(refused: 50), lane(refused: 60, confirmed: 61)], true),
+            ([lane(refused: 50), lane(refused: 60), lane(confirmed: 55)], false),
+        ])
+    func refusals(lanes: [LaneStatus], isNotReady: Bool) {
+        #expect(LaneStatus.refusals(of: lanes).isEmpty == !isNotReady)
+    }
+}
