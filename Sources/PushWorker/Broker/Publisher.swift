@@ -71,12 +71,8 @@ final class Publisher {
 
     /// Why the broker closed a publish channel last.
     private var closing = ""
-    /// Which routes had a publication confirmed while others had trouble. Their way is open.
-    private var sound: Set<Int> = []
-    /// Since when the broker has not taken some publications; nil while it takes all.
-    private(set) var troubledSince: MonotonicTime?
-    /// When the broker last confirmed a publication on this lane, other than a reply.
-    private(set) var confirmedAt: MonotonicTime?
+    /// Whether the broker takes any publications while it refuses others.
+    private(set) var proof = PublishingProof()
     /// Counts for metrics.
     private(set) var counts = Counts()
 
@@ -152,8 +148,6 @@ final class Publisher {
     func trouble(of route: Int) -> String? {
         refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
     }
-    /// Whether the broker takes a route's publications although it did not take those of another one.
-    func isSound(_ route: Int) -> Bool { sound.contains(route) }
     /// Why no publication goes through; nil if some may.
     var trouble: String? { link()?.session != nil && !mainIsOpen && !closing.isEmpty ? closing : nil }
 
@@ -228,8 +222,7 @@ final class Publisher {
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
         abandonReplies(session, now: now)
         reopenChannels(session, now: now)
-        guard wantsRoom else { return }
-        guard !session.isBlocked else { return }
+        guard wantsRoom, !session.isBlocked else { return }
         do throws(AMQPError) {
             // A publication that is given up may be replaced by results, which go out with the others.
             repeat { try publish(session, now: now) } while giveUpUnfit()
@@ -241,9 +234,7 @@ final class Publisher {
 
     private func publish(_ session: AMQPSession, now: MonotonicTime) throws(AMQPError) {
         if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, session, now) }
-        if repliesAreOpen {
-            try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now)
-        }
+        if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now) }
         if trialsAreOpen, trials.hasNext {
             var batch = Deque(trials.next())
             defer { if !batch.isEmpty { trials.putBack(Array(batch)) } }
@@ -477,13 +468,13 @@ extension Publisher {
 
     private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         count(fate)
+        let route = publication.route
         if fate == .confirmed {
             refused.confirmed(publication)
-            confirmedAt = now
-            if !isTroubleFree, stalled(publication.route) == 0 { sound.insert(publication.route) }
+            proof.confirmed(route, isStalled: stalled(route) > 0, now: now)
             self.fate(publication, fate)
         } else {
-            sound.remove(publication.route)
+            proof.refused(route, now: now)
             // Some of several bound queues may have taken it.
             if fate != .returned { publication.isRepublished = true }
             refused.refused(publication, trouble: publication.trouble(after: fate), now: now, random: &random)
@@ -498,12 +489,8 @@ extension Publisher {
 
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
-        if isTroubleFree {
-            troubledSince = nil
-            sound.removeAll()
-            return stalledSince.removeAll()
-        }
-        if troubledSince == nil { troubledSince = now }
+        proof.passTime(isTroubleFree: isTroubleFree, now: now)
+        if isTroubleFree { return stalledSince.removeAll() }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
         for route in refused.routes.union(trials.routes) where isStalled(route) && stalledSince[route] == nil {

@@ -94,18 +94,18 @@ extension Lane {
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            refusal: refusal, confirmedAt: publisher.confirmedAt,
+            refusal: refusal, confirmedAt: publisher.proof.confirmedAt,
             routes: report.statuses.compactMap(\.self))
     }
 
     /// The trouble of one route, if each route has one that has work, or had publications confirmed meanwhile.
     private var refusal: LaneStatus.Refusal? {
-        guard let since = publisher.troubledSince else { return nil }
+        guard let since = publisher.proof.troubledSince else { return nil }
         var trouble: String?
         for route in routes {
             if let own = publisher.trouble(of: route.position) {
                 trouble = own
-            } else if !route.isIdle || publisher.isSound(route.position) {
+            } else if !route.isIdle || publisher.proof.isSound(route.position) {
                 return nil
             }
         }
