@@ -10,6 +10,12 @@ package final class APNSConnector: Sendable {
     /// milliseconds.
     private static let userTimeout = 30_000
 
+    /// Places for look-ups. Each that hangs holds the thread of its connect, with 2 MiB of address space.
+    ///
+    /// They are apart from those for looking brokers up, so that hosts of Apple whose names hang cost no connection to
+    /// the broker. Healthy look-ups stay far below the limit, because connects begin at a limited pace.
+    package static let lookUps = BlockingCall.Places(BlockingCall.mostAtOnce)
+
     /// The TLS errors of a server that is not the right one.
     private static let verificationFailures: Set<TLSError.Code> = [
         .certificateUntrusted, .certificateExpired, .hostNameMismatch,
@@ -22,6 +28,8 @@ package final class APNSConnector: Sendable {
     private let requiresALPN: Bool
     /// Looks a host up. Tests use another one.
     private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
+    /// Where look-ups are counted.
+    private let places: BlockingCall.Places
     /// What connections go through; nil for a direct way.
     package let proxy: HTTPProxy?
     /// After how long a `result(of:)` is no longer waited for, because a look-up may hang for ever.
@@ -44,14 +52,15 @@ package final class APNSConnector: Sendable {
             resolve: Resolver.addresses)
     }
 
-    /// A connector with a look-up and a patience of its own; for tests.
+    /// A connector with a look-up, places for it and a patience of its own; for tests.
     package init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
-        proxy: HTTPProxy? = nil,
+        proxy: HTTPProxy? = nil, places: BlockingCall.Places = APNSConnector.lookUps,
         patience: @escaping @Sendable (ConnectRequest) -> Duration = { BlockingCall.patience + $0.timeout },
         resolve: @escaping @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     ) {
         self.resolve = resolve
+        self.places = places
         self.patience = patience
         self.endpoint = endpoint
         self.trust = trust
@@ -119,7 +128,9 @@ package final class APNSConnector: Sendable {
 
     private func lookUp() throws(APNSClientError) -> [SocketAddress] {
         do throws(EventLoopError) {
-            return try resolve(proxy?.host ?? endpoint.host, proxy?.port ?? endpoint.port)
+            return try places.hold { () throws(EventLoopError) -> [SocketAddress] in
+                try resolve(proxy?.host ?? endpoint.host, proxy?.port ?? endpoint.port)
+            }
         } catch {
             throw APNSClientError(.unreachable, proxy == nil ? error.message : "the proxy: \(error.message)")
         }

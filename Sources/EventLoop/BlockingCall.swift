@@ -8,7 +8,7 @@ import Synchronization
 package enum BlockingCall {
     /// After how long a caller should forget a call and start another one.
     package static let patience = Duration.seconds(60)
-    /// Most calls of this process that may wait for the system at once.
+    /// Most calls of this process that may wait for the system at once, on threads that are started for them.
     ///
     /// A healthy system answers in milliseconds, so only calls that hang come near it. Each holds a thread and
     /// `stackSize` of address space: 32 MiB for all of them.
@@ -18,7 +18,7 @@ package enum BlockingCall {
 
     /// Counts the calls that have not ended.
     package final class Places: Sendable {
-        /// The places of this process, shared by everybody who does not count apart.
+        /// The places of calls that `start` makes, for everybody who does not count apart.
         package static let ofProcess = Places(BlockingCall.mostAtOnce)
 
         /// How many calls may go on at once.
@@ -46,6 +46,17 @@ package enum BlockingCall {
         /// Gives a place back.
         func leave() {
             taken.withLock { $0 -= 1 }
+        }
+
+        /// Makes a call that may hang on the caller's own thread.
+        ///
+        /// - Parameter work: The call; may block.
+        /// - Returns: What it returns.
+        /// - Throws: What it throws, or an error at once where no place is left.
+        package func hold<Value>(_ work: () throws(EventLoopError) -> Value) throws(EventLoopError) -> Value {
+            guard enter() else { throw BlockingCall.crowded(limit: limit) }
+            defer { leave() }
+            return try work()
         }
     }
 

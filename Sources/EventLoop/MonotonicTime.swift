@@ -44,6 +44,20 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         adding(nanoseconds: duration.clampedNanoseconds)
     }
 
+    /// The earliest of some points. They are no array, so that a loop that asks in each turn allocates nothing.
+    ///
+    /// - Parameter times: The points; nil ones do not count.
+    /// - Returns: The earliest; nil where all are nil.
+    @inlinable
+    package static func earliest<let count: Int>(of times: [count of MonotonicTime?]) -> MonotonicTime? {
+        var earliest: MonotonicTime?
+        for index in times.indices {
+            guard let time = times[index] else { continue }
+            earliest = earliest.map { min($0, time) } ?? time
+        }
+        return earliest
+    }
+
     /// How much later this point is than another.
     ///
     /// - Parameter earlier: The other point.

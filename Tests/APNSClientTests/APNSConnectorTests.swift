@@ -1,9 +1,10 @@
-import EventLoop
+import Dispatch
 import TLS
 import TestSupport
 import Testing
 
 @testable import APNSClient
+@testable import EventLoop
 
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct APNSConnectorTests {
@@ -48,6 +49,37 @@ struct APNSConnectorTests {
         for _ in 0..<3 {
             #expect(throws: APNSClientError.self) { try connector.connect(avoiding: [], timeout: .seconds(1)) }
         }
+    }
+
+    @Test("No more look-ups hang than there are places: the next connect fails at once, and each that ends makes room")
+    func hungLookUps() throws {
+        let (begun, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let connector = APNSConnector(
+            endpoint: APNSEndpoint(host: "apns.test", port: 443), trust: try ThrowawayCertificates().clientContext(),
+            limiter: ConnectRateLimiter(), places: BlockingCall.Places(2),
+            resolve: { _, _ in
+                begun.signal()
+                answers.wait()
+                return []
+            })
+        let request = ConnectRequest(id: 1, avoiding: [], timeout: .seconds(5))
+        func failure() -> APNSClientError? {
+            guard case .failure(let error) = connector.result(of: request) else { return nil }
+            return error
+        }
+        let threads = try (0..<2).map { _ in
+            try LoopThread.start(name: "connect") { _ = connector.result(of: request) }
+        }
+        for _ in threads { begun.wait() }
+        let crowded = failure()
+        #expect(crowded?.code == .unreachable && crowded?.isRetriable == true)
+        #expect(crowded?.message.contains("2 calls wait for the system already") == true, "\(crowded as Any)")
+
+        for _ in 0..<3 { answers.signal() }
+        for thread in threads { thread.join() }
+        #expect(failure()?.code == .timedOut, "it was looked up, and has no address")
+        #expect(begun.wait(timeout: .now()) == .success)
+        #expect(APNSConnector.lookUps.limit == BlockingCall.mostAtOnce)
     }
 
     @Test("A server that says nothing runs into the timeout")

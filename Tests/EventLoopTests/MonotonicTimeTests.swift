@@ -34,6 +34,14 @@ struct MonotonicTimeTests {
         #expect(duration.clampedNanoseconds == expected)
     }
 
+    @Test("the earliest of some points is found, wherever it stands, and nil ones do not count")
+    func earliest() {
+        let (first, second) = (MonotonicTime(nanoseconds: 4), MonotonicTime(nanoseconds: 5))
+        #expect(MonotonicTime.earliest(of: [nil, nil] as [2 of MonotonicTime?]) == nil)
+        #expect(MonotonicTime.earliest(of: [nil, second, nil] as [3 of MonotonicTime?]) == second)
+        #expect(MonotonicTime.earliest(of: [second, first, nil, second] as [4 of MonotonicTime?]) == first)
+    }
+
     @Test("a drawn duration lies within its bounds and may be each of them")
     func draw() {
         var random = SystemRandomNumberGenerator()

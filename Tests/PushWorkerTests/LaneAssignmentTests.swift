@@ -11,7 +11,7 @@ struct LaneAssignmentTests {
         arguments: [
             // Lanes, routes, lanes wanted, connections; lanes it gets.
             (2, 1, nil, nil, 2), (2, 2, nil, nil, 2), (2, 3, nil, nil, 1), (1, 1, nil, nil, 1), (16, 4, nil, nil, 8),
-            (16, 4, 16, nil, 16),
+            (16, 4, 16, nil, 8), (16, 4, 16, 16, 16), (16, 4, nil, 16, 8), (16, 40, 12, nil, 8),
             (2, 3, 2, nil, 2), (4, 200, 3, nil, 3), (4, 1, 1, nil, 1), (2, 1, 9, nil, 2),
             (4, 1, nil, 1, 1), (4, 1, nil, 3, 3), (4, 1, 3, 2, 2), (4, 1, nil, 64, 4),
         ] as [(Int, Int, Int?, Int?, Int)])
@@ -36,6 +36,18 @@ struct LaneAssignmentTests {
         let shares = LaneAssignment(lanes: row.lanes, routes: 1).shares(
             of: "app", lanes: .automatic, connections: row.connections.map { .fixed($0) } ?? .automatic)
         #expect(shares.map(\.connections) == row.expected)
+    }
+
+    @Test("A route that asks for many lanes gets no more connections for it than one that does not", arguments: 1...16)
+    func total(_ wanted: Int) {
+        let shares = LaneAssignment(lanes: 16, routes: 1).shares(
+            of: "app", lanes: .fixed(wanted), connections: .automatic)
+        let most = shares.reduce(0) { sum, share in
+            switch share.connections {
+            case .fixed(let count), .automatic(maximum: let count): sum + count
+            }
+        }
+        #expect(most == APNSPoolConfiguration.automaticMaximum)
     }
 
     @Test("Many routes are spread over the lanes, the same in every worker")

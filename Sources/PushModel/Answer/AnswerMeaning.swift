@@ -1,4 +1,6 @@
-/// What an answer of APNs means to each whom it concerns: one row of the only table that reads status and reason.
+/// What an answer of APNs means to each whom it concerns: one row of the only table that judges status and reason.
+///
+/// Where an answer's parts are found is another question, which is settled before it has a reason (``AnswerBody``).
 ///
 /// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct AnswerMeaning: Sendable, Equatable {
@@ -13,9 +15,6 @@ package struct AnswerMeaning: Sendable, Equatable {
 
     /// Whether it says that the device token is dead.
     package var isDeadToken: Bool { notification == .deadToken }
-
-    /// Whether the credential, or how it is used, is what must change before anything is sent again.
-    package var parksRoute: Bool { notification == .park }
 
     /// Reads an answer: by its reason where that is a listed one, else by its status class.
     ///

@@ -90,7 +90,7 @@ extension RetryPolicy {
     private func resend(
         _ answer: Answer, _ lastResort: NotificationMeaning.LastResort, _ facts: AttemptFacts, _ now: Int64
     ) -> Settlement {
-        if answer.status >= 500, answer.retryAfter != nil { return retry(answer, facts, now) }
+        if answer.meaning.service == .troubled, answer.retryAfter != nil { return retry(answer, facts, now) }
         if let report = expired(facts, at: now, answer) { return report }
         if facts.resends < Self.maximumResends { return .resendOnNewConnection }
         switch lastResort {

@@ -170,22 +170,23 @@ final class Publisher {
     }
     /// Since when the broker has owed its oldest answer: a confirm, or an open channel.
     private var oldestDebt: MonotonicTime? {
-        [
+        let debts: [5 of MonotonicTime?] = [
             main.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
             trialsChannel.awaitedSince,
-        ].compactMap(\.self).min()
+        ]
+        return MonotonicTime.earliest(of: debts)
     }
     /// Whether results can go out, the broker's flow control aside.
     var isOpen: Bool { mainIsOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? {
         guard link()?.session != nil else { return nil }
-        let due = [
+        let due: [6 of MonotonicTime?] = [
             refused.nextDue, mainChannel.dueAt, repliesChannel.dueAt, trials.isEmpty ? nil : trialsChannel.dueAt,
             replies.oldest.map { max($0, blockedAt) + patience.usual },
             patience.due(oldest: oldestDebt),
         ]
-        return due.compactMap(\.self).min()
+        return MonotonicTime.earliest(of: due)
     }
 
     /// Learns which route has a position on the lane from now on.

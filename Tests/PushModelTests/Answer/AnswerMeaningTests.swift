@@ -72,7 +72,7 @@ struct AnswerMeaningTests {
         guard !Self.rows.contains(where: { $0.reason == reason.name }) else { return }
         let meaning = Row(reason.status, reason.name, .keep, .accepted, .working).meaning
         #expect(meaning.connection == .keep && meaning.credential == .accepted && meaning.service == .working)
-        #expect(!meaning.parksRoute)
+        #expect(meaning.notification != .park)
     }
 
     @Test("an accepted request means nothing but good", arguments: [200, 201, 204])
@@ -84,7 +84,7 @@ struct AnswerMeaningTests {
     @Test("only what refuses the credential, or how often it changes, parks a route", arguments: rows)
     func parks(_ row: Row) {
         let isRefused = row.credential.isRefusal || row.credential == .tokenChangedTooOften
-        #expect(row.meaning.parksRoute == isRefused)
+        #expect((row.meaning.notification == .park) == isRefused)
         #expect(!isRefused || row.credential.turnsAway, "what is refused was turned away")
     }
 

@@ -100,4 +100,28 @@ struct BrokerLinkTests {
         #expect(recorder.losses.map(\.code) == [.refused])
         link.close()
     }
+
+    @Test("a look-up that hangs is given up after its patience, its late answer is ignored, and another one begins")
+    func hungLookUp() {
+        let asked = MonotonicTime.now()
+        link.tick(now: asked)
+        let end = asked.adding(BlockingCall.patience)
+        #expect(link.nextDue(now: asked) == end)
+        link.tick(now: asked.adding(BlockingCall.patience - .nanoseconds(1)))
+        #expect(recorder.losses.isEmpty)
+        link.tick(now: end)
+        #expect(recorder.losses.map(\.code) == [.unresolved])
+        #expect(link.trouble?.contains("took longer than 60") == true, "\(link.trouble ?? "")")
+
+        let late = AMQPError(.unresolved, "late")
+        link.found(.failure(late), number: 1, now: end)
+        #expect(recorder.losses.count == 1)
+        let again = end.adding(.seconds(60))
+        link.tick(now: again)
+        link.found(.failure(late), number: 1, now: again)
+        #expect(recorder.losses.count == 1)
+        link.found(.failure(AMQPError(.unresolved, "in time")), number: 2, now: again)
+        #expect(recorder.losses.map(\.message).last == "in time")
+        link.close()
+    }
 }

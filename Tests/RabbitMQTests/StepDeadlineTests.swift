@@ -1,0 +1,69 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BrokerClient
+@testable import RabbitMQ
+
+@Suite("How long each step to a broker may take", .timeLimit(.minutes(1)))
+final class StepDeadlineTests {
+    private static let patience = Duration.seconds(2)
+    /// Accepts connections, as the system does for it, and says nothing.
+    private let mute: Listener
+    private let recorder = Recorder()
+
+    init() throws {
+        mute = try Listener(address: .loopback(port: 0))
+    }
+
+    /// A connection that begins at `start`.
+    private func connection(isEncrypted: Bool, start: MonotonicTime) throws -> BrokerConnection {
+        let endpoint = AMQPEndpoint(host: "localhost", port: Int(mute.address.port), useTLS: isEncrypted)
+        let tls = isEncrypted ? try ThrowawayCertificates().clientContext() : nil
+        return try BrokerConnection(
+            BrokerTarget(endpoint: endpoint, address: mute.address, tls: tls), clientName: "test", bodyLimit: 0,
+            consumes: false, patience: Self.patience, now: start)
+    }
+
+    /// Expects a step that began at a time to last until its patience ends, and no longer.
+    private func expectEnd(
+        of connection: BrokerConnection, begunAt start: MonotonicTime, words: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let end = start.adding(Self.patience)
+        #expect(connection.nextDue(now: start) == end, sourceLocation: sourceLocation)
+        try connection.advance([], delegate: recorder, now: start.adding(Self.patience - .nanoseconds(1)))
+        let error = #expect(throws: AMQPError.self, sourceLocation: sourceLocation) {
+            try connection.advance([], delegate: recorder, now: end)
+        }
+        #expect(error?.code == .timeout, sourceLocation: sourceLocation)
+        let message = error?.message ?? ""
+        #expect(message.hasPrefix(words) && message.hasSuffix("within 2.0 seconds"), sourceLocation: sourceLocation)
+    }
+
+    @Test("a connection that nobody takes or refuses is given up", arguments: [false, true])
+    func connecting(isEncrypted: Bool) throws {
+        let start = MonotonicTime.now()
+        let connection = try connection(isEncrypted: isEncrypted, start: start)
+        // Nothing says that the socket is ready.
+        #expect(connection.stage == .connecting && connection.interest == .writable)
+        try expectEnd(of: connection, begunAt: start, words: "no connection to localhost (127.0.0.1:")
+    }
+
+    @Test(
+        "the next step has a patience of its own: a broker that agrees to no TLS, or answers no login, is given up",
+        arguments: [
+            (true, .securing, "no TLS connection to localhost ("), (false, .loggingIn, "no answer to the login"),
+        ] as [(Bool, BrokerConnection.Stage, String)])
+    func next(isEncrypted: Bool, stage: BrokerConnection.Stage, words: String) throws {
+        let start = MonotonicTime.now()
+        let connection = try connection(isEncrypted: isEncrypted, start: start)
+        var descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLOUT), revents: 0)
+        #expect(poll(&descriptor, 1, -1) == 1)
+        let connected = start.adding(.seconds(1))
+        try connection.advance(.writable, delegate: recorder, now: connected)
+        #expect(connection.stage == stage)
+        try expectEnd(of: connection, begunAt: connected, words: words)
+    }
+}
