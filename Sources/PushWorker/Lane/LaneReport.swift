@@ -86,7 +86,8 @@ struct LaneReport {
     mutating func take(_ status: LaneStatus.Route, _ counted: RouteCounters, of route: Route) {
         route.marks.isReported = true
         guard !route.hasLeft else { return }
-        statuses[route.position] = status
+        // What was published shares these statuses: a write would copy them all, and most reports repeat themselves.
+        if statuses[route.position] != status { statuses[route.position] = status }
         counters[route.number] = counted
     }
 }

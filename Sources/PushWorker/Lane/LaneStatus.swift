@@ -4,7 +4,7 @@ import RabbitMQ
 /// How a lane is doing, for readiness: what works, and in words what does not.
 struct LaneStatus: Sendable {
     /// One route on the lane.
-    struct Route: Sendable {
+    struct Route: Equatable, Sendable {
         /// The route's name.
         var name: String
         /// What it does.
@@ -46,8 +46,10 @@ struct LaneStatus: Sendable {
     var isWorking: Bool { consume == "up" && publish == "up" }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
+    /// Its routes by their positions on the lane; nil for a route that has left.
+    var positions: [Route?]
     /// Its routes.
-    var routes: [Route]
+    var routes: [Route] { positions.compactMap(\.self) }
 }
 
 extension Lane {
@@ -71,7 +73,7 @@ extension Lane {
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            routes: report.statuses.compactMap(\.self))
+            positions: report.statuses)
     }
 
     /// Why no route's results go through although the channel is open: the trouble of one route, if each route that has
