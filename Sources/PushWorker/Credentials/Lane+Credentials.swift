@@ -21,20 +21,20 @@ extension Lane {
 
     /// Logs why a route begins without a credential, where its files can be used for other routes.
     func sayUnfit(_ route: Route) {
-        guard route.isFirstLane, let credential = route.credential, let reason = credential.unusable,
-            settings.credentials.unusable(credential.name) == nil
+        guard route.isFirstLane, let name = route.credentialName, let reason = route.credentialDefect,
+            settings.credentials.unusable(name) == nil
         else { return }
         logger.error(
             "the route cannot use its credential: it is parked until the files are replaced",
             metadata: .with([
-                .route: "\(route.name)", .credential: "\(credential.name)", .reason: "\(reason)",
+                .route: "\(route.name)", .credential: "\(name)", .reason: "\(reason)",
             ]))
     }
 
     /// The files of a credential still cannot be used.
     func unusable(_ name: String, reason: String) {
         for route in routes where route.credentialName == name {
-            route.credential?.failed(reason)
+            route.credentialUnusable(reason)
             mark(route)
         }
     }

@@ -111,6 +111,32 @@ extension Route {
     /// The version that pushes use, or would use if there were connections.
     var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.trusted }
 
+    /// Why its credential's files cannot be used for it; nil if they can.
+    var credentialDefect: String? { credential?.unusable }
+
+    /// The versions of its credential with which a destination begins that gets connections.
+    struct OpeningCredentials {
+        /// The version that it uses.
+        let present: APNSCredential
+        /// The newest version, which it proves where that is another one.
+        let newest: APNSCredential
+        /// A version that was given up; nil without one.
+        let spare: APNSCredential?
+    }
+
+    /// The versions with which a destination begins; nil where the route has no version that it can use.
+    var openingCredentials: OpeningCredentials? {
+        guard let credential, let newest = credential.newest, let present = presentCredential else { return nil }
+        // The same version as on the route's other connections. A version that APNs refused there would have no
+        // fallback here.
+        let other = ([devices] + channels).lazy.compactMap(\.pool).first
+        return OpeningCredentials(
+            present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? credential.spare)
+    }
+
+    /// The credential's files still cannot be used.
+    func credentialUnusable(_ reason: String) { credential?.failed(reason) }
+
     /// Lets the credential's validity and the breaker decide whether there are connections.
     func followCredential(at moment: Moment) {
         credential?.timePassed(moment.wall / 1_000)

@@ -50,8 +50,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func qosSet(_ channel: UInt16) { with(channel) { $0.prefetchSet() } }
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
         with(channel) { route in
-            route.consumeStarted(at: lane.moment)
-            guard route.consumer.isServing, let outage = route.channelOutage.works(now: lane.now) else { return }
+            guard let outage = route.consumeStarted(at: lane.moment) else { return }
             lane.logger.notice(
                 "the route's queues are consumed again",
                 metadata: .with([.route: "\(route.name)", .detail: "\(outage.text)"]))
@@ -70,12 +69,9 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         with(channel) { route in
-            route.channelClosed(code: code, text: text, at: lane.moment)
-            // The route is over, and asked for this.
-            guard !route.hasEnded else { return }
+            guard let level = route.channelClosed(code: code, text: text, at: lane.moment) else { return }
             var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
             metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
-            let level = route.channelOutage.failed("\(code) \(text)", now: lane.now)
             lane.logger.log(level: level, "the broker closed a route's channel", metadata: metadata)
         }
     }

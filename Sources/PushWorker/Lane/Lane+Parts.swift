@@ -75,36 +75,31 @@ extension Lane {
     }
 
     /// Makes a route that consumes nothing yet.
-    func makeRoute(_ route: LaneSettings.RouteSettings, at position: Int) -> Route {
+    func makeRoute(_ own: LaneSettings.RouteSettings, at position: Int) -> Route {
         let surroundings = Route.Surroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
             journal: journal, earlier: settings.journal, memory: settings.memory, tell: settings.tell,
             open: { [unowned self] in open($1, of: $0) })
-        let made = Route(
-            name: route.name, number: route.number, position: position, queues: route.queues, claim: route.claim,
-            credit: RouteCredit(fixed: settings.prefetch, rate: route.rate?.perLane), shared: route.shared,
-            rate: route.rate, surroundings: surroundings,
-            devices: Destination(.devices, connector: route.connector, idleTime: settings.idle),
-            channels: route.channels)
-        made.credential = route.credential.map {
+        let credential = own.credential.map {
             RouteCredential(
                 name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),
-                mismatch: route.mismatch)
+                mismatch: own.mismatch)
         }
-        sayUnfit(made)
-        return made
+        let route = Route(
+            name: own.name, number: own.number, position: position, queues: own.queues, claim: own.claim,
+            credit: RouteCredit(fixed: settings.prefetch, rate: own.rate?.perLane), shared: own.shared,
+            rate: own.rate, credential: credential, surroundings: surroundings,
+            devices: Destination(.devices, connector: own.connector, idleTime: settings.idle),
+            channels: own.channels)
+        sayUnfit(route)
+        return route
     }
 
     /// Gives a destination connections, with the credential that the route's pushes use.
     private func open(_ destination: Destination, of route: Route) {
-        guard let connector = destination.connector, let newest = route.credential?.newest,
-            let present = route.presentCredential
-        else { return }
+        guard let connector = destination.connector, let credentials = route.openingCredentials else { return }
         let own = settings.routes[route.position]
         let isForChannels = destination.isForChannels
-        // The same version as on the route's other connections. A version that APNs refused there would have no
-        // fallback here.
-        let other = ([route.devices] + route.channels).lazy.compactMap(\.pool).first
         var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
         configuration.connections = isForChannels ? .fixed(1) : own.connections
         configuration.omitsOnlyTopic = own.omitsTopic && !isForChannels
@@ -112,11 +107,11 @@ extension Lane {
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: connector.endpoint,
-            credential: other?.credential ?? present, delegate: events)
+            credential: credentials.present, delegate: events)
         destination.open(pool, events: events)
-        pool.keepSpare(other.map(\.spare) ?? route.credential?.spare)
+        pool.keepSpare(credentials.spare)
         // The newest version is proved on a connection of its own, if another one is in use.
-        pool.offer(newest, now: now)
+        pool.offer(credentials.newest, now: now)
     }
 }
 

@@ -19,7 +19,8 @@ extension Lane {
         }
         publisher.setRoute(own.claim == nil ? nil : own.name, at: position)
         report.add(route)
-        route.isServed = turnover.isServed(route)
+        turnover.add(route)
+        route.serve(turnover.isServed(route))
         if let session = consumeLink.session {
             if Int(route.channel) <= session.channelMax {
                 route.connected()
@@ -35,31 +36,23 @@ extension Lane {
     /// Goes on with a route that was removed: once nothing of it is left on any lane it ends, and once its channel is
     /// closed another route can take its position.
     func goOnLeaving(_ route: Route) {
-        guard !route.isVacant else { return }
-        if route.hasEnded {
-            if !route.hasLeft { leave(route) }
-            guard route.consumer.isClosed else { return }
-            route.isVacant = true
-            dueTimes.set(.distantFuture, of: route.position)
-            turnover.free.append(route.position)
-        } else if route.shared.barrier.note(settings.index, isDrained: route.isDrained && route.publications == 0) {
-            settings.announce(.routeDrained(route.number))
-        }
+        if route.mayEnd() { settings.announce(.routeDrained(route.number)) }
+        if route.letGo() { forgetNumber(of: route) }
+        guard route.vacate() else { return }
+        dueTimes.set(.distantFuture, of: route.position)
+        turnover.free.append(route.position)
     }
 
-    /// Lets go of a route of which nothing is left.
-    private func leave(_ route: Route) {
-        route.hasLeft = true
-        var counters = route.report(at: moment, isDraining: true).counters
-        counters.clearGauges()
-        if turnover.counted == nil { turnover.counted = counters } else { turnover.counted?.add(counters) }
+    /// Keeps of a route that the lane has let go of only what it counted. Its number may go to another route.
+    private func forgetNumber(of route: Route) {
+        turnover.remove(route, counted: route.report(at: moment, isDraining: true).counters)
         report.remove(route)
         // Nobody may find its counters under a number that is another route's by then.
         leaveReport()
         settings.routeLeft(route.number, settings.index)
     }
 
-    /// Forgets a route that has left, before another one takes its position.
+    /// Forgets a route that is gone, before another one takes its position.
     private func forget(_ route: Route) {
         marked.removeAll { $0 === route }
         heldBack.removeAll { $0 === route }

@@ -35,7 +35,7 @@ final class Lane {
     /// Its routes by their positions. A route that has left stays until another one takes its position.
     lazy var routes = makeRoutes()
     /// Which routes come and go while the lane runs.
-    var turnover = RouteTurnover()
+    lazy var turnover = RouteTurnover(routes)
     /// The latest reports of the routes.
     lazy var report = LaneReport(routes, numbers: settings.routeCount + 1)
 
@@ -110,8 +110,8 @@ final class Lane {
 
     /// Notes that something happened to a route, so that this turn looks at it.
     func mark(_ route: Route) {
-        guard !route.isMarked else { return }
-        route.isMarked = true
+        guard !route.marks.isMarked else { return }
+        route.marks.isMarked = true
         marked.append(route)
     }
 
@@ -134,12 +134,14 @@ final class Lane {
         // 1. The connections to the broker. One that ends takes its deliveries along, and nothing is sent for those.
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
-        // 2. The routes to which something happened, or that are due. Each does all it can at this moment.
+        // 2. The routes to which something happened, or that are due. Each does all it can at this moment: it gives its
+        //    requests to APNs' connections and flushes these, and it queues its results. Only the methods for its
+        //    channel come back, and go out with step 5.
         pulse.enter(.routes)
         let condition = currentCondition
         takeMarked(condition)
         for route in working {
-            perform(route.turn(at: moment, condition), of: route)
+            send(route.turn(at: moment, condition), of: route)
             keepPatience(with: route)
             holdBack(route)
         }
@@ -188,7 +190,7 @@ final class Lane {
         while let position = dueTimes.popDue(now: now) { mark(routes[position]) }
         if !starved.isEmpty, consumeLink.isReadyToSend {
             for route in starved {
-                route.isStarved = false
+                route.marks.isStarved = false
                 mark(route)
             }
             starved.removeAll(keepingCapacity: true)
@@ -196,13 +198,13 @@ final class Lane {
         markHeldBack()
         working.removeAll(keepingCapacity: true)
         swap(&marked, &working)
-        for route in working { route.isMarked = false }
+        for route in working { route.marks.isMarked = false }
     }
 
     /// Notes a route that goes on once results can go out.
     private func holdBack(_ route: Route) {
-        guard !route.isHeldBack, route.waitsForPublisher else { return }
-        route.isHeldBack = true
+        guard !route.marks.isHeldBack, route.waitsForPublisher else { return }
+        route.marks.isHeldBack = true
         heldBack.append(route)
     }
 
@@ -211,14 +213,14 @@ final class Lane {
         guard !heldBack.isEmpty, !publisher.isCongested else { return }
         heldBack.removeAll { route in
             guard route.mayGoOn else { return false }
-            route.isHeldBack = false
+            route.marks.isHeldBack = false
             mark(route)
             return true
         }
     }
 
-    /// Sends the methods that the route's consumer wants.
-    private func perform(_ actions: [RouteConsumer.Action], of route: Route) {
+    /// Sends the methods that a route wants on its channel.
+    private func send(_ actions: [RouteConsumer.Action], of route: Route) {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
             for action in actions {
@@ -248,8 +250,8 @@ final class Lane {
             }
             counters.count(.acknowledged, payment.acknowledged)
             if !payment.isComplete {
-                guard !route.isStarved else { return }
-                route.isStarved = true
+                guard !route.marks.isStarved else { return }
+                route.marks.isStarved = true
                 starved.append(route)
             } else if payment.sent > 0, route.awaitsAcknowledgements {
                 // The next suspect may be taken up now.
@@ -321,9 +323,8 @@ extension Lane {
         case .credentialRefused(let name, let version): refusedElsewhere(name, version: version)
         case .served(let served):
             turnover.served = served
-            for route in routes where !route.isLeaving && route.isServed != turnover.isServed(route) {
-                route.isServed.toggle()
-                mark(route)
+            for route in routes {
+                if route.serve(turnover.isServed(route)) { mark(route) }
             }
         case .added(let own): add(own)
         case .removed(let number): with(number) { $0.leave() }
@@ -348,7 +349,7 @@ extension Lane {
     /// - Returns: Whether it does.
     @discardableResult
     private func with(_ number: Int, _ tell: (Route) -> Void) -> Bool {
-        guard let route = routes.first(where: { $0.number == number && !$0.hasLeft }) else { return false }
+        guard let route = turnover.route(number) else { return false }
         tell(route)
         mark(route)
         return true
@@ -359,23 +360,21 @@ extension Lane {
         _ route: Route, _ kind: Destination.Kind, _ request: ConnectRequest,
         _ result: Result<EstablishedConnection, APNSClientError>
     ) {
-        let error = route.connected(kind, result, for: request, at: moment)
-        sayReachable(route, kind, error)
+        if let news = route.connected(kind, result, for: request, at: moment) { say(news, of: kind, of: route) }
         mark(route)
     }
 
     /// Logs that a host of a route cannot be reached, or can be again.
-    private func sayReachable(_ route: Route, _ kind: Destination.Kind, _ error: APNSClientError?) {
-        guard let destination = route.destination(kind) else { return }
+    private func say(_ news: OutageLog.News, of kind: Destination.Kind, of route: Route) {
         var metadata = Logger.Metadata.with([.route: "\(route.name)"])
         if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
-        if let error {
-            metadata[LogKey.error.rawValue] = "\(error.message)"
-            let level = destination.outage.failed(error.message, now: now)
+        switch news {
+        case .failed(let reason, let level):
+            metadata[LogKey.error.rawValue] = "\(reason)"
             logger.log(
                 level: level, kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached",
                 metadata: metadata)
-        } else if let outage = destination.outage.works(now: now) {
+        case .works(let outage):
             metadata[LogKey.detail.rawValue] = "\(outage.text)"
             logger.notice(
                 kind == .devices ? "APNs can be reached again" : "a host of channels can be reached again",

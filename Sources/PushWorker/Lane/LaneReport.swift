@@ -56,8 +56,8 @@ struct LaneReport {
 
     /// Notes routes that a turn looked at.
     mutating func note(_ routes: [Route]) {
-        for route in routes where route.isReported {
-            route.isReported = false
+        for route in routes where route.marks.isReported {
+            route.marks.isReported = false
             changed.append(route)
         }
     }
@@ -84,9 +84,10 @@ struct LaneReport {
     ///   - counted: What it counted.
     ///   - route: The route.
     mutating func take(_ status: LaneStatus.Route, _ counted: RouteCounters, of route: Route) {
-        route.isReported = true
+        route.marks.isReported = true
         guard !route.hasLeft else { return }
-        statuses[route.position] = status
+        // What was published shares these statuses: a write would copy them all, and most reports repeat themselves.
+        if statuses[route.position] != status { statuses[route.position] = status }
         counters[route.number] = counted
     }
 }

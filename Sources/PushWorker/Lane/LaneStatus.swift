@@ -4,7 +4,7 @@ import RabbitMQ
 /// How a lane is doing, for readiness: what works, and in words what does not.
 struct LaneStatus: Sendable {
     /// One route on the lane.
-    struct Route: Sendable {
+    struct Route: Equatable, Sendable {
         /// The route's name.
         var name: String
         /// What it does.
@@ -58,8 +58,10 @@ struct LaneStatus: Sendable {
     var refusal: Refusal?
     /// When the broker last confirmed one of its publications; nil for never.
     var confirmedAt: MonotonicTime?
+    /// Its routes by their positions on the lane; nil for a route that has left.
+    var positions: [Route?]
     /// Its routes.
-    var routes: [Route]
+    var routes: [Route] { positions.compactMap(\.self) }
 
     /// Why a worker can publish nothing, in one line each; empty if one of its lanes can, or none wants to.
     ///
@@ -94,8 +96,7 @@ extension Lane {
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            refusal: refusal, confirmedAt: publisher.proof.confirmedAt,
-            routes: report.statuses.compactMap(\.self))
+            refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
     }
 
     /// The trouble of one route, if each route has one that has work, or had publications confirmed meanwhile.

@@ -5,10 +5,34 @@ struct RouteTurnover {
     /// The positions of routes that have left and whose channels are closed.
     var free: [Int] = []
     /// What routes counted that have left; nil while none has.
-    var counted: RouteCounters?
+    private(set) var counted: RouteCounters?
+    /// The routes that have not left, by their numbers in the worker.
+    private var numbered: [Int: Route] = [:]
 
     /// Starts with the routes of the start.
-    init() {}
+    init(_ routes: [Route]) {
+        for route in routes { add(route) }
+    }
+
+    /// The route that has a number now; nil where no route on the lane has it.
+    func route(_ number: Int) -> Route? { numbered[number] }
+
+    /// A route came.
+    mutating func add(_ route: Route) {
+        if numbered[route.number] == nil { numbered[route.number] = route }
+    }
+
+    /// A route has left: another one may have its number.
+    ///
+    /// - Parameters:
+    ///   - route: The route.
+    ///   - counters: What it counted in all.
+    mutating func remove(_ route: Route, counted counters: RouteCounters) {
+        if numbered[route.number] === route { numbered[route.number] = nil }
+        var counters = counters
+        counters.clearGauges()
+        if counted == nil { counted = counters } else { counted?.add(counters) }
+    }
 
     /// Whether this worker takes jobs of a route.
     func isServed(_ route: Route) -> Bool { served.contains(route.claim == nil ? nil : route.number) }

@@ -26,6 +26,14 @@ struct OutageLog {
         }
     }
 
+    /// What there is to tell.
+    enum News: Equatable {
+        /// It failed, for this reason; the log tells it at this level.
+        case failed(String, Logger.Level)
+        /// It works again.
+        case works(Ended)
+    }
+
     private var began: MonotonicTime?
     private var failures = 0
     private var reason = ""
@@ -46,6 +54,17 @@ struct OutageLog {
         guard isNews else { return .debug }
         toldAt = now
         return level
+    }
+
+    /// It failed, or it works.
+    ///
+    /// - Parameters:
+    ///   - failure: Why it failed; nil where it works.
+    ///   - now: The time.
+    /// - Returns: What there is to tell; nil where it works and did before.
+    mutating func note(failure: String?, now: MonotonicTime) -> News? {
+        guard let failure else { return works(now: now).map(News.works) }
+        return .failed(failure, failed(failure, now: now))
     }
 
     /// It works.

@@ -60,7 +60,7 @@ final class Destination {
     /// Requests whose answer is awaited, by the tag they were submitted with.
     private var requests = SlotTable<Notification>()
     /// Decides what the log tells of failed connects.
-    var outage = OutageLog()
+    private var outage = OutageLog()
     /// The counts of connections that were closed after a rest.
     private(set) var earlier = (opened: 0, goAways: 0)
 
@@ -311,6 +311,16 @@ final class Destination {
             }
             return error
         }
+    }
+
+    /// Notes whether the host could be reached.
+    ///
+    /// - Parameters:
+    ///   - failure: Why it could not; nil where it could.
+    ///   - now: The time.
+    /// - Returns: What the log has to tell; nil for nothing.
+    func reached(_ failure: APNSClientError?, now: MonotonicTime) -> OutageLog.News? {
+        outage.note(failure: failure?.message, now: now)
     }
 
     /// Whether nothing is to be decided about its connections now.

@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 
 // The events of a route's channel on the consume connection.
 extension Route {
@@ -6,6 +7,9 @@ extension Route {
     ///
     /// - Parameter queue: The queue's position.
     func consumerTag(_ queue: Int) -> String { ConsumerTag.text(queue, serial: consumer.serial(of: queue)) }
+
+    /// What the broker was asked for on the channel and has not answered; nil where it owes nothing.
+    var unanswered: RouteConsumer.Request? { consumer.unanswered }
 
     /// The consume connection is there.
     func connected() { consumer.connected() }
@@ -25,9 +29,14 @@ extension Route {
     }
 
     /// The broker closed the channel.
-    func channelClosed(code: UInt16, text: String, at moment: Moment) {
+    ///
+    /// - Returns: The level at which the log tells it; nil where the route is over, and asked for this.
+    @discardableResult
+    func channelClosed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
         generationEnded(at: moment)
         consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
+        guard tenure == .staying || tenure == .leaving else { return nil }
+        return channelOutage.failed("\(code) \(text)", now: moment.monotonic)
     }
 
     /// The broker accepted the prefetch.
@@ -36,9 +45,13 @@ extension Route {
     }
 
     /// The broker started a consumer.
-    func consumeStarted(at moment: Moment) {
+    ///
+    /// - Returns: The trouble with the channel that is over, because all queues are consumed again; nil without one.
+    @discardableResult
+    func consumeStarted(at moment: Moment) -> OutageLog.Ended? {
         consumer.consumeStarted()
         intake.consumeStarted(at: moment)
+        return consumer.isServing ? channelOutage.works(now: moment.monotonic) : nil
     }
 
     /// A consumer ended.

@@ -127,14 +127,15 @@ extension Route {
 
     /// A connect to a destination is over.
     ///
-    /// - Returns: Why it failed; nil where it did not.
+    /// - Returns: What the log has to tell about reaching the host; nil for nothing.
     func connected(
         _ kind: Destination.Kind, _ result: Result<EstablishedConnection, APNSClientError>,
         for request: ConnectRequest, at moment: Moment
-    ) -> APNSClientError? {
-        let failure = destination(kind)?.connected(result, for: request, at: moment)
+    ) -> OutageLog.News? {
+        guard let host = destination(kind) else { return nil }
+        let failure = host.connected(result, for: request, at: moment)
         if failure != nil, kind == .devices { counters.connectionsFailed += 1 }
-        return failure
+        return host.reached(failure, now: moment.monotonic)
     }
 
     /// A destination's connections take more than before, or the last of them is gone.

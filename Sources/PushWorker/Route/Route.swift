@@ -8,7 +8,12 @@ import WorkerSettings
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///
 /// Everything that can go wrong with one app ends here: a missing queue, a refused credential or a dead APNs parks this
-/// route and no other. The lane drives it; it never touches a socket itself, and the lane never touches its parts.
+/// route and no other. The lane drives the route; the route never touches a socket itself.
+///
+/// The route's state is its own. The extensions of `Route` stand in several files, so most of the state cannot be
+/// `private`; but no other type reads or writes it (`.ci/lint` looks). A lane reads constants such as `name`, asks for
+/// facts and calls methods. A destination is lent to the lane that opens its connections and passes their events on. The
+/// only state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`)
@@ -61,34 +66,17 @@ final class Route {
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
 
-    // MARK: Whom the lane marks
-
-    /// Whether the lane will look at the route at the end of this turn.
-    var isMarked = false
-    /// Whether the lane looks at the route again once results can go out.
-    var isHeldBack = false
-    /// Whether the lane looks at the route again once acknowledgements have room.
-    var isStarved = false
-    /// Whether the lane's report knows the route as it is.
-    var isReported = false
-
-    // MARK: How it leaves
-
-    /// Whether it was removed: it takes no more jobs, finishes what is in flight and gives the rest back.
-    private(set) var isLeaving = false
-    /// Whether nothing of it is left on any lane, so that it closes its connections, and its channel in a while.
-    private(set) var hasEnded = false
-    /// Whether the lane has let go of it: another route may have its number.
-    var hasLeft = false
-    /// Whether its channel is closed, too: another route may take its position.
-    var isVacant = false
-    /// How many of its publications have not met their fate.
-    var publications = 0
+    /// What the lane notes about it; the lane's own.
+    var marks = LaneMarks()
 
     // MARK: State, the route's own
 
+    /// How far it has gone on its way off the lane.
+    private(set) var tenure = RouteTenure.staying
+    /// How many of its publications have not met their fate.
+    var publications = 0
     /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
-    var isServed = true
+    private(set) var isServed = true
     /// Where pushes to devices go.
     let devices: Destination
     /// Where jobs about channels go, as far as the configuration names hosts for them.
@@ -106,7 +94,7 @@ final class Route {
     /// Holds the route to its configured rate on all its lanes; nil without one.
     private(set) var rate: SharedRate?
     /// What it uses of the worker's memory for jobs.
-    var memory: MemoryClaim
+    private(set) var memory: MemoryClaim
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
     /// Whether the other lanes know of suspects here.
@@ -123,7 +111,7 @@ final class Route {
     var refused = RefusedJobs()
     /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
     /// sent.
-    var isHeldUp = false
+    private(set) var isHeldUp = false
     /// The multicast job that is sent in part, and since when, where the route has a rate.
     var slow: (job: JobInFlight, since: MonotonicTime)?
     /// When the rate allows the next request, while it holds the route back.
@@ -142,12 +130,13 @@ final class Route {
     /// - Parameters:
     ///   - shared: What it shares with the same route on other lanes.
     ///   - rate: What it may send, on all its lanes; nil for no limit.
+    ///   - credential: What is known about its credential; nil for the route that answers `NoRoute`.
     ///   - devices: Where pushes to devices go.
     ///   - channels: Where jobs about channels go.
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
-        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, surroundings: Surroundings,
-        devices: Destination = Destination(.devices), channels: [Destination] = []
+        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,
+        surroundings: Surroundings, devices: Destination = Destination(.devices), channels: [Destination] = []
     ) {
         self.name = name
         self.number = number
@@ -157,6 +146,7 @@ final class Route {
         self.credit = credit
         self.shared = shared
         self.rate = rate
+        self.credential = credential
         memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
@@ -170,12 +160,18 @@ final class Route {
 
     /// The route's part of a lane's turn: everything that what happened and the passing of time lead to.
     ///
+    /// Most of it the route does itself. It queues results and copies of jobs at the lane's publisher, gives requests to
+    /// the connections to APNs and flushes them, opens and closes these connections, and tells the other lanes. What it
+    /// owes the broker for deliveries it only notes; the lane pays it later in the turn (`settleDeliveries`).
+    ///
+    /// Returned are only the methods for the route's channel, because the lane owns the connection to the broker.
+    ///
     /// The order is what makes settlement correct; each step says why it stands where it does.
     ///
     /// - Parameters:
     ///   - moment: The time of the turn.
     ///   - condition: What concerns all routes of the lane.
-    /// - Returns: The methods to send on the route's channel, in this order.
+    /// - Returns: The methods that the lane is to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
         let condition = isLeaving ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
@@ -324,25 +320,59 @@ final class Route {
         !isCongested && (refused.isEmpty || refused.mayReport(surroundings.publisher, of: position))
     }
 
+    /// This worker takes jobs of the route from now on, or leaves them to others. A route that leaves takes none.
+    ///
+    /// - Returns: Whether that is news.
+    @discardableResult
+    func serve(_ isServed: Bool) -> Bool {
+        guard !isLeaving, isServed != self.isServed else { return false }
+        self.isServed = isServed
+        return true
+    }
+
+    // MARK: How it leaves
+
+    /// Whether it was removed.
+    var isLeaving: Bool { tenure != .staying }
+    /// Whether the lane has let go of it.
+    var hasLeft: Bool { tenure == .left || tenure == .vacant }
+
     /// Takes no more jobs, and gives back those that were not sent.
     func leave() {
-        isLeaving = true
+        tenure.step(to: .leaving)
         isServed = false
+    }
+
+    /// Notes whether anything of a route that leaves is left on this lane.
+    ///
+    /// - Returns: Whether nothing is left on any lane, so that the route may end; false once it has ended.
+    func mayEnd() -> Bool {
+        guard tenure == .leaving else { return false }
+        return shared.barrier.note(surroundings.lane, isDrained: isDrained && publications == 0)
     }
 
     /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.
     ///
     /// - Parameter moment: The time.
     func end(at moment: Moment) {
-        guard isLeaving, !hasEnded else { return }
-        hasEnded = true
+        guard tenure.step(to: .ended) else { return }
         rest(devices)
         for host in channels { host.rest() }
         memory.release()
         consumer.end(now: moment.monotonic)
     }
 
-    /// Closes all connections to APNs, and lets no other lane wait.
+    /// The lane lets go of a route that has ended.
+    ///
+    /// - Returns: Whether it does so now.
+    func letGo() -> Bool { tenure.step(to: .left) }
+
+    /// Another route may take the position of one that the lane has let go of, if its channel is closed.
+    ///
+    /// - Returns: Whether that is so from now on.
+    func vacate() -> Bool { consumer.isClosed && tenure.step(to: .vacant) }
+
+    /// The lane ends: closes all connections to APNs, and lets no other lane wait.
     func close() {
         channelGone()
         devices.close()

@@ -15,7 +15,7 @@ struct LaneStatusTests {
         return LaneStatus(
             index: 0, takenAt: time(100), isDraining: false, consume: "up", publish: "up", troubles: [],
             refusal: refused.map { LaneStatus.Refusal(text: "results_full", since: time($0)) },
-            confirmedAt: confirmed.map(time), routes: [])
+            confirmedAt: confirmed.map(time), positions: [])
     }
 
     @Test(

@@ -30,4 +30,15 @@ struct OutageLogTests {
         let levels = ["refused", "refused", "no route", "refused"].map { log.failed($0, now: Self.at(1)) }
         #expect(levels == [.warning, .debug, .warning, .warning])
     }
+
+    @Test("Success is told once after a failure, and only then")
+    func news() {
+        var log = OutageLog()
+        #expect(log.note(failure: nil, now: Self.at(1)) == nil)
+        #expect(log.note(failure: "refused", now: Self.at(2)) == .failed("refused", .warning))
+        #expect(log.note(failure: "refused", now: Self.at(3)) == .failed("refused", .debug))
+        let over = OutageLog.Ended(duration: .seconds(2), failures: 2)
+        #expect(log.note(failure: nil, now: Self.at(4)) == .works(over))
+        #expect(log.note(failure: nil, now: Self.at(5)) == nil)
+    }
 }

@@ -22,10 +22,13 @@ extension RouteSuite {
     /// A route without connections, for all jobs in development.
     ///
     /// - Parameters:
+    ///   - number: The route's number in the worker.
+    ///   - position: Its position on the lane.
     ///   - neighbour: The topic of another route of the worker; nil for none.
     ///   - open: Gives a destination of the route connections.
     func route(
-        queues: [String] = ["q"], journal: JournalWriter? = nil, earlier: Journal? = nil, channels: [Destination] = [],
+        number: Int = 0, position: Int = 0, queues: [String] = ["q"], journal: JournalWriter? = nil,
+        earlier: Journal? = nil, channels: [Destination] = [],
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, neighbour: String? = nil,
         credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
         open: @escaping (Route, Destination) -> Void = { _, _ in }
@@ -36,7 +39,7 @@ extension RouteSuite {
         let table = RoutesTable(
             routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
         return Route(
-            name: "app", position: 0, queues: queues, claim: RouteClaim(table: table, index: 0),
+            name: "app", number: number, position: position, queues: queues, claim: RouteClaim(table: table, index: 0),
             credit: credit, shared: shared, rate: rate,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),

@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import PushModel
 import TestSupport
 import Testing
@@ -72,21 +73,21 @@ struct RouteTurnTests {
     @Test("a route that others serve opens no channel until it is this worker's, as often as that changes")
     func unassigned() throws {
         let route = try route()
-        route.isServed = false
+        route.serve(false)
         route.connected()
         for second in 1...5 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
         let report = route.report(at: Self.moment(5), isDraining: false)
         #expect(report.status.state == .unassigned && report.status.troubles == [] && !report.counters.isAssigned)
         #expect(report.status.limitedBy == .nothing)
-        route.isServed = true
+        route.serve(true)
         consume(route)
         #expect(route.report(at: Self.moment(5), isDraining: false).status.state == .ready)
         #expect(route.report(at: Self.moment(5), isDraining: false).counters.isAssigned)
-        route.isServed = false
+        route.serve(false)
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [.cancelConsuming(queue: 0)])
         #expect(route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(6)) == "q")
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [] && route.isDrained)
-        route.isServed = true
+        route.serve(true)
         #expect(route.turn(at: Self.moment(7), LaneCondition()) == [.setPrefetch(50)], "on the same channel")
     }
 
@@ -95,7 +96,7 @@ struct RouteTurnTests {
         let route = try route()
         consume(route)
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
-        route.isServed = false
+        route.serve(false)
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
         _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
         for second in 2...20 {
@@ -113,8 +114,9 @@ struct RouteTurnTests {
         consume(route)
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         route.end(at: Self.moment(1))
-        #expect(!route.hasEnded, "only a route that leaves ends")
+        #expect(route.tenure == .staying && !route.letGo(), "only a route that leaves ends")
         route.leave()
+        #expect(!route.serve(true) && !route.isServed, "a route that leaves takes no more jobs")
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
         #expect(route.devices.hasWaiting && !route.isDrained)
         _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
@@ -122,13 +124,33 @@ struct RouteTurnTests {
         #expect(!route.devices.hasWaiting && route.ledger.hasDebts && route.counters.jobsHandedBack == 1)
         #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
         let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
-        #expect(payment.sent == 1 && route.isDrained)
+        #expect(!route.letGo() && payment.sent == 1 && route.mayEnd())
         route.end(at: Self.moment(2))
+        #expect(!route.mayEnd() && route.letGo() && !route.letGo() && !route.vacate(), "its channel is open")
         #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
         #expect(route.nextDue(after: Self.moment(2)) == Self.moment(12).monotonic)
         #expect(route.turn(at: Self.moment(12), LaneCondition()) == [.closeChannel])
-        route.channelClosed(code: 200, text: "", at: Self.moment(12))
+        #expect(route.channelClosed(code: 200, text: "", at: Self.moment(12)) == nil, "the route asked for this")
+        #expect(route.vacate() && !route.vacate() && route.hasLeft)
         #expect(route.consumer.isClosed && route.turn(at: Self.moment(300), LaneCondition()) == [])
+    }
+
+    @Test("the log tells a closed channel once for each reason, and its end once all queues are consumed again")
+    func channelOutage() throws {
+        let route = try route()
+        consume(route)
+        #expect(route.channelClosed(code: 404, text: "no queue", at: Self.moment(2)) == .warning)
+        #expect(route.channelClosed(code: 404, text: "no queue", at: Self.moment(3)) == .debug)
+        #expect(route.channelClosed(code: 403, text: "no right", at: Self.moment(4)) == .warning)
+        route.channelOpened(at: Self.moment(60))
+        // Nothing was asked for yet, so nothing was started.
+        #expect(route.consumeStarted(at: Self.moment(60)) == nil)
+        #expect(route.turn(at: Self.moment(60), LaneCondition()) == [.setPrefetch(1)])
+        route.prefetchSet()
+        #expect(route.turn(at: Self.moment(60), LaneCondition()) == [.startConsuming(queue: 0)])
+        let over = OutageLog.Ended(duration: .seconds(60), failures: 3)
+        #expect(route.consumeStarted(at: Self.moment(62)) == over)
+        #expect(route.consumeStarted(at: Self.moment(63)) == nil)
     }
 
     @Test("of two busy routes the first has most of the memory for jobs until the second comes, and half from then on")

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import PushWorker
+
+@Suite("The report of a lane's routes", .timeLimit(.minutes(1)))
+struct LaneReportTests: RouteSuite {
+    /// Where the statuses are kept: an array that shares its elements has the same place.
+    private func place(_ report: LaneReport) -> UnsafeRawPointer? {
+        report.statuses.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) }
+    }
+
+    private func tell(_ report: inout LaneReport, of route: Route) {
+        let (status, counters) = route.report(at: Self.moment(1), isDraining: false)
+        report.take(status, counters, of: route)
+    }
+
+    @Test("a route's status that is as before leaves what was published alone, and any other replaces it")
+    func repeats() throws {
+        let routes = [try route(number: 0), try route(number: 1, position: 1)]
+        var report = LaneReport(routes, numbers: 2)
+        for route in routes { tell(&report, of: route) }
+        let published = report.statuses
+        let before = place(report)
+        for route in routes { tell(&report, of: route) }
+        #expect(place(report) == before, "nothing was copied")
+        routes[1].serve(false)
+        tell(&report, of: routes[1])
+        #expect(report.statuses.map(\.?.state) == [.starting, .unassigned])
+        #expect(published.map(\.?.state) == [.starting, .starting])
+    }
+
+    @Test("a route that has left is told of no more")
+    func left() throws {
+        let route = try route()
+        var report = LaneReport([route], numbers: 1)
+        tell(&report, of: route)
+        route.leave()
+        route.end(at: Self.moment(1))
+        #expect(route.letGo())
+        report.remove(route)
+        tell(&report, of: route)
+        #expect(report.statuses.allSatisfy { $0 == nil } && report.counters.allSatisfy { $0 == nil })
+    }
+}
