@@ -14,8 +14,8 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 10_000
             $0.milliseconds = 200...1_000
-            // What is mapped counts, stacks of threads too, which may be 64 MiB each: 260 MiB of it for 60 MiB that are
-            // used, and more while threads that connect are about.
+            // What is mapped counts, whether it is used or not: the stack of each thread too, of 2 MiB, also of those
+            // that connect. So the cap is far above what is used.
             $0.wrapper = ["/usr/bin/prlimit", "--data=\(640 << 20)"]
             $0.memoryCeiling = 96
         }

@@ -6,8 +6,8 @@ import EventLoop
 ///
 /// - A look asks for a small window of jobs.
 /// - Expired jobs are reported and make room for more.
-/// - Other jobs go into the retry tiers. Giving them back to the queue would count as a return, and ten returns make a
-///   job poison.
+/// - Other jobs go into the retry tiers. Giving them back to the queue would count as a return, and twenty returns
+///   make a job poison.
 /// - A look that found something is followed by the next at once, so that a queue of expired jobs drains. Otherwise the
 ///   route rests.
 /// - The looks of a parked route end before its next probe.
