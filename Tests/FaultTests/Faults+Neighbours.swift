@@ -18,11 +18,14 @@ extension FaultCatalogue {
                 // Long enough for all copies to be in it while the policy is set.
                 $0.besideNeighbour(tier: .seconds(15))
                 $0.apps.append(LocalRun.App(route: "news", topic: "com.example.news"))
+                $0.variables["MARTLET_PREFETCH"] = "50"
             }
         ) { ring in
             let others = ring.retried(20, of: ring.setup.apps[1])
             try await ring.publish(ring.retried(200, of: ring.setup.apps[0]) + others)
             let published = ContinuousClock.now
+            // A queue is full only as long as jobs wait in it: half a minute, with a hundred pushes of ten seconds at once.
+            try await ring.publish(RunJob.several(400, taking: 9_000...9_999))
             try await ring.control(
                 "set_policy", "--priority", "100", "--apply-to", "queues", "bench", #"^apns\.q\.jobs\.shop$"#,
                 #"{"max-length":0,"overflow":"reject-publish"}"#)
@@ -36,6 +39,8 @@ extension FaultCatalogue {
             try await ring.until("the other app's copies are back", within: limit - published.duration(to: .now)) {
                 others.allSatisfy { ring.simulator.ledger.records(token: $0.token).contains { $0.status == 200 } }
             }
+            let waiting = try ring.broker.queueCounts()["apns.q.jobs.shop"]?.ready ?? 0
+            ring.expect(waiting > 0, "the job queue was not full any more: the run says nothing")
             try await ring.awaitEmptyTiers()
             try await ring.judgeNeighbour()
             try await ring.awaitEmptyJobQueues()
