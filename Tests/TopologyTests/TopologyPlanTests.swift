@@ -170,14 +170,14 @@ struct TopologyPlanTests {
         #expect(old.queues("apns.jobs", "production.high.com.moving") == ["apns.q.jobs.b.high"])
     }
 
-    @Test("whichever step is the last from the first version's topology, jobs and what is in tiers have one way each")
-    func firstVersion() {
+    @Test("whichever step is the last without return queues at first, jobs and copies in tiers have one way each")
+    func withoutReturns() {
         let tiers = [RetryTier(milliseconds: 2_000), RetryTier(milliseconds: 60_000)]
         let routes = [
             TopologyRoute(name: "a", environment: .production, topics: ["com.a", "com.moving"], highLane: true),
             TopologyRoute(name: "b", environment: .production, topics: ["com.b"]),
         ]
-        let first = PlannedBroker(live: .ofFirstVersion(routes, tiers: tiers))
+        let first = PlannedBroker(live: .withoutReturns(routes, tiers: tiers))
         let target = BrokerTopology(routes: routes, tiers: tiers)
         let jobs = Self.ways.filter { $0.0 == "apns.jobs" }
         let plan = target.plan(from: first.live, prunes: false)
