@@ -53,8 +53,9 @@ final class FaultNeighbour: Sendable {
         route: "neighbour", topic: "com.example.neighbour", environment: .production, hasOwnKey: true, lanes: 16)
     /// Where all its notifications go.
     static let token = String(repeating: "0b", count: 32)
-    /// What a ratio is of at least: a route that is ruined takes seconds, and where a row keeps all of the machine's cores
-    /// busy (31, 54, 147), 5 ms become 230 on two of them.
+    /// What a ratio is of at least. A route that is ruined takes seconds: half of its results took 1.7 s and more while
+    /// its lane was in trouble. Less than this would judge the machine: where a row keeps all of the cores busy (31, 54,
+    /// 147), or other work does, 5 ms become 230 on two of them.
     static let least = Duration.milliseconds(100) * Slowness.factor
     /// The largest ratio of the median of a route that nothing happened to.
     static let mostRatio = 3.0

@@ -1,3 +1,4 @@
+import APNSSimulator
 import EventLoop
 import Foundation
 import LocalStack
@@ -14,17 +15,35 @@ extension FaultCatalogue {
         Fault(
             148, name: "a job queue full while retries come back", expects: "Neither app's retries wait for it",
             setup: {
-                $0.besideNeighbour()
+                // Long enough for all copies to be in it while the policy is set.
+                $0.besideNeighbour(tier: .seconds(15))
                 $0.apps.append(LocalRun.App(route: "news", topic: "com.example.news"))
+                $0.variables["MARTLET_PREFETCH"] = "50"
             }
         ) { ring in
-            try await ring.publish(ring.retried(200, of: ring.setup.apps[0]) + ring.retried(20, of: ring.setup.apps[1]))
+            let others = ring.retried(20, of: ring.setup.apps[1])
+            try await ring.publish(ring.retried(200, of: ring.setup.apps[0]) + others)
+            let published = ContinuousClock.now
+            // A queue is full only as long as jobs wait in it: half a minute, with a hundred pushes of ten seconds at once.
+            try await ring.publish(RunJob.several(400, taking: 9_000...9_999))
             try await ring.control(
                 "set_policy", "--priority", "100", "--apply-to", "queues", "bench", #"^apns\.q\.jobs\.shop$"#,
                 #"{"max-length":0,"overflow":"reject-publish"}"#)
+            ring.neighbour?.judgeFromNow()
+            // Otherwise the run says nothing of what comes back to a queue that refuses.
+            try await ring.until("all copies are in the tier", within: .seconds(10) * Slowness.factor) {
+                try ring.broker.queueCounts()["apns.q.retry.15s"]?.total == 220
+            }
+            // The broker tries again after three minutes what a queue refused, and holds back what is behind it.
+            let limit = (.seconds(15) + .seconds(5)) * Slowness.factor
+            try await ring.until("the other app's copies are back", within: limit - published.duration(to: .now)) {
+                others.allSatisfy { ring.simulator.ledger.records(token: $0.token).contains { $0.status == 200 } }
+            }
+            let waiting = try ring.broker.queueCounts()["apns.q.jobs.shop"]?.ready ?? 0
+            ring.expect(waiting > 0, "the job queue was not full any more: the run says nothing")
+            try await ring.awaitEmptyTiers()
             try await ring.judgeNeighbour()
             try await ring.awaitEmptyJobQueues()
-            try await ring.awaitEmptyTiers()
             try await ring.control("clear_policy", "bench")
         },
         Fault(
@@ -34,6 +53,7 @@ extension FaultCatalogue {
             let definitions = try await ring.keepDefinitions()
             try await ring.deleteExchange("apns.retry.2s")
             try await ring.publish(ring.retried(300, of: ring.setup.apps[0]))
+            ring.neighbour?.judgeFromNow()
             try await ring.until("a copy has cost its channel") {
                 try ring.worker.logLines(with: "the broker closed a publish channel") > 1
             }
@@ -42,6 +62,7 @@ extension FaultCatalogue {
             try await ring.until("it is that route's trouble alone", within: .seconds(15)) {
                 try ring.worker.readiness().reasons.isEmpty
             }
+            try await ring.endure(.seconds(5))
             try await ring.judgeNeighbour()
             try await ring.restore(definitions)
             try await ring.awaitReady()
@@ -61,6 +82,8 @@ extension FaultCatalogue {
             try await ring.until("the route says what is wrong") {
                 try ring.worker.readiness().routes.contains { $0.reason == "results_full" }
             }
+            ring.neighbour?.judgeFromNow()
+            try await ring.endure(.seconds(5))
             try await ring.judgeNeighbour()
             try await ring.judgeCopies()
             try await ring.control("delete_queue", "team")
@@ -122,11 +145,12 @@ extension FaultCatalogue {
 
 extension FaultSetup {
     /// One app beside a neighbour on the same lanes, and one tier, so that the second attempt comes soon.
-    mutating func besideNeighbour() {
+    /// - Parameter tier: The tier's delay, one of ``LocalRun/tiers``.
+    mutating func besideNeighbour(tier: Duration = .seconds(2)) {
         neighbour = true
         jobs = 200
         milliseconds = 0...100
-        settings += "\nretry: { tiers: [2s] }"
+        settings += "\nretry: { tiers: [\(tier.components.seconds)s] }"
     }
 }
 

@@ -1,6 +1,7 @@
 import APNSSimulator
 import BrokerClient
 import EventLoop
+import Foundation
 import Glibc
 import LocalStack
 import PushModel
@@ -175,6 +176,7 @@ extension FaultCatalogue {
         }
     ) { ring in
         try await ring.muteReplyQueue()
+        try await ring.copyResults()
         let jobs = RunJob.several(200)
         try await ring.publish(
             jobs.map { job in
@@ -190,6 +192,9 @@ extension FaultCatalogue {
         try await ring.judgeNeighbour()
         ring.expect(
             try ring.worker.logLines(with: "no connection to the broker") == 0, "a connection was given up for it")
+        let details = try await ring.takeCopiedDetails()
+        let telling = details.count { $0.contains("reply may be lost") }
+        ring.expect(telling == 200, "\(telling) of 200 results say that their reply may be lost: \(details.prefix(1))")
         try await ring.evaluate("\(FaultRing.replyLeader), ok = sys:resume(Leader)")
         try await ring.awaitReady()
     }
@@ -257,6 +262,38 @@ extension FaultRing {
             try client.bind(queue: queue, exchange: TopologyNames.replies, routingKey: queue)
         }
         try await evaluate("\(Self.replyLeader), ok = sys:suspend(Leader)")
+    }
+
+    /// A queue that gets a copy of the first app's results.
+    private static let copies = "apns.q.tap.guest.copies"
+
+    /// Copies the first app's results from now on.
+    fileprivate func copyResults() async throws {
+        try await BlockingWork.run("copies") { [local, setup] in
+            let client = try local.connect("copies")
+            defer { client.close() }
+            let queue = try client.declareQueue(Self.copies, exclusive: false)
+            try client.bind(
+                queue: queue, exchange: TopologyNames.results, routingKey: "*.*.\(setup.apps[0].topic)")
+        }
+    }
+
+    /// Takes the results that were copied, and ends that.
+    /// - Returns: The details of those that have one.
+    fileprivate func takeCopiedDetails() async throws -> [String] {
+        struct Report: Decodable { var detail: String? }
+        return try await BlockingWork.run("copies") { [local] in
+            let client = try local.connect("copies")
+            defer { client.close() }
+            var details: [String] = []
+            while let delivery = try client.get(queue: Self.copies) {
+                let body = Data(delivery.bytes[delivery.body])
+                try client.acknowledge(delivery)
+                if let detail = try JSONDecoder().decode(Report.self, from: body).detail { details.append(detail) }
+            }
+            try client.delete(queue: Self.copies)
+            return details
+        }
     }
 
     /// Applies a topology through the management API.

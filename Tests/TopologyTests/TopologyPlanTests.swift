@@ -38,6 +38,14 @@ private struct PlannedBroker {
         guard case .text(let other)? = policy?.settings["alternate-exchange"] else { return [] }
         return queues(other, key)
     }
+
+    /// The queues that a copy of a topic reaches after its time in a tier.
+    func queues(after tier: RetryTier, _ environment: String, _ topic: String) -> [String] {
+        let policy = live.policies.first { $0.scope == "queues" && $0.name == tier.queue }
+        guard case .text(let exchange)? = policy?.settings["dead-letter-exchange"] else { return [] }
+        let jobClass = exchange == "apns.jobs" ? "normal" : "*"
+        return queues(exchange, "\(environment).\(jobClass).\(topic)")
+    }
 }
 
 @Suite("Topology plan", .timeLimit(.minutes(3)))
@@ -160,6 +168,37 @@ struct TopologyPlanTests {
             }
         }
         #expect(old.queues("apns.jobs", "production.high.com.moving") == ["apns.q.jobs.b.high"])
+    }
+
+    @Test("whichever step is the last without return queues at first, jobs and copies in tiers have one way each")
+    func withoutReturns() {
+        let tiers = [RetryTier(milliseconds: 2_000), RetryTier(milliseconds: 60_000)]
+        let routes = [
+            TopologyRoute(name: "a", environment: .production, topics: ["com.a", "com.moving"], highLane: true),
+            TopologyRoute(name: "b", environment: .production, topics: ["com.b"]),
+        ]
+        let first = PlannedBroker(live: .withoutReturns(routes, tiers: tiers))
+        let target = BrokerTopology(routes: routes, tiers: tiers)
+        let jobs = Self.ways.filter { $0.0 == "apns.jobs" }
+        let plan = target.plan(from: first.live, prunes: false)
+        #expect(plan.count > 50)
+        for length in 0...plan.count {
+            var broker = first
+            for step in plan.prefix(length) { broker.take(step) }
+            for (exchange, key) in jobs {
+                let queues = broker.queues(exchange, key)
+                #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(key): \(queues), \(length)")
+            }
+            for tier in tiers {
+                for topic in ["com.a", "com.b", "com.moving"] {
+                    let queues = broker.queues(after: tier, "production", topic)
+                    #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(topic): \(queues), \(length)")
+                }
+            }
+            for _ in 0..<2 { for step in target.plan(from: broker.live, prunes: false) { broker.take(step) } }
+            #expect(target.plan(from: broker.live, prunes: false) == [])
+            #expect(broker.queues(after: tiers[0], "production", "com.a") == ["apns.q.jobs.a.return"])
+        }
     }
 
     @Test("what a move that was ended half way left behind gets nothing of the next move, whatever its target")

@@ -39,7 +39,7 @@ struct FleetPicture: Equatable {
         var name: String
         /// The best of its states: the others' jobs go there.
         var state: String
-        /// Why it is not ready, where the best state has a reason.
+        /// Why it is not ready, or pushes nothing although it is: the first reason among its workers of the best state.
         var reason: String?
         /// What keeps it from pushing more: the limits of its workers, each once.
         var limits: [String] = []
@@ -125,7 +125,8 @@ struct FleetPicture: Equatable {
         func rank(_ state: String) -> Int { states.firstIndex(of: state) ?? states.count }
         let best = parts.min { rank($0.route.state) < rank($1.route.state) }?.route
         let ready = RouteState.ready.rawValue
-        var joined = Route(name: name, state: best?.state ?? "", reason: best?.reason)
+        let reason = parts.lazy.filter { $0.route.state == best?.state }.compactMap(\.route.reason).first
+        var joined = Route(name: name, state: best?.state ?? "", reason: reason)
         for (worker, route) in parts {
             joined.workers.append(worker.report.instance)
             if best?.state == ready, ![ready, RouteState.starting.rawValue].contains(route.state) {

@@ -57,6 +57,36 @@ extension StatusDiagnosis {
         }
     }
 
+    /// Routes that are ready and give a reason: RabbitMQ does not take what they publish, or they lack something.
+    var hinderedRoutes: [StatusFinding] {
+        let unready = facts.fleet.live(at: facts.at).filter { $0.condition(at: facts.at) == .notReady }
+        let unreadyNames = Set(unready.map(\.report.instance))
+        return routes.compactMap { route in
+            // What concerns a whole worker is told with the worker. Connections to APNs open by themselves.
+            guard route.state == RouteState.ready.rawValue, let reason = route.reason, !reason.hasPrefix("APNs: "),
+                !route.workers.allSatisfy(unreadyNames.contains)
+            else { return nil }
+            let object = "route \(route.name)"
+            let isRefused = Self.refusals.contains(reason) || reason.hasPrefix("the broker closed")
+            guard isRefused else {
+                return StatusFinding(
+                    urgency: .soon, object: object, detail: "it pushes, but: \(reason)",
+                    next: "martlet check \(facts.configurationOption)")
+            }
+            return StatusFinding(
+                urgency: .now, object: object,
+                detail: "\(reason): RabbitMQ does not take what it publishes, so it pushes nothing more.",
+                next: reason == "results_full"
+                    ? "martlet results --drain --queue QUEUE, the full queue that is bound to apns.results"
+                    : "martlet topology check \(facts.configurationOption)")
+        }
+    }
+
+    /// The reasons of a route whose publications a queue refuses, or that no queue is bound for.
+    private static let refusals: Set<String> = [
+        "results_full", "results_unroutable", "dead_full", "dead_unroutable", "retry_full", "retry_unroutable",
+    ]
+
     /// Routes that push in some workers only, or that doubt their device tokens.
     var troubledRoutes: [StatusFinding] {
         routes.flatMap { route in

@@ -27,6 +27,10 @@ package struct RouteCredit {
     private var rateCeiling = Double.infinity
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
+    /// The same as far as a rate is concerned. Unknown messages are taken for the largest there are, because a window of
+    /// those could outlast the broker's patience. Small ones do not starve: the window has room for what the rate lets
+    /// through within 0.3 s, and opens as they arrive.
+    private var notificationsAtMost = Double(Job.maximumTokens)
     /// Bytes per message, as a moving average. Unknown messages are taken for the largest there are, because a whole
     /// backlog may be of that kind.
     private var bytesPerMessage = Double(JobDecoder.maximumBodyLength)
@@ -49,6 +53,7 @@ package struct RouteCredit {
     /// Learns the shape of a message that arrived.
     package mutating func arrived(notifications: Int, bytes: Int) {
         notificationsPerMessage += (Double(notifications) - notificationsPerMessage) / 16
+        notificationsAtMost += (Double(notifications) - notificationsAtMost) / 16
         bytesPerMessage += (Double(bytes) - bytesPerMessage) / 16
     }
 
@@ -76,7 +81,7 @@ package struct RouteCredit {
         let perMessage = max(1, notificationsPerMessage)
         let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
         let wanted = max(floor, Int((Double(streams) * 1.5 / perMessage).rounded(.up)))
-        let byRate = max(1, Int(min(rateCeiling / perMessage, Double(Self.maximum))))
+        let byRate = max(1, Int(min(rateCeiling / max(1, notificationsAtMost), Double(Self.maximum))))
         return min(wanted, byRate, Self.maximum)
     }
 

@@ -143,6 +143,47 @@ struct StatusDiagnosisTests {
                 ]),
             urgency: .now, object: "route shop", detail: "starting in its worker: no queue", next: "martlet check"),
         Case(
+            testDescription: "a route that its own results queue stops, as the second of its workers says",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1"),
+                    StatusFixture.report("w-2") {
+                        $0.routes[0].reason = "results_full"
+                        $0.routes[0].limitedBy = "broker"
+                    },
+                ]),
+            urgency: .now, object: "route shop", detail: "results_full: RabbitMQ does not take what it publishes",
+            next: "martlet results --drain --queue QUEUE"),
+        Case(
+            testDescription: "a route whose copies find no tier",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1") {
+                        $0.routes[0].reason = "the broker closed the publish channel: 404 NOT_FOUND"
+                    }
+                ]),
+            urgency: .now, object: "route shop", detail: "404 NOT_FOUND: RabbitMQ does not take",
+            next: "martlet topology check --config"),
+        Case(
+            testDescription: "a route that pushes and lacks its return queue",
+            facts: StatusFixture.facts(
+                reports: [StatusFixture.report("w-1") { $0.routes[0].reason = "no queue apns.q.jobs.shop.return" }]),
+            urgency: .soon, object: "route shop", detail: "it pushes, but: no queue", next: "martlet check"),
+        Case(
+            testDescription: "a refusal that stops the whole worker, told once, while a connection to APNs opens",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1") {
+                        $0.reasons = ["results_full"]
+                        $0.routes[0].reason = "results_full"
+                    },
+                    StatusFixture.report("w-2") {
+                        $0.routes.remove(at: 0)
+                        $0.routes[0].reason = "APNs: connecting"
+                    },
+                ]),
+            urgency: .now, object: "worker w-1", detail: "not ready: results_full", next: "martlet health --ready"),
+        Case(
             testDescription: "a route that one worker cannot push for",
             facts: StatusFixture.facts(
                 reports: [

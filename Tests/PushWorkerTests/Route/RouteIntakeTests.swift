@@ -226,9 +226,11 @@ struct RouteIntakeTests: RouteSuite {
     func rates() throws {
         let route = try route(
             rate: SharedRate(perSecond: 2, lanes: 2), credit: RouteCredit(fixed: nil, rate: 1))
-        #expect(route.credit.wanted(streams: 1_000, share: .max) == 300)
+        for _ in 0..<300 { route.credit.arrived(notifications: 1, bytes: 500) }
+        #expect((299...300).contains(route.credit.wanted(streams: 1_000, share: .max)))
         route.limit(to: SharedRate(perSecond: 1, lanes: 2))
-        #expect(route.rate?.perLane == 0.5 && route.credit.wanted(streams: 1_000, share: .max) == 150)
+        #expect(route.rate?.perLane == 0.5)
+        #expect((149...150).contains(route.credit.wanted(streams: 1_000, share: .max)))
         route.limit(to: nil)
         #expect(route.rate == nil && route.credit.wanted(streams: 1_000, share: .max) == 1_500)
     }
