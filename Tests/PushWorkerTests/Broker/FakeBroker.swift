@@ -50,8 +50,6 @@ final class FakeBroker: Sendable {
         var heedsPrefetch: @Sendable (Int) -> Bool = { _ in true }
         /// Whether it takes notice of a method, all of which are shown.
         var heeds: @Sendable (Request) -> Bool = { _ in true }
-        /// Whether it drops a connection over a method.
-        var drops: @Sendable (Request) -> Bool = { _ in false }
         /// Whether it says anything on the connection of this number, from 1.
         var greets: @Sendable (Int) -> Bool = { _ in true }
         /// Whether it refuses every login.
@@ -149,7 +147,7 @@ final class FakeBroker: Sendable {
                 guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }
                 guard case .bytes(let count) = try? socket.read(into: &buffer), count > 0 else { return }
                 let answer = client.received(buffer[..<count])
-                guard !client.isDropped, Self.write(answer, to: socket) else { return }
+                guard Self.write(answer, to: socket) else { return }
             }
         }
     }
@@ -185,8 +183,6 @@ final class FakeBroker: Sendable {
 private struct Client {
     let broker: FakeBroker
     let number: Int
-    /// Whether the broker has dropped the connection.
-    private(set) var isDropped = false
     private var unread: [UInt8] = []
     private var sawProtocol = false
     private var publisher = 0
@@ -316,7 +312,6 @@ private struct Client {
     ) -> [UInt8] {
         let request = FakeBroker.Request(
             connection: number, channel: channel, classID: classID, methodID: methodID)
-        if broker.plan.drops(request) { isDropped = true }
         guard broker.plan.heeds(request) else { return [] }
         switch (classID, methodID) {
         case (10, 11) where broker.plan.refusesLogins:

@@ -6,7 +6,6 @@ import PushModel
 import RabbitMQ
 import Synchronization
 import TLS
-import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -396,46 +395,6 @@ struct LaneBrokerTests {
         #expect(Lane.standstill(settings, negotiated: [0, 30]) == 60_000)
         settings.standstill = .seconds(2)
         #expect(Lane.standstill(settings, negotiated: [10, 3]) == 2_000)
-    }
-
-    @Test("memory does not grow with the number of routes each time that the connection is lost")
-    func memoryOfReconnects() async throws {
-        let (count, losses) = (300, 5)
-        // The first connection publishes. Each of those that consume is dropped once every route has a consumer.
-        let consumers = Mutex<[Int: Int]>([:])
-        let broker = try FakeBroker(
-            FakeBroker.Behaviour(
-                deliveries: 0,
-                drops: { request in
-                    guard (request.classID, request.methodID) == (60, 20) else { return false }
-                    return consumers.withLock { consumers in
-                        consumers[request.connection, default: 0] += 1
-                        return request.connection <= 1 + losses && consumers[request.connection] == count
-                    }
-                }))
-        defer { broker.stop() }
-        let handle = try start(broker) { settings in
-            settings.routes = (0..<count).map {
-                LaneSettings.RouteSettings(name: "\(WorkerBuilder.unrouted)-\($0)", queues: ["jobs-\($0)"])
-            }
-            settings.routeCount = count
-        }
-        var started: [Int: Int] = [:]
-        var memory: [Int] = []
-        for await event in broker.events {
-            guard case .consumer(let number) = event else { continue }
-            started[number, default: 0] += 1
-            guard started[number] == count else { continue }
-            memory.append(try ResidentMemory.bytes())
-            if number == losses + 1 { break }
-        }
-        #expect(memory.count == losses + 1)
-        // It grew by 170 MiB when each channel had a page of a megabyte.
-        let growth = try #require(memory.last) - memory[0]
-        #expect(growth < 64 << 20, "\(memory.map { $0 >> 20 }) MiB")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(10))))
-        await handle.waitUntilEnded()
-        #expect(handle.isDrained)
     }
 
     @Test("the connection that consumes waits for the one that publishes, and follows it without a pause of its own")
