@@ -183,8 +183,7 @@ final class Publisher {
         guard link()?.session != nil else { return nil }
         let due: [6 of MonotonicTime?] = [
             refused.nextDue, mainChannel.dueAt, repliesChannel.dueAt, trials.isEmpty ? nil : trialsChannel.dueAt,
-            replies.oldest.map { max($0, blockedAt) + patience.usual },
-            patience.due(oldest: oldestDebt),
+            replies.oldest.map { max($0, blockedAt) + patience.usual }, patience.due(oldest: oldestDebt),
         ]
         return MonotonicTime.earliest(of: due)
     }
