@@ -53,6 +53,9 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// The broker's reply code (AMQP 0-9-1, 1.1), where the broker gave one.
     package var replyCode: UInt16?
 
+    /// The kind of failure with the broker's reply code, for comparing failures: messages name the address that was tried.
+    package var kind: String { replyCode.map { "\(code.rawValue) \($0)" } ?? code.rawValue }
+
     /// Whether the same attempt may succeed later without a change of configuration.
     package var isRetriable: Bool {
         switch code {

@@ -62,7 +62,9 @@ extension FaultRing {
     /// - Parameter text: A part of the reason.
     func awaitReason(_ text: String) async throws {
         try await until("readiness says \"\(text)\"") { [self] in
-            try worker.readiness().reasons.contains { $0.contains(text) }
+            let readiness = try worker.readiness()
+            // While its neighbour publishes, a route's trouble is its own.
+            return (readiness.reasons + readiness.routes.compactMap(\.reason)).contains { $0.contains(text) }
         }
     }
 

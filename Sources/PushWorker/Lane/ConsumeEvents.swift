@@ -39,7 +39,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.sayLost(role, error, outage.failed(error.message, now: now))
+        lane.sayLost(role, error, outage.failed(error.kind, now: now))
         for route in lane.routes {
             route.connectionLost(at: lane.moment)
             lane.mark(route)

@@ -23,7 +23,7 @@ final class PublishEvents: BrokerLinkDelegate {
     func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.sayLost(role, error, outage.failed(error.message, now: now))
+        lane.sayLost(role, error, outage.failed(error.kind, now: now))
         lane.publisher.connectionLost()
     }
 

@@ -5,7 +5,8 @@ import Text
 /// Decides which failures of one thing the log tells at its usual level: the first, those for another reason, and one a
 /// minute. The end of the trouble is told with its length.
 ///
-/// Failures in between are of interest to debuggers only. Pure: time comes in.
+/// Failures in between are of interest to debuggers only. Kinds of failure are compared and not texts, because a text may
+/// name the address that was tried, and a host has several. Pure: time comes in.
 struct OutageLog {
     /// How often an outage is recalled.
     static let reminderInterval = Duration.seconds(60)
@@ -36,21 +37,21 @@ struct OutageLog {
 
     private var began: MonotonicTime?
     private var failures = 0
-    private var reason = ""
+    private var kind = ""
     private var toldAt = MonotonicTime(nanoseconds: 0)
 
     /// It failed.
     ///
     /// - Parameters:
-    ///   - reason: Why.
+    ///   - kind: The kind of failure. Another kind than that of the last failure is news.
     ///   - level: The level of what is told.
     ///   - now: The time.
     /// - Returns: The level for this failure.
-    mutating func failed(_ reason: String, level: Logger.Level = .warning, now: MonotonicTime) -> Logger.Level {
-        let isNews = began == nil || reason != self.reason || now >= toldAt + Self.reminderInterval
+    mutating func failed(_ kind: String, level: Logger.Level = .warning, now: MonotonicTime) -> Logger.Level {
+        let isNews = began == nil || kind != self.kind || now >= toldAt + Self.reminderInterval
         began = began ?? now
         failures += 1
-        self.reason = reason
+        self.kind = kind
         guard isNews else { return .debug }
         toldAt = now
         return level
@@ -59,12 +60,12 @@ struct OutageLog {
     /// It failed, or it works.
     ///
     /// - Parameters:
-    ///   - failure: Why it failed; nil where it works.
+    ///   - failure: Why it failed, and the kind of that; nil where it works.
     ///   - now: The time.
     /// - Returns: What there is to tell; nil where it works and did before.
-    mutating func note(failure: String?, now: MonotonicTime) -> News? {
+    mutating func note(failure: (kind: String, text: String)?, now: MonotonicTime) -> News? {
         guard let failure else { return works(now: now).map(News.works) }
-        return .failed(failure, failed(failure, now: now))
+        return .failed(failure.text, failed(failure.kind, now: now))
     }
 
     /// It works.

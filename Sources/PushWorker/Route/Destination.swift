@@ -320,7 +320,7 @@ final class Destination {
     ///   - now: The time.
     /// - Returns: What the log has to tell; nil for nothing.
     func reached(_ failure: APNSClientError?, now: MonotonicTime) -> OutageLog.News? {
-        outage.note(failure: failure?.message, now: now)
+        outage.note(failure: failure.map { ($0.code.description, $0.message) }, now: now)
     }
 
     /// Whether nothing is to be decided about its connections now.
