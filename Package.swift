@@ -71,7 +71,7 @@ let package = Package(
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel"),
         module("Topology", ["Text", "PushModel"], []),
-        module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel", collections]),
+        module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         module(
             "APNSSimulator", ["Text", "EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
             resources: [.embedInCode("Admin/Page")]),
@@ -124,7 +124,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "Text"]),
         tests("RabbitMQTests", ["RabbitMQ", "BrokerClient", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel", "Text"]),
-        tests("TopologyTests", ["Topology", "PushModel", "LocalStack"]),
+        tests("TopologyTests", ["Topology", "PushModel", "LocalStack", yams]),
         tests(
             "APNSClientTests",
             ["APNSClient", "APNSSimulator", "Text", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),

@@ -9,7 +9,7 @@ package struct Martlet: AsyncParsableCommand {
         discussion: """
             Exit status: 0 all went well, 1 some items failed, 64 wrong command line, 65 bad input, 66 missing file, \
             69 broker or APNs unreachable or queue not there, 70 a fault of Martlet's own, 74 output not written, \
-            75 gave up for now, 77 refused, 78 wrong configuration.
+            75 gave up for now, 77 refused, 78 wrong configuration, 141 the output's reader is gone.
 
             Data go to standard output, everything else to standard error.
             """,

@@ -108,7 +108,7 @@ package struct RunLedger: Sendable {
                 finding("misreported", "accepted by APNs, but reported as something else", misreported),
                 finding("mixed_up", "received by APNs for another device or with another payload", mixedUp),
                 finding("without_dead_letter", "failed without a dead letter", withoutDeadLetter),
-                finding("stray_dead_letters", "accepted, and in the dead letters all the same", strayDeadLetters),
+                finding("stray_dead_letters", "accepted, and in the dead letters, too", strayDeadLetters),
                 finding("lost", "never became final", lost),
             ]
         }

@@ -119,6 +119,28 @@ struct ProgramTests {
         }
     }
 
+    /// Twenty clients push at once and send on until their connection ends. h2load opens no other connection after a GOAWAY.
+    @Test("h2load sees the answer of every push that was accepted before its connection was sent away")
+    func goAway() async throws {
+        let scenario = try Scenario(
+            yaml: "connections:\n  - goaway: { after_pushes: 200, reason: Shutdown, twice: true }", name: "s")
+        try await SimulatorBench.with({ $0.scenario = scenario }) { simulator in
+            let body = try Self.bodyFile()
+            let bearer = try maker.bearer(issuedAt: WallClock.milliseconds() / 1000)
+            let result = try await SimulatorBench.run(
+                Program.h2load,
+                [
+                    "-n", "10000", "-c", "20", "-m", "100", "-d", body, "-H", "authorization: \(bearer)", "-H",
+                    "apns-topic: com.example.app",
+                    "https://127.0.0.1:\(simulator.port)/3/device/\(RequestBuilder.token)",
+                ])
+            let accepted = simulator.ledger.total
+            #expect(accepted >= 20 * 200 && accepted < 10_000)
+            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: accepted)])
+            #expect(result.output.contains("status codes: \(accepted) 2xx, 0 3xx, 0 4xx, 0 5xx"), "\(result.output)")
+        }
+    }
+
     @Test("The admin API tells what was pushed, and forgets")
     func admin() async throws {
         try await SimulatorBench.with({ $0.adminPort = 0 }) { simulator in

@@ -1,9 +1,12 @@
+import APNSSimulator
 import EventLoop
 import Foundation
 import LocalStack
 import Rig
 import TestSupport
 import Testing
+
+@testable import MartletCommands
 
 @Suite("A first push, as the README has it", .serialized, .timeLimit(.minutes(2)))
 struct FirstPushTests {
@@ -15,18 +18,33 @@ struct FirstPushTests {
         return try #require(block.components(separatedBy: "```").first)
     }
 
-    @Test("The README's commands push, and show the result and the dead letter")
+    /// A device token that nothing is wrong with, as the demo's devices have one.
+    private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f1"
+
+    /// The lines that the demo prints to be pasted, for the broker of a ring.
+    private static func hints(_ local: LocalRun) throws -> [String] {
+        let device = DemoHints.Device(owner: "Ada", token: token, port: 0, authority: "ca.pem", state: "state")
+        return DemoHints.lines(
+            martlet: try LocalRun.executable(), broker: local.broker.uri, configuration: local.configurationFile,
+            control: "rabbitmqctl", gateway: local.simulator.port, admin: local.simulator.adminPort ?? 0,
+            device: device, workers: []
+        ).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test("The demo's lines and the README's commands push, and show the result and the dead letter")
     func firstPush() async throws {
         try await KillRing.run { ring in
             let worker = try ring.local.startWorker("worker-1", adminPort: try FreePort.next())
-            let executable = URL(fileURLWithPath: try LocalRun.executable())
-            let environment = [
-                "PATH": "\(executable.deletingLastPathComponent().path):/usr/bin:/bin",
-                "MARTLET_BROKER_URI": ring.local.broker.uri,
-            ]
-            let script = try Self.commands()
+            let hints = try Self.hints(ring.local)
+            let exports = hints.filter { $0.hasPrefix("export ") }
+            // The README speaks of two.
+            #expect(exports.count == 2)
+            let push = try #require(hints.first { $0.hasPrefix("martlet push ") })
+            // Of the README's commands one fails, as it says: its device token is dead.
+            let script = (["set -e"] + exports + [push, "set +e", try Self.commands()]).joined(separator: "\n")
             let outcome = try await BlockingWork.run("shell") {
-                try ChildProcess.run("/bin/sh", ["-c", script], environment: environment, timeout: .seconds(60))
+                try ChildProcess.run(
+                    "/bin/sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"], timeout: .seconds(60))
             }
             let text = outcome.text
             #expect(outcome.status == 0, "\(outcome.errorText)")

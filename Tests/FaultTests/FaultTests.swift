@@ -1,4 +1,5 @@
 import Rig
+import TestSupport
 import Testing
 
 /// Everything that can go wrong around a worker goes wrong, and three ledgers show that nothing is lost.
@@ -21,6 +22,12 @@ struct FaultTests {
         let with = FaultCatalogue.all.filter(\.setup.neighbour).flatMap(\.numbers)
         let without = FaultCatalogue.withoutNeighbour.flatMap(\.numbers)
         #expect((with + without).sorted() == FaultCatalogue.all.flatMap(\.numbers).sorted())
+    }
+
+    @Test("The page's table has a row for each fault of the catalogue, and no other", .timeLimit(.minutes(1)))
+    func page() throws {
+        let rows = try Page(documentation: "Faults").rows("no", in: "The table").map { "\($0[0]) \($0[1])" }
+        #expect(rows.sorted() == (FaultCatalogue.all + [FaultCatalogue.random]).map(\.testDescription).sorted())
     }
 
     @Test("Each fault has one place in the catalogue", .timeLimit(.minutes(1)))

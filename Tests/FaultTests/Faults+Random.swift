@@ -120,7 +120,7 @@ struct Mishap: Sendable {
 extension FaultCatalogue {
     /// Mishaps one after the other under steady load, until time is up; then everything has to become final.
     static let random = Fault(
-        name: "whatever chance chooses", expects: "Nothing is lost, whatever happens in whatever order", isLong: true,
+        name: "faults chosen at random", expects: "Nothing is lost, in any order of faults", isLong: true,
         setup: {
             $0.jobs = 500
             $0.workers = 2

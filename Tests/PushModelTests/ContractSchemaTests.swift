@@ -49,6 +49,225 @@ struct ContractSchemaTests {
         #expect(expected.filter { name in !problems.contains { $0.hasPrefix("job, \(name): ") } } == [])
     }
 
+    /// A message's headers as JSON shows them: bytes as the text that they are, tokens in hexadecimal.
+    private static func headers(of message: MessageBuilder) throws -> [UInt8] {
+        var object: [String: Any] = [:]
+        for (name, value) in message.headers {
+            object[name] =
+                switch value {
+                case .text(let text): text
+                case .bytes(let bytes) where name == "apns-device-token":
+                    bytes.map { String(format: "%02x", $0) }.joined()
+                case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+                case .integer(let number): number
+                case .timestamp(let seconds): seconds
+                case .other: [Int]()
+                }
+        }
+        return [UInt8](try JSONSerialization.data(withJSONObject: object))
+    }
+
+    /// Raw jobs that are in order.
+    private static let acceptedRaw: [(String, RawJobTests.Change)] = [
+        ("as simple as can be", { _ in }),
+        ("bytes for a token", { $0.set("apns-device-token", .bytes([1, 2, 255])) }),
+        ("a named push", { $0.set("x-apns-operation", .text("push")) }),
+        (
+            "every header",
+            {
+                $0.headers += [
+                    ("apns-topic", .text("com.example.app")), ("apns-push-type", .text("background")),
+                    ("apns-priority", .integer(5)), ("apns-expiration", .integer(1_795_264_800)),
+                    ("apns-collapse-id", .text("order-4711")),
+                    ("apns-id", .text("EABEAE54-14A8-11E5-B60B-1697F925EC7B")),
+                    ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
+                    ("x-apns-reference", .text("campaign-7/user-81")), ("traceparent", .text("00-0a-b7-01")),
+                    ("x-apns-replay", .text("r1")), ("apns-future", .text("x")), ("x-other", .other),
+                ]
+            }
+        ),
+        (
+            "numbers as text, and text as bytes or numbers",
+            {
+                $0.headers += [
+                    ("apns-priority", .text("5")), ("apns-expiration", .bytes("0".bytes)),
+                    ("apns-collapse-id", .integer(4711)), ("x-apns-reference", .bytes("user".bytes)),
+                    ("x-apns-deadline", .text("1763712900000")), ("x-apns-enqueued-at", .text("1763712800001")),
+                ]
+            }
+        ),
+        ("a broadcast", { $0.headers = [("apns-channel-id", .text(ChannelJobTests.channel))] }),
+        (
+            "a named broadcast",
+            {
+                $0.headers = [
+                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("x-apns-operation", .text("broadcast")),
+                    ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
+                ]
+            }
+        ),
+        (
+            "a new channel",
+            {
+                $0.headers = [("x-apns-operation", .text("create_channel"))]
+                $0.body = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#.bytes
+            }
+        ),
+        (
+            "a list",
+            {
+                $0.headers = [("x-apns-operation", .text("list_channels"))]
+                $0.body = []
+            }
+        ),
+    ]
+
+    @Test("raw jobs that the worker accepts obey the schema of their headers")
+    func acceptedHeaders() throws {
+        let check = ContractCheck()
+        for (name, change) in Self.acceptedRaw {
+            let message = MessageBuilder.raw(change)
+            _ = try message.job()
+            check.note(.rawJobHeaders, json: try Self.headers(of: message), about: name)
+        }
+        #expect(try check.problems() == [])
+    }
+
+    /// Reasons that headers alone do not show: they are about the message around them, about bytes, or about a header that
+    /// is given twice.
+    private static let notOfHeaders: Set<Reason> = [
+        .badContentType, .badEncoding, .badJobID, .badRequestPayload, .badStoragePolicy, .duplicateHeaders,
+        .missingEnvironment, .missingTopic, .payloadEmpty, .payloadTooLarge, .routingMismatch,
+    ]
+
+    /// Raw jobs that are refused for their headers, beside those that other tests have.
+    private static let refusedRaw: [(String, Reason, RawJobTests.Change)] = [
+        ("no headers", .missingDeviceToken, { $0.headers = [] }),
+        ("a word for a token", .badDeviceToken, { $0.set("apns-device-token", .text("xyz!")) }),
+        (
+            "an urgent background push in text", .badPriority,
+            { $0.headers += [("apns-push-type", .text("background")), ("apns-priority", .text("10"))] }
+        ),
+        ("a push without a token", .missingDeviceToken, { $0.headers = [("x-apns-operation", .text("push"))] }),
+        (
+            "a token and a channel", .ambiguousDeviceToken,
+            { $0.set("apns-channel-id", .text(ChannelJobTests.channel)) }
+        ),
+        ("a list with a token", .ambiguousDeviceToken, { $0.set("x-apns-operation", .text("list_channels")) }),
+        ("an unknown channel", .missingChannelID, { $0.headers = [("x-apns-operation", .text("read_channel"))] }),
+        (
+            "a new channel with a name", .badOperation,
+            {
+                $0.headers = [
+                    ("x-apns-operation", .text("create_channel")), ("apns-channel-id", .text(ChannelJobTests.channel)),
+                ]
+            }
+        ),
+        (
+            "a channel of 600 characters", .badChannelID,
+            { $0.headers = [("apns-channel-id", .text(String(repeating: "A", count: 600)))] }
+        ),
+        (
+            "a broadcast of another type", .invalidPushType,
+            {
+                $0.headers = [
+                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("apns-push-type", .text("alert")),
+                ]
+            }
+        ),
+        (
+            "a broadcast that replaces", .badCollapseID,
+            {
+                $0.headers = [
+                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("apns-collapse-id", .text("x")),
+                ]
+            }
+        ),
+    ]
+
+    @Test("raw jobs that the worker refuses for their headers break the schema")
+    func refusedHeaders() throws {
+        let check = ContractCheck()
+        let channels = ChannelJobTests.refusedRaw.enumerated().map { index, row in
+            let change: RawJobTests.Change = { ($0.headers, $0.body) = (row.0, row.1.bytes) }
+            return ("channel \(index)", row.2, change)
+        }
+        var expected: [String] = []
+        for (name, reason, change) in RawJobTests.defects + channels + Self.refusedRaw
+        where !Self.notOfHeaders.contains(reason) {
+            let message = MessageBuilder.raw(change)
+            #expect(try message.defect().reason == reason, "\(name)")
+            check.note(.rawJobHeaders, json: try Self.headers(of: message), about: name)
+            expected.append(name)
+        }
+        let problems = try check.problems()
+        #expect(expected.count > 50)
+        #expect(expected.filter { name in !problems.contains { $0.hasPrefix("raw-job-headers, \(name): ") } } == [])
+    }
+
+    @Test("jobs about channels that the worker refuses for what is in their body break the schema")
+    func refusedChannels() throws {
+        let check = ContractCheck()
+        // A parser of JSON keeps one of two fields.
+        let rows = ChannelJobTests.refused.enumerated().filter { $0.element.1 != .badJSON }
+        for (index, row) in rows { check.note(.job, json: "{\(row.0)}".bytes, about: "channel \(index)") }
+        let problems = try check.problems()
+        let missed = rows.filter { row in !problems.contains { $0.hasPrefix("job, channel \(row.offset): ") } }
+        #expect(missed.map(\.element.0) == [])
+    }
+
+    /// The names of a schema's properties.
+    private static func properties(of schema: String) throws -> Set<String> {
+        let file = URL(filePath: "\(PythonEnvironment.repository)/config/contract/\(schema).schema.json")
+        let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        return Set(try #require(schema?["properties"] as? [String: Any]).keys)
+    }
+
+    /// The stored properties of a value that are not nil.
+    private static func filled(_ value: Any) -> Set<String> {
+        Set(
+            Mirror(reflecting: value).children.compactMap { label, value in
+                let mirror = Mirror(reflecting: value)
+                return mirror.displayStyle == .optional && mirror.children.isEmpty ? nil : label
+            })
+    }
+
+    @Test("the schema of jobs has the fields that the worker reads, and no other")
+    func jobFields() throws {
+        let names = try Self.properties(of: "job")
+        let all = Mirror(reflecting: Envelope()).children.compactMap(\.label)
+        let none = Self.filled(Envelope())
+        var read: Set<String> = []
+        for name in names {
+            var envelope = Envelope()
+            envelope.take(name.bytes.span, JSONValue(.string, 0..<1))
+            #expect(envelope.unknownCount == 0, "\(name)")
+            read.formUnion(Self.filled(envelope).subtracting(none))
+        }
+        #expect(Set(all).subtracting(none) == read)
+        #expect(read.count == names.count)
+    }
+
+    @Test("the schema of a raw job's headers has those that the worker reads, and no other")
+    func headerNames() throws {
+        let names = try Self.properties(of: "raw-job-headers")
+        let all = Mirror(reflecting: JobHeaders()).children.compactMap(\.label)
+        let none = Self.filled(JobHeaders())
+        var read: Set<String> = []
+        for name in names {
+            var headers = JobHeaders()
+            headers.take(name: 0..<name.utf8.count, value: .integer(1), in: name.bytes)
+            let found = Self.filled(headers).subtracting(none)
+            #expect(found.count == 1, "\(name)")
+            read.formUnion(found)
+        }
+        // Those that a worker writes on its copies.
+        let written: Set = ["version", "attempt", "firstAttemptAt", "indexes", "duplicate"]
+        #expect(Set(all).subtracting(none).subtracting(written) == read)
+        #expect(read.count == names.count)
+        #expect(try Self.properties(of: "job-headers") == names.filter { !$0.hasPrefix("apns-") })
+    }
+
     @Test("a field that the schema lacks is a problem")
     func strictness() throws {
         let check = ContractCheck()
@@ -60,10 +279,7 @@ struct ContractSchemaTests {
 
     @Test("the schema of results has the fields that results have")
     func resultFields() throws {
-        let file = URL(filePath: "\(PythonEnvironment.repository)/config/contract/result.schema.json")
-        let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
-        let properties = try #require(schema?["properties"] as? [String: Any])
-        #expect(Set(properties.keys) == Set(ResultField.allCases.map(\.stringValue)))
+        #expect(try Self.properties(of: "result") == Set(ResultField.allCases.map(\.stringValue)))
         #expect(ResultField.allCases.allSatisfy { ResultField(stringValue: $0.stringValue) == $0 })
     }
 }

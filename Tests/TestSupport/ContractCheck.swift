@@ -10,6 +10,7 @@ package final class ContractCheck: Sendable {
     package enum Schema: String, Sendable {
         case job
         case jobLine = "job-line"
+        case jobHeaders = "job-headers"
         case rawJobHeaders = "raw-job-headers"
         case result
         case resultHeaders = "result-headers"

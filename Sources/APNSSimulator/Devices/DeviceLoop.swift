@@ -60,7 +60,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
                 service.tick()
             }
         } catch {
-            logger.error("device thread ended", metadata: ["error": "\(error)"])
+            logger.error("device thread ended", metadata: .simulator([.error: "\(error)"]))
         }
         service.attach(nil)
         for link in Array(links.values) { link.connection.close(reason: "the simulator stops") }
@@ -84,7 +84,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
                 links[number] = Link(connection: connection, device: nil)
             }
         } catch {
-            logger.warning("cannot accept a device", metadata: ["error": "\(error)"])
+            logger.warning("cannot accept a device", metadata: .simulator([.error: "\(error)"]))
         }
     }
 
@@ -125,7 +125,8 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     ///   - isRefused: Not looked at.
     func closed(_ connection: FramedConnection, reason: String, isRefused: Bool) {
         guard let link = links.removeValue(forKey: connection.number) else { return }
-        logger.debug("device connection ended", metadata: ["link": "\(connection.number)", "reason": "\(reason)"])
+        logger.debug(
+            "device connection ended", metadata: .simulator([.link: "\(connection.number)", .reason: "\(reason)"]))
         if let device = link.device { service.gone(device, link: connection.number) }
     }
 

@@ -95,7 +95,7 @@ extension DeviceService {
             return true
         } catch {
             health.note(NotificationJournal.name, error)
-            logger.error("cannot keep notifications", metadata: ["error": "\(error)"])
+            logger.error("cannot keep notifications", metadata: .simulator([.error: "\(error)"]))
             return false
         }
     }

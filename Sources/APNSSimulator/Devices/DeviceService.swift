@@ -213,7 +213,7 @@ final class DeviceService: Sendable {
                     if channels != nil { state.areChannelsUnsaved = true }
                 }
                 health.note("devices", error)
-                logger.error("cannot keep the devices' state", metadata: ["error": "\(error)"])
+                logger.error("cannot keep the devices' state", metadata: .simulator([.error: "\(error)"]))
                 return false
             }
         }

@@ -75,7 +75,8 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
             if !isClosed { try receiveArrived(now: now) }
             if !isClosed, !isFrozen { try flush(now: now) }
         } catch {
-            gateway.logger.debug("connection failed", metadata: ["connection": "\(number)", "error": "\(error)"])
+            gateway.logger.debug(
+                "connection failed", metadata: .simulator([.connection: "\(number)", .error: "\(error)"]))
             guard !isClosed else { return }
             // What TLS or HTTP/2 wants to say about the failure is worth a try.
             end()

@@ -39,7 +39,7 @@ final class GatewayListener: ReadinessHandler {
         do {
             while let socket = try listener.accept() { loop.place(socket) }
         } catch {
-            loop.logger.warning("cannot accept a connection", metadata: ["error": "\(error)"])
+            loop.logger.warning("cannot accept a connection", metadata: .simulator([.error: "\(error)"]))
         }
     }
 }

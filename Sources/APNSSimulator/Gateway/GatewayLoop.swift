@@ -83,7 +83,7 @@ final class GatewayLoop {
                 while !held.isEmpty { takeHeld() }
             }
         } catch {
-            logger.error("gateway thread ended", metadata: ["error": "\(error)"])
+            logger.error("gateway thread ended", metadata: .simulator([.error: "\(error)"]))
         }
         for connection in Array(connections.values) { connection.close() }
         for listener in listeners { loop.unwatch(listener.fileDescriptor) }
@@ -189,7 +189,7 @@ final class GatewayLoop {
             connections[number] = connection
             service.connections.add(facts.record, number: number)
         } catch {
-            logger.warning("cannot serve a connection", metadata: ["error": "\(error)"])
+            logger.warning("cannot serve a connection", metadata: .simulator([.error: "\(error)"]))
         }
     }
 

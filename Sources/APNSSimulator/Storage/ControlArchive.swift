@@ -54,7 +54,7 @@ final class ControlArchive: Sendable {
                 health.note(Self.name, nil)
             } catch {
                 health.note(Self.name, error)
-                logger.error("cannot keep clock and revocations", metadata: ["error": "\(error)"])
+                logger.error("cannot keep clock and revocations", metadata: .simulator([.error: "\(error)"]))
             }
         }
     }

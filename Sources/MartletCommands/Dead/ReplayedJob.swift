@@ -23,7 +23,7 @@ struct ReplayedJob {
         var explanation: String {
             switch self {
             case .replayed: "were replayed under this name and failed again"
-            case .deadTokens: "have dead device tokens (--outcome dead_token replays them all the same)"
+            case .deadTokens: "have dead device tokens (--outcome dead_token replays these, too)"
             case .deadlinePassed: "have a deadline that has passed (--deadline gives a later one)"
             case .expirationPassed: "have an expiration that has passed (publish new jobs instead)"
             case .invalid(let why): "would be refused again: \(why)"

@@ -27,7 +27,7 @@ struct AdminQuestion {
                 "the worker at \(place) does not answer: \(error.message); see whether it runs, and listens there")
         }
         guard let answer = AdminAnswer(reading: bytes) else {
-            throw CommandFailure(.someFailed, "what listens at \(place) is no worker: its answer is no HTTP")
+            throw CommandFailure(.someFailed, "what listens at \(place) is not a worker: its answer is not HTTP")
         }
         return answer
     }

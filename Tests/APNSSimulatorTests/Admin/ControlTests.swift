@@ -1,6 +1,7 @@
 import Foundation
 import HTTP2
 import TLS
+import TestSupport
 import Testing
 
 @testable import APNSSimulator
@@ -51,6 +52,22 @@ struct ControlTests {
             #expect(back.status == 400 && back.body.contains("goes forward only"))
             #expect(try await ask(simulator, "POST", "/clock", #"{"reset":true}"#).body.contains(#""advance":0"#))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+        }
+    }
+
+    @Test("The page lists the requests that the admin API knows, and no other")
+    func page() async throws {
+        try await withAdmin { simulator in
+            let body = try await ask(simulator, "GET", "/nowhere").body
+            let list = try #require(body.components(separatedBy: "it has ").last?.components(separatedBy: "\"").first)
+            // The page writes parameters in capitals, and arguments behind a question mark.
+            let known = list.components(separatedBy: ", ").map { request in
+                request.replacing(/[:{]([a-z]+)\}?/) { $0.output.1.uppercased() }
+            }
+            let listed = try Page(documentation: "Simulator").rows("request", in: "Admin port")
+                .flatMap { Page.quoted($0[0]) }.map { String($0.prefix { $0 != "?" }) }
+            #expect(known.count > 15)
+            #expect(listed.sorted() == known.sorted())
         }
     }
 

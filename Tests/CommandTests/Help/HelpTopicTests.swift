@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import LocalStack
 import PushModel
 import TestSupport
@@ -69,8 +69,36 @@ struct HelpTopicTests {
         for section in topic.sections {
             let names = try Self.names(page: topic.page, section: section)
             #expect(!names.isEmpty, "\(section)")
-            #expect(names.filter { !text.contains($0) } == [], "\(section)")
+            #expect(names.filter { !Self.has($0, in: text) } == [], "\(section)")
         }
+    }
+
+    @Test("The tables of a topic's page name what the topic explains", arguments: topics)
+    func heads(_ topic: Topic) throws {
+        let text = try Executable.run(["help", topic.name]).text
+        var heads: [String] = []
+        for line in text.split(separator: "\n") where line.hasPrefix("  ") && !line.hasPrefix("   ") {
+            // A head is words with commas between them; other lines are paragraphs.
+            let words = (line.components(separatedBy: ": ").first ?? "").dropFirst(2).description.components(
+                separatedBy: ", ")
+            let isHead = words.allSatisfy { word in
+                !word.contains(" ") && (word.last?.isLetter == true || word.last?.isNumber == true)
+            }
+            if isHead { heads += words }
+        }
+        #expect(heads.count > 15)
+        let cells = try Page(documentation: topic.page).cells.joined(separator: "\n")
+        #expect(heads.filter { !Self.has($0, in: cells) } == [])
+    }
+
+    @Test(
+        "A name is found as a whole word only",
+        arguments: [
+            ("id", "the id.", true), ("id", "job_id", false), ("id", "idle", false), ("id", "apns-id", false),
+            ("apns-id", "x `apns-id` y", true), ("id", "idle id", true), (".voip", ".voip-ptt", false),
+        ])
+    func wholeWords(_ name: String, _ text: String, _ isThere: Bool) {
+        #expect(Self.has(name, in: text) == isThere)
     }
 
     @Test("Descriptions say how long a string may be", arguments: topics.flatMap(\.schemas))
@@ -142,6 +170,17 @@ struct HelpTopicTests {
         check.note(.result, json: Array(ResultHelp.example.utf8), about: "help result")
         check.note(.deadLetterHeaders, json: Array(DeadLetterHelp.example.utf8), about: "help dead-letter")
         #expect(try check.problems() == [])
+    }
+
+    /// Whether a text has a name as a whole word.
+    private static func has(_ name: String, in text: String) -> Bool {
+        func isPart(_ character: Character?) -> Bool {
+            character.map { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" } ?? false
+        }
+        return text.ranges(of: name).contains { range in
+            let before = range.lowerBound == text.startIndex ? nil : text[text.index(before: range.lowerBound)]
+            return !isPart(before) && !isPart(text[range.upperBound...].first)
+        }
     }
 
     /// Text with one space between words, however it was broken into lines.
