@@ -36,7 +36,7 @@ struct BroadcastRules {
         }
         guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }
         if let id = call["apns-request-id"], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
-        guard PushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
+        guard GatewayPushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
         guard app.utf8.count <= DeviceTokenCodec.topicLimit, app.utf8.allSatisfy(PushRules.isTopicByte) else {
             return .badPath
         }

@@ -93,7 +93,7 @@ extension DeviceService {
                 expiration: message.expiration, now: now, longest: ChannelRegistry.longestStorage) : now
         let notification = StoredNotification(
             id: id, uniqueID: uniqueID, app: address.app, topic: address.app, channel: address.channel,
-            type: PushType.liveactivity.rawValue, priority: message.priority, collapseID: address.channel,
+            type: GatewayPushType.liveactivity.rawValue, priority: message.priority, collapseID: address.channel,
             acceptedAt: now, deadline: deadline, payload: .init(payload))
         let (listeners, former) = state.withLock { state in
             let former = state.channels.channel(address)?.latest

@@ -158,7 +158,7 @@ struct DeviceRegistry: Sendable {
         var ended: [String] = []
         for index in device.registrations.indices where device.registrations[index].isActive {
             let topic = device.registrations[index].topic
-            if let app, topic != app, PushType.bundleIdentifier(of: topic) != app { continue }
+            if let app, topic != app, GatewayPushType.bundleIdentifier(of: topic) != app { continue }
             Self.retire(&device.registrations[index], now: now)
             ended.append(topic)
         }

@@ -117,7 +117,7 @@ extension DeviceService {
     }
 
     private func register(_ frame: DeviceFrame, _ device: DeviceID) -> DeviceFrame {
-        let kind = frame.kind.map { PushType(rawValue: $0) } ?? .alert
+        let kind = frame.kind.map { GatewayPushType(rawValue: $0) } ?? .alert
         let wanted = frame.environment.map { ServiceEnvironment(rawValue: $0) } ?? environment
         guard let kind, let wanted else {
             return DeviceFrame(error: "unknown kind of token or environment", request: frame.request)

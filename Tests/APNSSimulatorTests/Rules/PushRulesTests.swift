@@ -146,8 +146,8 @@ struct PushRulesTests {
         }
     }
 
-    @Test("Each push type is accepted on its own topic", arguments: PushType.allCases)
-    func suffix(_ type: PushType) throws {
+    @Test("Each push type is accepted on its own topic", arguments: GatewayPushType.allCases)
+    func suffix(_ type: GatewayPushType) throws {
         let topic = "com.example.app" + type.topicSuffix
         let request = Self.good.type(type.rawValue, topic: topic).with("apns-priority", "5").request
         guard case .valid(let push) = PushRules().check(request, credential: nil) else {
@@ -156,13 +156,13 @@ struct PushRulesTests {
         }
         #expect(push.type == type)
         #expect(push.topic == topic)
-        #expect(PushType.bundleIdentifier(of: topic) == "com.example.app")
+        #expect(GatewayPushType.bundleIdentifier(of: topic) == "com.example.app")
     }
 
     @Test(
         "A topic with a suffix takes the push type of that suffix only, one without takes those that have none",
-        arguments: PushType.allCases, Set(PushType.allCases.map(\.topicSuffix)))
-    func otherSuffix(_ type: PushType, _ suffix: String) {
+        arguments: GatewayPushType.allCases, Set(GatewayPushType.allCases.map(\.topicSuffix)))
+    func otherSuffix(_ type: GatewayPushType, _ suffix: String) {
         let request = Self.good.type(type.rawValue, topic: "com.example.app" + suffix).with("apns-priority", "5")
         let finding = PushRules().check(request.request, credential: nil)
         if type.topicSuffix == suffix {
