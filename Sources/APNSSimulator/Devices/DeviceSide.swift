@@ -19,7 +19,7 @@ final class DeviceSide: Sendable {
     ///   - identity: The simulator's server certificate.
     ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of trouble.
-    /// - Returns: nil where the configuration asks for none of it.
+    /// - Returns: Nil where the configuration asks for none of it.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
     init?(
         _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity,
