@@ -8,7 +8,7 @@ struct DeviceRegistry: Sendable {
     static let topicLimit = 64
     /// How many channels a device may listen to.
     static let subscriptionLimit = 64
-    /// How many ended tokens per topic keep their own time of death; older ones share that of the oldest kept.
+    /// How many dead tokens per topic keep their own time of death. Older ones get the time of the oldest that is kept.
     static let retiredLimit = 16
 
     /// A token that is dead.

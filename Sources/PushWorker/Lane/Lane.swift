@@ -22,7 +22,7 @@ final class Lane {
     let mailbox: Mailbox<LaneMessage>
     /// What the lane counted so far, without its routes.
     var counters = LaneCounters()
-    /// The longest turns of late.
+    /// The longest recent turns.
     var longestTurn = RecentMaximum()
     let logger: Logger
     /// Where accepted notifications are noted; nil without a journal.
@@ -153,8 +153,8 @@ final class Lane {
         publisher.publish(now: now)
         publishLink.flush(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
-        // 5. Acknowledgements, after the results that somebody waits for. An event before the turn's end confirmed what
-        //    is acknowledged here, so nothing is acknowledged that was only published now.
+        // 5. Acknowledgements, after the results that somebody waits for. Confirms arrive as events before the turn's
+        //    end, so nothing is acknowledged that was only published now.
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
         consumeLink.flush(now: now)

@@ -177,7 +177,7 @@ final class Destination {
         return begun
     }
 
-    /// The broker's channel is gone. What was not sent comes again, except for jobs to which another lane lent a
+    /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
     /// delivery.
     func generationEnded() { drop { $0.lent == nil } }
 

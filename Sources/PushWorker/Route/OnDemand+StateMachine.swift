@@ -37,8 +37,7 @@ struct OnDemandStateMachine {
         /// Whether the route's rate allows a request.
         var isWithinRate = true
 
-        /// Whether only the connection is missing. Anything else that keeps jobs waiting is not the host's fault, so
-        /// they do not give up over it.
+        /// True if a connection is all that is missing. Jobs give up on a host only then.
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
 

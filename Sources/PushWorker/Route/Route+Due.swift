@@ -26,7 +26,7 @@ extension Route {
         look(at: consumer.nextDue(now: now))
         look(at: rateDue)
         if hasChannelWork {
-            // What sleeps is looked at by nobody, and its time would stay in the past.
+            // Nobody looks at a host that sleeps, so its time would stay in the past.
             for host in channels where !host.isAsleep { look(at: host.nextDue) }
         }
         look(at: credentialDue(after: moment))

@@ -82,9 +82,10 @@ extension Route {
     }
 
     /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
-    /// leaves, so that what is settled of them is acknowledged.
+    /// leaves. Then the broker can be told that the jobs themselves are settled.
     ///
-    /// What no tier can bring back in time stays until its time is over, which is looked at here because nothing is sent.
+    /// Notifications that no tier can bring back in time stay until their time is over. That time is looked at here,
+    /// because nothing is sent.
     func splitBegun(at moment: Moment, _ condition: LaneCondition) {
         guard
             let delay = devices.breaker.splitDelay(
@@ -150,7 +151,7 @@ extension Route {
         guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
             hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
-        // Asked only for a job, for the answer wakes the lane when the rate allows the next.
+        // Asked only for a job, because the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
         case .open: surroundings.open(self, host)
@@ -168,8 +169,8 @@ extension Route {
         rest(devices)
     }
 
-    /// Closes connections that nobody needs. What those to devices proved of the credential is what the next ones begin
-    /// with; these prove a version whose proof has not ended.
+    /// Closes connections that nobody needs. Connections to devices hand what they proved of the credential to the next
+    /// ones, which prove a version whose proof has not ended.
     func rest(_ host: Destination) {
         if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
         host.rest()

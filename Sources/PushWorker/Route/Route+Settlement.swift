@@ -105,7 +105,7 @@ extension Route {
             // A refusal that is final for this job, because its time is over, is one of the credential like any other.
             case .report(let final): final.action == .fixCredential
             case .retry: false
-            // What is sent again at once will hear more.
+            // A notification that is sent again at once will hear more.
             case .resend, .resendOnNewConnection: nil as Bool?
             }
         guard let isRefused else { return }

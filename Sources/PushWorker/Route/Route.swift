@@ -177,15 +177,15 @@ final class Route {
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
         passTime(moment)
-        // 2. What is left of a multicast job that was begun is split off before jobs are handed back: given back whole,
-        //    what is settled of it would be pushed twice.
+        // 2. The rest of a multicast job that was begun is split off before jobs are handed back. If the job were given
+        //    back whole, its settled notifications would be pushed twice.
         splitBegun(at: moment, condition)
         splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         handBack(at: moment, condition)
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
-        // 5. From here on requests are made, and each will have a result: not while these find no way out.
+        // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         rateDue = nil
         let maySend = !isCongested
         if maySend { takeSuspect(at: moment) }
@@ -235,7 +235,8 @@ final class Route {
         switch devices.breaker.intake {
         case .none: consumer.wantedPrefetch = expiryLook.isLooking ? lookPrefetch : 0
         case .one where makesRoomForSuspects, .full where makesRoomForSuspects: consumer.wantedPrefetch = 0
-        // What is here already is the next probe: more would wait for its turn, or come back too often to look harmless.
+        // A job that is here already is the next probe. More jobs would wait for their turn, or come back so often that
+        // they look harmful.
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
@@ -253,7 +254,7 @@ final class Route {
     /// What its jobs take of the memory that all routes share, and would take if they could.
     private var memoryUse: MemoryClaim.Use {
         let prefetch = consumer.currentPrefetch
-        // What is wanted now may be all that the broker knows, while nothing is consumed yet.
+        // While nothing is consumed yet, the wanted prefetch may be all that the broker knows.
         let mayArrive = max(prefetch, consumer.wantedPrefetch)
         return MemoryClaim.Use(
             demand: devices.breaker.intake == .full ? credit.demand(streams: streams) : 0,
@@ -264,8 +265,8 @@ final class Route {
     /// How many streams its connections have, open or free; the most before the first connection.
     private var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
-    /// Whether no connection was opened yet, or all rest: the job that opens one comes alone, for more would be given back
-    /// where none is to be had, and be delivered once more each time.
+    /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be
+    /// given back where no connection can be had, and be delivered once more each time.
     private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
 
     /// Holds the route to another rate from now on.
@@ -305,14 +306,14 @@ final class Route {
         intake.hasSuspects || makesRoomForSuspects || (!isServed && devices.pool != nil)
     }
 
-    /// Whether the route has something to do that only waits for results to find their way out.
+    /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard refused.isEmpty else { return true }
         let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areChannelsQuiet
         return isHeldUp || wantsToSend && isCongested
     }
 
-    /// Whether no push may start, because results of the route or of all find no way out.
+    /// Whether no push may start, because results of the route, or of all routes, cannot leave.
     var isCongested: Bool { surroundings.publisher.isCongested(for: position) }
 
     /// Whether a route that waited for results to go out can go on, now that pushes may.
