@@ -6,7 +6,7 @@ struct DeviceRegistry: Sendable {
     static let deviceLimit = 10_000
     /// How many topics a device may register for.
     static let topicLimit = 64
-    /// How many channels a device may listen to.
+    /// How many broadcast channels a device may listen to.
     static let subscriptionLimit = 64
     /// How many dead tokens per topic keep their own time of death. Older ones get the time of the oldest that is kept.
     static let retiredLimit = 16
@@ -49,8 +49,8 @@ struct DeviceRegistry: Sendable {
         var registrations: [Registration] = []
         /// The apps whose notifications the owner has switched off.
         var silenced: Set<String> = []
-        /// The channels it listens to.
-        var subscriptions: Set<ChannelAddress> = []
+        /// The broadcast channels it listens to.
+        var subscriptions: Set<BroadcastChannelAddress> = []
     }
 
     /// How a token stands.

@@ -215,9 +215,11 @@ extension DeviceService {
                 }
             case .subscribe: return subscribe(frame, device, &state, latest: &latest, now: now)
             default:
-                guard let app = frame.app, let channel = frame.channel else { return "which app and channel?" }
+                guard let app = frame.app, let channel = frame.channel else {
+                    return "which app and broadcast channel?"
+                }
                 state.registry.update(device) {
-                    $0.subscriptions.remove(ChannelAddress(app: app, channel: channel))
+                    $0.subscriptions.remove(BroadcastChannelAddress(app: app, channel: channel))
                 }
             }
             return nil

@@ -63,7 +63,7 @@ struct JobReader {
         readHistory()
         readConditions()
         readRouting()
-        if !hasChannelFields || readChannelJob() {
+        if !hasBroadcastChannelFields || readBroadcastChannelJob() {
             readTokens()
             readPush()
             readPayload()

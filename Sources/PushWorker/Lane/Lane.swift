@@ -372,12 +372,13 @@ extension Lane {
         case .failed(let reason, let level):
             metadata[LogKey.error.rawValue] = "\(reason)"
             logger.log(
-                level: level, kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached",
+                level: level,
+                kind == .devices ? "APNs cannot be reached" : "a host for broadcast channels cannot be reached",
                 metadata: metadata)
         case .works(let outage):
             metadata[LogKey.detail.rawValue] = "\(outage.text)"
             logger.notice(
-                kind == .devices ? "APNs can be reached again" : "a host of channels can be reached again",
+                kind == .devices ? "APNs can be reached again" : "a host for broadcast channels can be reached again",
                 metadata: metadata)
         }
     }

@@ -24,7 +24,8 @@ extension Route {
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
         guard intake.hasSuspects, shared.suspects.mayTake(surroundings.lane, of: shared.lanes) else { return }
-        let isIdle = devices.isStill && asked.isEmpty && (!hasChannelWork || channels.allSatisfy(\.isStill))
+        let isIdle =
+            devices.isStill && asked.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
         let returns = Self.returns(of: delivery)
@@ -122,7 +123,7 @@ extension Route {
                 FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
             return
         }
-        if destination.isForChannels { hasChannelWork = true }
+        if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
         destination.take(job)
     }
 
@@ -195,7 +196,7 @@ extension Route {
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
         if let destination = destination(Destination.Kind(job.job.operation)) {
-            if destination.isForChannels { hasChannelWork = true }
+            if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
             destination.resume(job)
         } else if job.hasMore {
             takeIn(job, at: moment)
@@ -215,8 +216,8 @@ extension Route {
         let canRequeue = ledger.isOpen && !consumer.mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
-        if hasChannelWork, condition.isDraining {
-            for host in channels { unsent += host.takeUnsent(where: mayGoBack) }
+        if hasBroadcastChannelWork, condition.isDraining {
+            for host in broadcastHosts { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += refused.takeUnreported() }
         counters.jobsHandedBack += unsent.count

@@ -7,7 +7,7 @@ import Text
 extension Route {
     /// The host that is asked for an operation; nil where the configuration names none.
     func destination(_ kind: Destination.Kind) -> Destination? {
-        kind == .devices ? devices : channels.first { $0.kind == kind }
+        kind == .devices ? devices : broadcastHosts.first { $0.kind == kind }
     }
 
     /// Sends as much as streams, window, rate and breaker of a destination allow.
@@ -141,7 +141,8 @@ extension Route {
 
     /// A destination's connections take more than before, or the last of them is gone.
     func capacityChanged(of destination: Destination, at moment: Moment) {
-        // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
+        // The breaker of a host for broadcast channels hears nothing of it: its connections are closed when nobody
+        // needs them.
         guard destination.kind == .devices, let isConnected = destination.pool?.isConnected else { return }
         destination.breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
     }
@@ -176,11 +177,11 @@ extension Route {
         host.rest()
     }
 
-    // MARK: Channels
+    // MARK: Broadcast channels
 
-    /// Opens, fills, flushes and closes the connections to the hosts of channels.
-    func advanceChannels(at moment: Moment) {
-        for host in channels where !host.isAsleep {
+    /// Opens, fills, flushes and closes the connections to the hosts of broadcast channels.
+    func advanceBroadcastHosts(at moment: Moment) {
+        for host in broadcastHosts where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
             if !isCongested { send(to: host, at: moment) }
@@ -188,7 +189,7 @@ extension Route {
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)
         }
-        hasChannelWork = channels.contains { !$0.isAsleep }
+        hasBroadcastChannelWork = broadcastHosts.contains { !$0.isAsleep }
     }
 
     /// Answers jobs with what the last one heard about the credential, instead of asking APNs again: most wait in a tier.

@@ -79,10 +79,10 @@ final class Route {
     private(set) var isServed = true
     /// Where pushes to devices go.
     let devices: Destination
-    /// Where jobs about channels go, as far as the configuration names hosts for them.
-    let channels: [Destination]
+    /// Where jobs about broadcast channels go, as far as the configuration names hosts for them.
+    let broadcastHosts: [Destination]
     /// Whether one of those has work or a connection; false for nearly every route at all times.
-    var hasChannelWork = false
+    var hasBroadcastChannelWork = false
     /// What is known about its credential; nil for the route that answers `NoRoute`.
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
@@ -132,11 +132,11 @@ final class Route {
     ///   - rate: What it may send, on all its lanes; nil for no limit.
     ///   - credential: What is known about its credential; nil for the route that answers `NoRoute`.
     ///   - devices: Where pushes to devices go.
-    ///   - channels: Where jobs about channels go.
+    ///   - broadcastHosts: Where jobs about channels go.
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,
-        surroundings: Surroundings, devices: Destination = Destination(.devices), channels: [Destination] = []
+        surroundings: Surroundings, devices: Destination = Destination(.devices), broadcastHosts: [Destination] = []
     ) {
         self.name = name
         self.number = number
@@ -152,7 +152,7 @@ final class Route {
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         self.surroundings = surroundings
         self.devices = devices
-        self.channels = channels
+        self.broadcastHosts = broadcastHosts
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) })
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
@@ -189,8 +189,8 @@ final class Route {
         rateDue = nil
         let maySend = !isCongested
         if maySend { takeSuspect(at: moment) }
-        // 6. Jobs about channels are few: they go first, or pushes would leave them nothing of a rate.
-        if hasChannelWork { advanceChannels(at: moment) }
+        // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
+        if hasBroadcastChannelWork { advanceBroadcastHosts(at: moment) }
         // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
         //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens
         //    the connections.
@@ -267,7 +267,7 @@ final class Route {
 
     /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be
     /// given back where no connection can be had, and be delivered once more each time.
-    private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
+    private var isUnconnected: Bool { devices.isUntried && broadcastHosts.allSatisfy { $0.pool == nil } }
 
     /// Holds the route to another rate from now on.
     ///
@@ -281,10 +281,10 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && refused.isEmpty && !intake.hasSuspects && areChannelsQuiet
+        devices.isQuiet && refused.isEmpty && !intake.hasSuspects && areBroadcastHostsQuiet
     }
 
-    private var areChannelsQuiet: Bool { !hasChannelWork || channels.allSatisfy(\.isQuiet) }
+    private var areBroadcastHostsQuiet: Bool { !hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isQuiet) }
 
     /// Whether it has no delivery.
     var isIdle: Bool { ledger.unacknowledged == 0 }
@@ -309,7 +309,7 @@ final class Route {
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard refused.isEmpty else { return true }
-        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areChannelsQuiet
+        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areBroadcastHostsQuiet
         return isHeldUp || wantsToSend && isCongested
     }
 
@@ -358,7 +358,7 @@ final class Route {
     func end(at moment: Moment) {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
-        for host in channels { host.rest() }
+        for host in broadcastHosts { host.rest() }
         memory.release()
         consumer.end(now: moment.monotonic)
     }
@@ -377,6 +377,6 @@ final class Route {
     func close() {
         channelGone()
         devices.close()
-        for host in channels { host.close() }
+        for host in broadcastHosts { host.close() }
     }
 }

@@ -83,17 +83,19 @@ struct BroadcastRulesTests {
     }
 
     @Test(
-        "Channel identifiers",
+        "Broadcast channel identifiers",
         arguments: [
             (channel, nil), (nil, "MissingChannelId"), ("", "MissingChannelId"), ("not base64!", "BadChannelId"),
             (String(repeating: "QUJD", count: 17), "BadChannelId"),
         ] as [(String?, String?)])
     func identifiers(_ identifier: String?, _ reason: String?) {
-        #expect(Self.reason(of: BroadcastRules().channel(of: Self.publish(["apns-channel-id": identifier]))) == reason)
+        #expect(
+            Self.reason(of: BroadcastRules().broadcastChannel(of: Self.publish(["apns-channel-id": identifier])))
+                == reason)
     }
 
     @Test(
-        "Requests that create channels",
+        "Requests that create broadcast channels",
         arguments: [
             (#"{"message-storage-policy":0,"push-type":"LiveActivity"}"#, nil),
             (#"{"message-storage-policy":1,"push-type":"liveactivity"}"#, nil), ("", "PayloadEmpty"),
@@ -110,22 +112,22 @@ struct BroadcastRulesTests {
 
     @Test("Identifiers are never given twice, and an app has at most ten thousand channels")
     func registry() {
-        var registry = ChannelRegistry(environment: .development)
+        var registry = BroadcastChannelRegistry(environment: .development)
         var random = SplitMix64(seed: 1)
         var identifiers: Set<String> = []
-        for _ in 0..<ChannelRegistry.channelLimit {
+        for _ in 0..<BroadcastChannelRegistry.limit {
             if let made = registry.create(app: "a", isStoring: false, random: &random, now: 0) {
                 identifiers.insert(made)
             }
         }
-        #expect(identifiers.count == ChannelRegistry.channelLimit)
+        #expect(identifiers.count == BroadcastChannelRegistry.limit)
         let beyond = registry.create(app: "a", isStoring: false, random: &random, now: 0)
         #expect(beyond == nil)
         #expect(registry.identifiers(of: "a") == identifiers.sorted())
-        let kept = ChannelRegistry(environment: .production, channels: registry.all)
+        let kept = BroadcastChannelRegistry(environment: .production, channels: registry.all)
         #expect(kept.identifiers(of: "a") == [])
         #expect(kept.all.count == registry.all.count)
-        let same = ChannelRegistry(environment: .development, channels: kept.all)
+        let same = BroadcastChannelRegistry(environment: .development, channels: kept.all)
         #expect(same.identifiers(of: "a") == identifiers.sorted())
     }
 

@@ -187,7 +187,9 @@ struct BroadcastTests {
         }
     }
 
-    @Test("A token that changes too early is refused, whether it comes with pushes or with requests about channels")
+    @Test(
+        "A token that changes too early is refused, whether it comes with pushes or with requests about broadcast channels"
+    )
     func tokenUpdates() async throws {
         try await with { simulator in
             let now = WallClock.milliseconds() / 1000
@@ -206,7 +208,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test("An app that asks too much about channels is told so, and no other")
+    @Test("An app that asks too much about broadcast channels is told so, and no other")
     func throttled() async throws {
         try await with({ $0.limits.channelRequests = .init(pushes: 2, period: 60_000) }) { simulator in
             let manager = try RawClient(simulator, port: simulator.managementPort)

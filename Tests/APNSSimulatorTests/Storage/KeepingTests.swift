@@ -45,7 +45,7 @@ struct KeepingTests {
         let unique = MessageID(high: 77, low: UInt64(number))
         return devices.publish(
             BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
-            to: try #require(devices.channel(ChannelAddress(app: app, channel: channel))), id: unique,
+            to: try #require(devices.broadcastChannel(BroadcastChannelAddress(app: app, channel: channel))), id: unique,
             uniqueID: unique, now: now)
     }
 
@@ -72,24 +72,26 @@ struct KeepingTests {
     @Test("A channel that cannot be written is not made, and one whose end cannot be written stays")
     func channels() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
             let draft = "\(directory)/channels.json.new"
             try block(draft)
-            #expect(throws: SimulatorError.self) { try devices.createChannel(app: app, isStoring: true, now: 1) }
-            let address = ChannelAddress(app: app, channel: channel)
-            #expect(throws: SimulatorError.self) { try devices.deleteChannel(address) }
-            #expect(devices.channels(of: app) == [channel])
+            #expect(throws: SimulatorError.self) {
+                try devices.createBroadcastChannel(app: app, isStoring: true, now: 1)
+            }
+            let address = BroadcastChannelAddress(app: app, channel: channel)
+            #expect(throws: SimulatorError.self) { try devices.deleteBroadcastChannel(address) }
+            #expect(devices.broadcastChannels(of: app) == [channel])
             try unblock(draft)
-            #expect(try devices.deleteChannel(address))
-            #expect(try DeviceArchive(in: try StateDirectory(directory)).loadChannels() == [])
+            #expect(try devices.deleteBroadcastChannel(address))
+            #expect(try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels() == [])
         }
     }
 
     @Test("A refused broadcast leaves the channel's latest message as it was", arguments: [true, false])
     func latest(_ isChannel: Bool) async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
-            let address = ChannelAddress(app: app, channel: channel)
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
+            let address = BroadcastChannelAddress(app: app, channel: channel)
             let device = try activate(devices)
             #expect(devices.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
             #expect(try publish(1, to: channel, devices))
@@ -99,10 +101,10 @@ struct KeepingTests {
             if !isChannel { try FileManager.default.removeItem(atPath: path) }
             try block(path)
             #expect(try !publish(2, to: channel, devices))
-            #expect(devices.channel(address)?.latest?.uniqueID.low == 1)
+            #expect(devices.broadcastChannel(address)?.latest?.uniqueID.low == 1)
             try unblock(path)
             #expect(devices.save())
-            let kept = try DeviceArchive(in: try StateDirectory(directory)).loadChannels()
+            let kept = try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels()
             #expect(kept.first?.latest?.uniqueID.low == 1)
         }
     }
@@ -110,7 +112,7 @@ struct KeepingTests {
     @Test("A channel's latest message is kept for the device that comes late; where it cannot be, neither listens")
     func subscribe() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
             let device = try activate(devices)
             #expect(try publish(1, to: channel, devices))
             #expect(devices.save())

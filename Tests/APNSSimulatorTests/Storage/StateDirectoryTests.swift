@@ -24,7 +24,7 @@ struct StateDirectoryTests {
             let error = #expect(throws: SimulatorError.self) { try directory.read(name, limit: 1 << 20) }
             #expect(error?.code == .file && error?.message.contains("cannot read") == true)
         }
-        #expect(throws: SimulatorError.self) { try DeviceArchive(in: directory).loadChannels() }
+        #expect(throws: SimulatorError.self) { try DeviceArchive(in: directory).loadBroadcastChannels() }
         #expect(throws: SimulatorError.self) { try CertificateStore.providerAuthority(directory: directory.path) }
         #expect(try directory.read("provider-ca-key.pem", limit: 1 << 20) == nil)
     }
