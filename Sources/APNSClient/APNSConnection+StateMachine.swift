@@ -54,7 +54,7 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// Strikes that retire a connection when they fall into `strikeWindow`.
     static let strikeLimit = 3
-    /// How long a strike counts. One silent stream a day is no reason to leave a connection.
+    /// How long a strike counts. One silent stream a day does not justify leaving a connection.
     static let strikeWindow = Duration.seconds(600)
     /// Server errors in a row that retire a connection.
     static let serverErrorLimit = 10

@@ -383,7 +383,7 @@ final class APNSConnection: ReadinessHandler {
         isClosed = true
         table.now = now
         if error == nil || farewell != nil {
-            // Tells the peer that this is no accident. It does not matter whether that arrives.
+            // Tells the peer that this end is intended. It does not matter whether the message arrives.
             http2.goAway(.noError)
             try? write(now: now)
             tls.closeNotify()

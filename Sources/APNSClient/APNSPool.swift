@@ -51,7 +51,7 @@ package final class APNSPool {
     private var usualBytes = 512 * 16
     /// Bytes of payload submitted so far.
     private var submittedBytes: UInt64 = 0
-    /// Whether a payload found no room since the last flush. One of the usual length might have.
+    /// Whether a payload did not fit since the last flush. A payload of usual length might have fitted.
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
     private(set) var hasBacklog = false

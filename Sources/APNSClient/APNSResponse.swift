@@ -16,8 +16,8 @@ package struct APNSResponse: Sendable, Equatable {
     package var retryAfter: Int?
     /// The time from the submission of the request to its answer.
     package var microseconds: Int64
-    /// What an accepted request about channels brought back; nil for pushes.
-    package var channel: ChannelAnswer?
+    /// What an accepted request about broadcast channels brought back; nil for pushes.
+    package var broadcastChannel: BroadcastChannelAnswer?
 
     /// A response from its parts.
     package init(

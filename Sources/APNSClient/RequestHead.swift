@@ -1,8 +1,9 @@
 import HTTP2
 import PushModel
 
-/// Builds the header blocks of pushes (`/3/device/…`) and of requests about channels. There is one per connection,
-/// reused for each request. A connection carries either pushes to devices or requests about channels, never both.
+/// Builds the header blocks of pushes (`/3/device/…`) and of requests about broadcast channels. There is one per
+/// connection, reused for each request. A connection carries either pushes to devices or requests about channels, never
+/// both.
 ///
 /// Apple's advice decides which headers enter the peer's HPACK table: every name once, and values that stay the same,
 /// but never the path
@@ -44,7 +45,7 @@ struct RequestHead {
     ///   - index: Which of its notifications.
     ///   - authorization: The provider token; nil if a certificate identifies us.
     mutating func build(_ job: borrowing Job, index: Int, authorization: ProviderToken?) {
-        guard job.operation == .push else { return buildChannelRequest(job, authorization: authorization) }
+        guard job.operation == .push else { return buildBroadcastChannelRequest(job, authorization: authorization) }
         let bytes = job.bytes.span
         block.truncate(to: prefix)
         block.beginValue(":path", .notIndexed)
@@ -89,13 +90,13 @@ struct RequestHead {
         return true
     }
 
-    /// Builds the head of a request about channels, or of one to a channel's listeners.
+    /// Builds the head of a request about broadcast channels, or of one to a channel's listeners.
     ///
     /// Names and paths are those of Apple's pages "Sending channel management requests to APNs"
     /// (<https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>) and
     /// "Sending broadcast push notification requests to APNs". APNs asks for an expiration with every broadcast. If the
     /// job has none, it is 0, the only value that a channel without storage accepts.
-    private mutating func buildChannelRequest(_ job: borrowing Job, authorization: ProviderToken?) {
+    private mutating func buildBroadcastChannelRequest(_ job: borrowing Job, authorization: ProviderToken?) {
         let bytes = job.bytes.span
         block.removeAll()
         block.append(":method", job.operation.method)

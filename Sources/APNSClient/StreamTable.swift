@@ -21,7 +21,7 @@ final class StreamTable: HTTP2ClientDelegate {
         var hasUniqueID = false
         var hasBody = false
         /// What was asked for.
-        var operation = ChannelOperation.push
+        var operation = BroadcastChannelOperation.push
     }
 
     /// Most bytes of an `apns-unique-id`, which is a UUID.
@@ -40,7 +40,7 @@ final class StreamTable: HTTP2ClientDelegate {
     private var bodies: [[UInt8]] = []
     private var uniqueIDs: [[UInt8]] = []
     private var free: [Int] = []
-    /// The channels that answers named, by slot; requests about channels are rare.
+    /// The broadcast channels that answers named, by slot; requests about channels are rare.
     private var channelIDs: [Int: [UInt8]] = [:]
     private var deadlines = DeadlineList()
     private var nextDate = MonotonicTime(nanoseconds: 0)
@@ -49,7 +49,7 @@ final class StreamTable: HTTP2ClientDelegate {
     var nextDue: MonotonicTime? { deadlines.nextDue }
 
     /// Takes a slot for a request that is about to be submitted.
-    func take(tag: Int, operation: ChannelOperation = .push, due: MonotonicTime) -> Int {
+    func take(tag: Int, operation: BroadcastChannelOperation = .push, due: MonotonicTime) -> Int {
         let slot: Int
         if let last = free.popLast() {
             slot = last
@@ -99,7 +99,7 @@ final class StreamTable: HTTP2ClientDelegate {
             streams[slot].hasUniqueID = true
             uniqueIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
         case 15 where streams[slot].operation != .push && name.isEqual(to: "apns-channel-id"):
-            guard value.count <= ChannelAnswer.maximumIDLength else { return }
+            guard value.count <= BroadcastChannelAnswer.maximumIDLength else { return }
             channelIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
         default: break
         }
@@ -140,7 +140,7 @@ final class StreamTable: HTTP2ClientDelegate {
         let body = AnswerBody(status: Int(stream.status), of: stream.operation)
         let response = response(slot, stream, body)
         if closure != .complete {
-            if body == .channel(isNeeded: true) { return Self.withoutAnswer(closure) }
+            if body == .broadcastChannel(isNeeded: true) { return Self.withoutAnswer(closure) }
             // It was provably not carried out, and nobody knows why.
             if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
         }
@@ -166,7 +166,8 @@ final class StreamTable: HTTP2ClientDelegate {
         if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
         switch body {
         case .nothing: break
-        case .channel: response.channel = ChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
+        case .broadcastChannel:
+            response.broadcastChannel = BroadcastChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
         case .reason:
             if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
             guard stream.hasBody else { break }

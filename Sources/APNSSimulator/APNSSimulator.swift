@@ -34,7 +34,7 @@ package enum APNSSimulator {
                 clientFault: service.clientFault)
             let listening = try Gateway(service: service, certificates: certificates, logger: logger)
             gateway = listening
-            try devices?.openChannels(service: service, certificates: certificates, logger: logger)
+            try devices?.openBroadcastPorts(service: service, certificates: certificates, logger: logger)
             let control = SimulatorControl(
                 service: service, gateway: listening, certificates: certificates, authority: store.providerAuthority,
                 archive: archive)

@@ -41,8 +41,8 @@ final class PushService: Sendable {
         var limits: GatewayLimits
         var gate = ConnectionGate()
         var throttle = DeviceThrottle()
-        /// The same for requests about channels, counted by app.
-        var channelThrottle = DeviceThrottle()
+        /// The same for requests about broadcast channels, counted by app.
+        var broadcastChannelThrottle = DeviceThrottle()
     }
 
     private let script: Mutex<Script>
@@ -128,10 +128,10 @@ final class PushService: Sendable {
     ///   - app: The bundle identifier.
     ///   - now: Milliseconds since 1970.
     /// - Returns: Whether the app may ask so much.
-    func admitsChannelRequest(of app: String, now: Int64) -> Bool {
+    func admitsBroadcastChannelRequest(of app: String, now: Int64) -> Bool {
         script.withLock { script in
             guard let rate = script.limits.channelRequests else { return true }
-            return script.channelThrottle.admits(Array(app.utf8), now: now, rate: rate)
+            return script.broadcastChannelThrottle.admits(Array(app.utf8), now: now, rate: rate)
         }
     }
 

@@ -60,13 +60,13 @@ package final class RunningSimulator: Sendable {
     /// The port devices connect to, nil without one.
     package var devicePort: Int? { side?.port }
 
-    /// The port of channel management, nil without one.
+    /// The port of broadcast channel management, nil without one.
     package var managementPort: Int? { side?.managementPort }
 
-    /// The port for publishing to channels and nothing else, nil where the gateway takes such messages.
+    /// The port for publishing to broadcast channels and nothing else, nil where the gateway takes such messages.
     package var broadcastPort: Int? { side?.broadcastPort }
 
-    /// Registry, storage and channels, nil where the simulator has no devices.
+    /// Registry, storage and broadcast channels, nil where the simulator has no devices.
     var devices: DeviceService? { side?.service }
 
     /// What every device token received.

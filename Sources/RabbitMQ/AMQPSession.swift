@@ -8,20 +8,20 @@ import Glibc
 /// It has no clock, and nothing in it waits. What arrived is given to `receive`, which reports what it was to a delegate;
 /// what is to be sent gathers in one output buffer, which its owner empties with `withPendingOutput`, once per turn.
 /// rabbitmq-c is used as a codec for methods and properties only. After any error thrown by `receive`, `tick`, or by a
-/// request other than `invalidMessage`, the session must be dropped; what waits to be sent may still be sent, for it
+/// request other than `invalidMessage`, the session must be dropped. Bytes that wait may still be sent, because they
 /// may tell the broker why. One thread at a time.
 // Protected by hand-over: its owner passes it on and does not touch it again; debug builds check the thread.
 package final class AMQPSession: @unchecked Sendable {
     /// The smallest limit of a frame that is worked with, in bytes, as RabbitMQ itself asks of clients since 4.1.
     ///
-    /// Properties must fit one frame (AMQP 0-9-1, 4.2.6.1). Without the producer's headers those of no copy, dead letter
-    /// or result take more, so a worker never owes its broker a message that it cannot write.
+    /// Properties must fit one frame (AMQP 0-9-1, 4.2.6.1). The properties of any copy, dead letter or result fit this
+    /// size once the producer's headers are left out. So a worker can always write what it owes.
     package static let smallestFrameMax = 8192
     /// The largest frame to accept on a connection that consumes, in bytes: a broker exceeds the negotiated limit
     /// (131,072 by default) when it adds headers to a message that it delivers again.
     package static let consumingReceiveLimit = 160 << 10
-    /// How many bytes may wait to be sent before nothing more is published or acknowledged. It is the back-pressure of a
-    /// broker that reads slowly, and as much as one write is worth making larger for.
+    /// How many bytes may wait to be sent before nothing more is published or acknowledged. Above this limit a slow
+    /// broker holds back publishing. A larger buffer would not make writes cheaper.
     package static let outputLimit = 256 << 10
     /// How many bytes may wait before requests and answers end the connection: what a broker can make this side answer.
     static let requestLimit = outputLimit + (64 << 10)

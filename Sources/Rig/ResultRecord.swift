@@ -64,15 +64,15 @@ package struct ResultRecord: Decodable, Equatable {
     package var apnsMilliseconds: Int64?
     /// Which worker it was.
     package var worker: String?
-    /// What was asked of a channel; nil for pushes to devices.
+    /// What was asked of a broadcast channel; nil for pushes to devices.
     package var operation: String?
-    /// The channel, also one that was made.
+    /// The broadcast channel, also one that was made.
     package var channelID: String?
-    /// The channel's storage policy.
+    /// The broadcast channel's storage policy.
     package var storagePolicy: Int?
-    /// The app's channels, where they were asked for.
+    /// The app's broadcast channels, where they were asked for.
     package var channels: [String]?
-    /// The id of the request about a channel.
+    /// The id of the request about a broadcast channel.
     package var apnsRequestID: String?
     /// `suppressed` where a job that came back was settled from memory, without another push.
     package var duplicate: String?

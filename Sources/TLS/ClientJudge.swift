@@ -5,6 +5,6 @@ final class ClientJudge: Sendable {
 
     /// Keeps a judgement.
     ///
-    /// - Parameter fault: says what is wrong with a certificate.
+    /// - Parameter fault: Says what is wrong with a certificate.
     init(_ fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?) { self.fault = fault }
 }

@@ -87,12 +87,12 @@ extension TLSContext {
     /// Makes the context of connections we accept and whose clients we refuse by a judgement of our own, too.
     ///
     /// - Parameters:
-    ///   - identity: who we are.
-    ///   - applicationProtocols: what we speak (ALPN), the most welcome first.
-    ///   - clientTrust: authorities of client certificates; a certificate is optional, a bad one is refused.
-    ///   - fault: says what is wrong with a certificate whose chain is good, nil for nothing; called within the
+    ///   - identity: Who we are.
+    ///   - applicationProtocols: What we speak (ALPN), the most welcome first.
+    ///   - clientTrust: Authorities of client certificates; a certificate is optional, a bad one is refused.
+    ///   - fault: Says what is wrong with a certificate whose chain is good, nil for nothing; called within the
     ///     handshake, on the thread of the session.
-    /// - Returns: the context.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func server(
         identity: CertificateIdentity, applicationProtocols: [String], clientTrust: TrustRoots,

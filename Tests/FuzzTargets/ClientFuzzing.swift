@@ -36,7 +36,7 @@ enum ClientFuzzing {
         head.append(":authority", "localhost")
         var submitted = 0
         for tag in 0..<requests {
-            // One of them asks about channels, whose answers have more to them.
+            // One of them asks about broadcast channels, whose answers have more to them.
             let slot = table.take(
                 tag: tag, operation: tag == 2 ? .createChannel : .push, due: MonotonicTime(nanoseconds: 1))
             guard let id = try? session.submit(head, body: [123, 125], range: 0..<2, tag: slot) else {
@@ -74,7 +74,7 @@ enum ClientFuzzing {
         precondition(answer.reason?.rawValue.isEmpty != true)
         _ = GoAwayText.describe(HTTP2GoAway(lastStreamID: 1, code: .noError, debugData: bytes))
         _ = HTTPDate.seconds(bytes.span)
-        let channel = ChannelAnswer(channelID: bytes, reading: bytes)
+        let channel = BroadcastChannelAnswer(channelID: bytes, reading: bytes)
         for text in [channel.channelID, channel.channels] {
             precondition(text.map { String(validating: $0, as: UTF8.self) != nil } ?? true, "results are always text")
         }

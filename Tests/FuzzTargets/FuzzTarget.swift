@@ -6,7 +6,7 @@
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// A server's half of an HTTP/2 connection on which three pushes are open.
     case apnsConnection = "apns-connection"
-    /// The body of a refusal or of an answer about channels, the debug data of GOAWAY, and dates.
+    /// The body of a refusal or of an answer about broadcast channels, the debug data of GOAWAY, and dates.
     case apnsAnswer = "apns-answer"
     /// The properties and the body of a delivered job.
     case job

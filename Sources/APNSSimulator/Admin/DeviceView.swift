@@ -30,6 +30,6 @@ struct DeviceView: Encodable {
     var tokens: [Token]
     /// The apps whose notifications are switched off.
     var silenced: [String]
-    /// The channels it listens to.
+    /// The broadcast channels it listens to.
     var channels: [String]
 }

@@ -4,7 +4,7 @@ import NIOCore
 
 /// What the page shows at its top.
 struct OverviewView: Encodable {
-    /// The connections of the gateway and of channel management.
+    /// The connections of the gateway and of broadcast channel management.
     struct Connections: Encodable {
         /// How many are open.
         var open: Int

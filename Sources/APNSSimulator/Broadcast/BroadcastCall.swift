@@ -40,7 +40,7 @@ extension Refusal {
     static let missingChannelID = Refusal(400, "MissingChannelId")
     /// `apns-channel-id` is no base64 or too long.
     static let badChannelID = Refusal(400, "BadChannelId")
-    /// There is no such channel in this environment.
+    /// There is no such broadcast channel in this environment.
     static let channelNotRegistered = Refusal(400, "ChannelNotRegistered")
     /// The body has an attribute nobody knows.
     static let badRequestParams = Refusal(400, "BadRequestParams")
@@ -48,7 +48,7 @@ extension Refusal {
     static let badRequestPayload = Refusal(400, "BadRequestPayload")
     /// `apns-push-type` is missing.
     static let missingPushType = Refusal(400, "MissingPushType")
-    /// The app has as many channels as it may.
+    /// The app has as many broadcast channels as it may.
     static let cannotCreateChannelConfig = Refusal(400, "CannotCreateChannelConfig")
     /// The storage policy is missing or neither 0 nor 1; seen, not documented.
     static let missingChannelQueueSize = Refusal(400, "MissingChannelQueueSize")

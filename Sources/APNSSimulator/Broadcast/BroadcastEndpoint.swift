@@ -18,7 +18,7 @@ struct BroadcastEndpoint {
     /// - Parameters:
     ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
-    ///   - servesPublishing: Whether messages are published here; else channels are managed here.
+    ///   - servesPublishing: Whether messages are published here; else broadcast channels are managed here.
     ///   - accounts: The connection's accounts of token updates; nil where nothing else keeps them.
     init(
         _ facts: ConnectionFacts, service: PushService, servesPublishing: Bool, accounts: RefreshAccounts? = nil
@@ -132,24 +132,26 @@ struct BroadcastEndpoint {
     private func judge(_ call: BroadcastCall, id: MessageID, now: Int64) -> Result<Answer, BroadcastRefusal> {
         if let refusal = rules.check(call, servesPublishing: servesPublishing) { return .failure(.init(refusal)) }
         guard let devices = service.devices else { return .failure(.init(.featureNotEnabled)) }
-        guard service.admitsChannelRequest(of: call.path.app ?? "", now: now) else {
+        guard service.admitsBroadcastChannelRequest(of: call.path.app ?? "", now: now) else {
             return .failure(.init(.tooManyRequests))
         }
         switch call.path {
         case .publish(let app): return publish(call, app, devices, id: id, now: now)
         case .allChannels(let app):
-            return .success(Answer(status: 200, body: Self.list(devices.channels(of: app))))
+            return .success(Answer(status: 200, body: Self.list(devices.broadcastChannels(of: app))))
         case .channels(let app):
             if call[":method"] == "POST" { return create(call, app, devices, now: now) }
-            return rules.channel(of: call).flatMap { channel in
-                let address = ChannelAddress(app: app, channel: channel)
+            return rules.broadcastChannel(of: call).flatMap { channel in
+                let address = BroadcastChannelAddress(app: app, channel: channel)
                 if call[":method"] == "DELETE" {
-                    guard let isDeleted = try? devices.deleteChannel(address) else {
+                    guard let isDeleted = try? devices.deleteBroadcastChannel(address) else {
                         return .failure(.init(.internalServerError))
                     }
                     return isDeleted ? .success(Answer(status: 204)) : .failure(.init(.channelNotRegistered))
                 }
-                guard let found = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
+                guard let found = devices.broadcastChannel(address) else {
+                    return .failure(.init(.channelNotRegistered))
+                }
                 let text = "{\"message-storage-policy\":\(found.isStoring ? 1 : 0),\"push-type\":\"LiveActivity\"}"
                 return .success(Answer(status: 200, body: Array(text.utf8)))
             }
@@ -162,7 +164,8 @@ struct BroadcastEndpoint {
     ) -> Result<Answer, BroadcastRefusal> {
         rules.storagePolicy(of: call).flatMap { isStoring in
             do throws(SimulatorError) {
-                guard let identifier = try devices.createChannel(app: app, isStoring: isStoring, now: now) else {
+                guard let identifier = try devices.createBroadcastChannel(app: app, isStoring: isStoring, now: now)
+                else {
                     return .failure(.init(.cannotCreateChannelConfig))
                 }
                 return .success(Answer(status: 201, headers: [("apns-channel-id", identifier)]))
@@ -175,9 +178,9 @@ struct BroadcastEndpoint {
     private func publish(
         _ call: BroadcastCall, _ app: String, _ devices: DeviceService, id: MessageID, now: Int64
     ) -> Result<Answer, BroadcastRefusal> {
-        rules.channel(of: call).flatMap { name in
-            let address = ChannelAddress(app: app, channel: name)
-            guard let channel = devices.channel(address) else { return .failure(.init(.channelNotRegistered)) }
+        rules.broadcastChannel(of: call).flatMap { name in
+            let address = BroadcastChannelAddress(app: app, channel: name)
+            guard let channel = devices.broadcastChannel(address) else { return .failure(.init(.channelNotRegistered)) }
             guard devices.hasRoom else { return .failure(.init(.broadcastUnavailable)) }
             return rules.message(of: call, isStoring: channel.isStoring).flatMap { message in
                 let scripted = service.verdict(

@@ -23,7 +23,7 @@ struct BroadcastRules {
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - servesPublishing: Whether messages are published here; else channels are managed here.
+    ///   - servesPublishing: Whether messages are published here; else broadcast channels are managed here.
     /// - Returns: The refusal of the first rule broken.
     func check(_ call: BroadcastCall, servesPublishing: Bool) -> Refusal? {
         guard let app = call.path.app else { return .badPath }
@@ -36,7 +36,7 @@ struct BroadcastRules {
         }
         guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }
         if let id = call["apns-request-id"], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
-        guard PushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
+        guard GatewayPushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
         guard app.utf8.count <= DeviceTokenCodec.topicLimit, app.utf8.allSatisfy(PushRules.isTopicByte) else {
             return .badPath
         }
@@ -44,22 +44,22 @@ struct BroadcastRules {
         return nil
     }
 
-    /// Reads the channel a request is about.
+    /// Reads the broadcast channel a request is about.
     ///
     /// - Parameter call: The request.
     /// - Returns: The identifier, or why it is missing.
-    func channel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
+    func broadcastChannel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
         guard let text = call["apns-channel-id"], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
-        guard text.utf8.count <= ChannelRegistry.identifierLimit, Data(base64Encoded: text) != nil else {
+        guard text.utf8.count <= BroadcastChannelRegistry.identifierLimit, Data(base64Encoded: text) != nil else {
             return .failure(.init(.badChannelID))
         }
         return .success(text)
     }
 
-    /// Reads the body of a request that creates a channel.
+    /// Reads the body of a request that creates a broadcast channel.
     ///
     /// - Parameter call: The request.
-    /// - Returns: Whether the channel stores its most recent message, or why none is created.
+    /// - Returns: Whether the broadcast channel stores its most recent message, or why none is created.
     func storagePolicy(of call: BroadcastCall) -> Result<Bool, BroadcastRefusal> {
         if call.body.isEmpty { return .failure(.init(.payloadEmpty)) }
         guard !call.isTruncated, let members = JSONReader.members(of: call.body) else {
@@ -88,11 +88,11 @@ struct BroadcastRules {
         return .success(policy)
     }
 
-    /// Judges a message for a channel.
+    /// Judges a message for a broadcast channel.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - isStoring: Whether the channel stores its most recent message.
+    ///   - isStoring: Whether the broadcast channel stores its most recent message.
     /// - Returns: The message, or why it is refused.
     func message(of call: BroadcastCall, isStoring: Bool) -> Result<Message, BroadcastRefusal> {
         guard let type = call["apns-push-type"] else { return .failure(.init(.missingPushType)) }

@@ -1,9 +1,9 @@
 /// What the connections of a port are for.
 enum GatewayRole: String, Sendable {
-    /// Pushes to devices, and to channels unless those have a port of their own.
+    /// Pushes to devices, and to broadcast channels unless those have a port of their own.
     case pushes
-    /// Management of channels.
-    case channels
-    /// Publishing to channels and nothing else.
+    /// Management of broadcast channels.
+    case broadcastChannels = "channels"
+    /// Publishing to broadcast channels and nothing else.
     case broadcasts
 }

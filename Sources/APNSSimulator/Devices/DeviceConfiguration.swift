@@ -2,10 +2,11 @@
 package struct DeviceConfiguration: Sendable {
     /// The port devices connect to; 0 for any free one, nil for no devices at all.
     package var port: Int?
-    /// The port of channel management; 0 for any free one, nil for no channels. Apple's are 2195 (development) and 2196.
+    /// The port of broadcast channel management; 0 for any free one, nil for no channels. Apple's are 2195
+    /// (development) and 2196.
     package var managementPort: Int?
-    /// A port for publishing to channels and nothing else, as `api-broadcast.push.apple.com` of Apple's samples; 0 for any
-    /// free one, nil for publishing on the gateway, as Apple's text says.
+    /// A port for publishing to broadcast channels and nothing else, as `api-broadcast.push.apple.com` of Apple's
+    /// samples; 0 for any free one, nil for publishing on the gateway, as Apple's text says.
     package var broadcastPort: Int?
     /// Whether device tokens that are not of the simulator's making are refused.
     package var demandsIssuedTokens = false

@@ -23,7 +23,7 @@ struct DeviceIdentityStore: Sendable {
 
     /// Reads who the device is.
     ///
-    /// - Returns: nil where it was never activated.
+    /// - Returns: Nil where it was never activated.
     /// - Throws: ``SimulatorError`` where the file is damaged.
     func load() throws(SimulatorError) -> Identity? {
         guard let bytes = try directory.read(Self.name, limit: 1 << 20) else { return nil }

@@ -6,9 +6,9 @@ struct DeviceRegistry: Sendable {
     static let deviceLimit = 10_000
     /// How many topics a device may register for.
     static let topicLimit = 64
-    /// How many channels a device may listen to.
+    /// How many broadcast channels a device may listen to.
     static let subscriptionLimit = 64
-    /// How many ended tokens per topic keep their own time of death; older ones share that of the oldest kept.
+    /// How many dead tokens per topic keep their own time of death. Older ones get the time of the oldest that is kept.
     static let retiredLimit = 16
 
     /// A token that is dead.
@@ -49,8 +49,8 @@ struct DeviceRegistry: Sendable {
         var registrations: [Registration] = []
         /// The apps whose notifications the owner has switched off.
         var silenced: Set<String> = []
-        /// The channels it listens to.
-        var subscriptions: Set<ChannelAddress> = []
+        /// The broadcast channels it listens to.
+        var subscriptions: Set<BroadcastChannelAddress> = []
     }
 
     /// How a token stands.
@@ -158,7 +158,7 @@ struct DeviceRegistry: Sendable {
         var ended: [String] = []
         for index in device.registrations.indices where device.registrations[index].isActive {
             let topic = device.registrations[index].topic
-            if let app, topic != app, PushType.bundleIdentifier(of: topic) != app { continue }
+            if let app, topic != app, GatewayPushType.bundleIdentifier(of: topic) != app { continue }
             Self.retire(&device.registrations[index], now: now)
             ended.append(topic)
         }

@@ -117,7 +117,7 @@ extension DeviceService {
     }
 
     private func register(_ frame: DeviceFrame, _ device: DeviceID) -> DeviceFrame {
-        let kind = frame.kind.map { PushType(rawValue: $0) } ?? .alert
+        let kind = frame.kind.map { GatewayPushType(rawValue: $0) } ?? .alert
         let wanted = frame.environment.map { ServiceEnvironment(rawValue: $0) } ?? environment
         guard let kind, let wanted else {
             return DeviceFrame(error: "unknown kind of token or environment", request: frame.request)
@@ -215,9 +215,11 @@ extension DeviceService {
                 }
             case .subscribe: return subscribe(frame, device, &state, latest: &latest, now: now)
             default:
-                guard let app = frame.app, let channel = frame.channel else { return "which app and channel?" }
+                guard let app = frame.app, let channel = frame.channel else {
+                    return "which app and broadcast channel?"
+                }
                 state.registry.update(device) {
-                    $0.subscriptions.remove(ChannelAddress(app: app, channel: channel))
+                    $0.subscriptions.remove(BroadcastChannelAddress(app: app, channel: channel))
                 }
             }
             return nil

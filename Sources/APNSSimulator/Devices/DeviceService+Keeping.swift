@@ -21,7 +21,7 @@ extension DeviceService {
     ) -> Arrival? {
         guard let content = authority.tokens.content(of: push.token) else { return nil }
         let notification = StoredNotification(
-            id: id, uniqueID: uniqueID, app: PushType.bundleIdentifier(of: push.topic), topic: push.topic,
+            id: id, uniqueID: uniqueID, app: GatewayPushType.bundleIdentifier(of: push.topic), topic: push.topic,
             type: push.type.rawValue, priority: push.priority,
             collapseID: push.collapseID.map { String(decoding: $0, as: UTF8.self) }, acceptedAt: now,
             deadline: StoredNotification.deadline(expiration: push.expiration, now: now), payload: .init(payload))

@@ -2,7 +2,8 @@ import EventLoop
 import Logging
 import Synchronization
 
-/// What the device side shares with the gateway: registry, storage, delivery log and channels. Safe from any thread.
+/// What the device side shares with the gateway: registry, storage, delivery log and broadcast channels. Safe from any
+/// thread.
 ///
 /// Pushes for tokens that are not of the simulator's making never get past the first look at the token.
 final class DeviceService: Sendable {
@@ -17,7 +18,7 @@ final class DeviceService: Sendable {
         /// What people see.
         var recent = RecentNotifications()
         /// The broadcast channels.
-        var channels: ChannelRegistry
+        var broadcastChannels: BroadcastChannelRegistry
         /// The connection of each device that is online.
         var links: [DeviceID: Int] = [:]
         /// Lines of the journal that are not written yet.
@@ -26,8 +27,8 @@ final class DeviceService: Sendable {
         var unsaved: Set<DeviceID> = []
         /// Devices whose files are to be removed.
         var forgotten: Set<DeviceID> = []
-        /// Whether the channels' file is out of date.
-        var areChannelsUnsaved = false
+        /// Whether the broadcast channels' file is out of date.
+        var areBroadcastChannelsUnsaved = false
         /// The device port's thread; nil before it runs.
         var port: Mailbox<DevicePortMessage>?
         /// The number of the device port; 0 for none.
@@ -89,8 +90,8 @@ final class DeviceService: Sendable {
                     policy: configuration.devices.storesAll ? .all : .latest,
                     groupInterval: configuration.devices.groupInterval),
                 log: kept.log,
-                channels: ChannelRegistry(
-                    environment: configuration.environment, channels: try archive.loadChannels())))
+                broadcastChannels: BroadcastChannelRegistry(
+                    environment: configuration.environment, channels: try archive.loadBroadcastChannels())))
         restore(kept.waiting)
     }
 
@@ -196,9 +197,9 @@ final class DeviceService: Sendable {
         return writing.withLock { _ in
             let (unsaved, devices, channels, forgotten) = state.withLock { state in
                 let unsaved = state.unsaved
-                let channels = state.areChannelsUnsaved ? state.channels.all : nil
+                let channels = state.areBroadcastChannelsUnsaved ? state.broadcastChannels.all : nil
                 let forgotten = state.forgotten
-                (state.unsaved, state.areChannelsUnsaved, state.forgotten) = ([], false, [])
+                (state.unsaved, state.areBroadcastChannelsUnsaved, state.forgotten) = ([], false, [])
                 return (unsaved, unsaved.compactMap { state.registry.devices[$0] }, channels, forgotten)
             }
             for device in forgotten { archive.remove(device) }
@@ -210,7 +211,7 @@ final class DeviceService: Sendable {
             } catch {
                 state.withLock { state in
                     state.unsaved.formUnion(unsaved)
-                    if channels != nil { state.areChannelsUnsaved = true }
+                    if channels != nil { state.areBroadcastChannelsUnsaved = true }
                 }
                 health.note("devices", error)
                 logger.error("cannot keep the devices' state", metadata: .simulator([.error: "\(error)"]))

@@ -2,13 +2,13 @@ import Logging
 import Synchronization
 import TLS
 
-/// The ports beside the gateway: devices and channel management, with what they share.
+/// The ports beside the gateway: devices and broadcast channel management, with what they share.
 final class DeviceSide: Sendable {
-    /// Registry, storage, delivery log and channels.
+    /// Registry, storage, delivery log and broadcast channels.
     let service: DeviceService
 
     private let devices: DevicePort?
-    private let channels = Mutex<Gateway?>(nil)
+    private let management = Mutex<Gateway?>(nil)
     private let broadcasts = Mutex<Gateway?>(nil)
 
     /// Reads what was kept and opens the device port.
@@ -19,7 +19,7 @@ final class DeviceSide: Sendable {
     ///   - identity: The simulator's server certificate.
     ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of trouble.
-    /// - Returns: nil where the configuration asks for none of it.
+    /// - Returns: Nil where the configuration asks for none of it.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
     init?(
         _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity,
@@ -43,24 +43,26 @@ final class DeviceSide: Sendable {
     /// The port devices connect to.
     var port: Int? { devices?.port }
 
-    /// The port of channel management.
-    var managementPort: Int? { channels.withLock { $0?.port } }
+    /// The port of broadcast channel management.
+    var managementPort: Int? { management.withLock { $0?.port } }
 
-    /// The port for publishing to channels and nothing else.
+    /// The port for publishing to broadcast channels and nothing else.
     var broadcastPort: Int? { broadcasts.withLock { $0?.port } }
 
-    /// Opens the ports of channel management and of publishing alone, where they are asked for.
+    /// Opens the ports of broadcast channel management and of publishing alone, where they are asked for.
     ///
     /// - Parameters:
     ///   - service: What all connections share.
     ///   - certificates: The certificates of the gateway.
     ///   - logger: Tells of trouble.
     /// - Throws: ``SimulatorError`` where a port cannot be had.
-    func openChannels(service: PushService, certificates: ServerCertificates, logger: Logger) throws(SimulatorError) {
+    func openBroadcastPorts(service: PushService, certificates: ServerCertificates, logger: Logger)
+        throws(SimulatorError)
+    {
         if let port = service.configuration.devices.managementPort {
             let gateway = try Gateway(
-                service: service, certificates: certificates, logger: logger, role: .channels, port: port)
-            channels.withLock { $0 = gateway }
+                service: service, certificates: certificates, logger: logger, role: .broadcastChannels, port: port)
+            management.withLock { $0 = gateway }
         }
         if let port = service.configuration.devices.broadcastPort {
             let gateway = try Gateway(
@@ -69,15 +71,15 @@ final class DeviceSide: Sendable {
         }
     }
 
-    /// Lets the connections of channel management look at the time and the service.
+    /// Lets the connections of broadcast channel management look at the time and the service.
     func attend() {
-        channels.withLock { $0 }?.attend()
+        management.withLock { $0 }?.attend()
         broadcasts.withLock { $0 }?.attend()
     }
 
     /// Closes the ports, waits for their threads and writes what is left to write.
     func stop() async {
-        await channels.withLock { $0 }?.stop()
+        await management.withLock { $0 }?.stop()
         await broadcasts.withLock { $0 }?.stop()
         await devices?.stop()
         service.save()

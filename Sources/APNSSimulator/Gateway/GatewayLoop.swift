@@ -100,7 +100,7 @@ final class GatewayLoop {
     func makeSession(
         for connection: GatewayConnection, _ facts: ConnectionFacts
     ) throws(SimulatorError) -> any GatewayProtocol {
-        if role != .pushes { return try ChannelSession(facts, service: service, role: role) }
+        if role != .pushes { return try BroadcastChannelSession(facts, service: service, role: role) }
         if service.configuration.acceptsAll {
             return ThinHTTP2Session(counters: service.counters, record: facts.record)
         }

@@ -101,7 +101,7 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameter request: Headers and body.
     func received(request: HTTP2Request) {
         facts.record.hasOpen(session?.openStreams ?? 0)
-        if service.publishesToChannels, BroadcastEndpoint.serves(request), let session {
+        if service.publishesToBroadcastChannels, BroadcastEndpoint.serves(request), let session {
             if broadcast.answer(request, on: session, now: service.clock.now) { note(.accepted) }
             return
         }

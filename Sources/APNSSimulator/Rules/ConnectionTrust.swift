@@ -62,7 +62,7 @@ struct ConnectionTrust {
     ///   - key: The key that signed the token.
     /// - Returns: Nil where the topic is covered.
     func refusal(topic: String, key: ProviderKey?) -> Refusal? {
-        guard let topics = key?.topics, !topics.contains(PushType.bundleIdentifier(of: topic)),
+        guard let topics = key?.topics, !topics.contains(GatewayPushType.bundleIdentifier(of: topic)),
             !topics.contains(topic)
         else { return nil }
         return choices.topicOutsideKey

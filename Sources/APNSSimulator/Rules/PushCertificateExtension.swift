@@ -49,7 +49,7 @@ enum PushCertificateExtension {
 
     /// The word Apple puts beside a topic.
     private static func label(of topic: String) -> String {
-        switch PushType.implied(by: topic) {
+        switch GatewayPushType.implied(by: topic) {
         case .voip: "voip"
         case .complication: "complication"
         default: "app"

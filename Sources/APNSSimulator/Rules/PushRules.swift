@@ -70,7 +70,9 @@ package struct PushRules {
             push.collapseID = Array(collapseID)
         }
         if let text = request[.pushType] {
-            guard let type = PushType(rawValue: String(decoding: text, as: UTF8.self)) else { return .invalidPushType }
+            guard let type = GatewayPushType(rawValue: String(decoding: text, as: UTF8.self)) else {
+                return .invalidPushType
+            }
             push.type = type
             // Only a written 10: requests that leave the header out are seen to work.
             if type == .background, request[.priority] != nil, push.priority == 10 { return .badPriority }

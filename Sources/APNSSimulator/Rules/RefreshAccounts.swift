@@ -1,5 +1,6 @@
 /// The accounts of provider token updates that the requests of one connection are entered in, pushes and requests about
-/// channels alike: its own, or those that a key or a team shares (`TrustChoices.refreshScope`). Belongs to one thread.
+/// broadcast channels alike: its own, or those that a key or a team shares (`TrustChoices.refreshScope`). Belongs to
+/// one thread.
 final class RefreshAccounts {
     private let choices: TrustChoices
     private let shared: CredentialRegistry

@@ -5,7 +5,7 @@ struct ValidPush: Equatable {
     /// The topic with its suffix.
     var topic: String
     /// The push type given, or implied by the topic.
-    var type: PushType
+    var type: GatewayPushType
     /// 10, 5 or 1.
     var priority: Int
     /// Seconds since 1970; 0 = one attempt; nil = APNs' own storage policy.

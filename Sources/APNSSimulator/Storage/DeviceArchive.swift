@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Devices and channels, as files: one per device, so that a change costs little.
+/// Devices and broadcast channels, as files: one per device, so that a change costs little.
 struct DeviceArchive: Sendable {
     /// The largest file of a device that is read or written, in bytes.
     static let deviceFileLimit = 16 << 20
-    /// The largest file of channels that is read or written, in bytes.
-    static let channelsFileLimit = 1 << 30
+    /// The largest file of broadcast channels that is read or written, in bytes.
+    static let broadcastChannelsFileLimit = 1 << 30
 
     /// What one file holds.
     struct DeviceFile: Codable, Equatable {
@@ -51,22 +51,22 @@ struct DeviceArchive: Sendable {
     /// - Parameter device: The device.
     func remove(_ device: DeviceID) { devices.remove("\(device).json") }
 
-    /// Reads the channels.
+    /// Reads the broadcast channels.
     ///
-    /// - Returns: The channels; none where nothing was kept.
+    /// - Returns: The broadcast channels; none where nothing was kept.
     /// - Throws: ``SimulatorError`` where the file cannot be understood.
-    func loadChannels() throws(SimulatorError) -> [ChannelRegistry.Channel] {
+    func loadBroadcastChannels() throws(SimulatorError) -> [BroadcastChannelRegistry.Entry] {
         let kept = try read(
-            [ChannelRegistry.Channel].self, "channels.json", from: root, limit: Self.channelsFileLimit)
+            [BroadcastChannelRegistry.Entry].self, "channels.json", from: root, limit: Self.broadcastChannelsFileLimit)
         return kept ?? []
     }
 
-    /// Writes the channels.
+    /// Writes the broadcast channels.
     ///
     /// - Parameter channels: All of them.
     /// - Throws: ``SimulatorError`` where they cannot be written.
-    func save(_ channels: [ChannelRegistry.Channel]) throws(SimulatorError) {
-        try write(channels, to: "channels.json", in: root, limit: Self.channelsFileLimit)
+    func save(_ channels: [BroadcastChannelRegistry.Entry]) throws(SimulatorError) {
+        try write(channels, to: "channels.json", in: root, limit: Self.broadcastChannelsFileLimit)
     }
 
     private func read<Value: Decodable>(

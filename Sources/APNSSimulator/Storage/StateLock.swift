@@ -26,7 +26,7 @@ final class StateLock: Sendable {
         descriptor = Mutex(file)
     }
 
-    /// Takes the short lock around making what several programs need, and waits for it.
+    /// Takes the lock that is held briefly while the authority, which several programs share, is made. Waits for it.
     ///
     /// - Parameter directory: The state directory.
     /// - Throws: ``SimulatorError`` where the file cannot be made or locked.

@@ -25,8 +25,9 @@ package struct StoredNotification: Codable, Equatable, Sendable {
     /// The payload as sent.
     package var payload: Data
 
-    /// What storage is counted by: the app, or a channel of it, whose most recent message has a place of its own.
-    var slot: ChannelAddress { ChannelAddress(app: app, channel: channel ?? "") }
+    /// What storage is counted by: the app, or a broadcast channel of it, whose most recent message has a place of its
+    /// own.
+    var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, channel: channel ?? "") }
 
     /// How long APNs keeps what names no expiration, and the most it keeps anything, in milliseconds: 30 days.
     ///

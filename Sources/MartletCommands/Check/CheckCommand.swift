@@ -207,13 +207,13 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Speaks TLS with every APNs that a route needs, and with the hosts for channels beside it.
+    /// Speaks TLS with every APNs that a route needs, and with the hosts for broadcast channels beside it.
     private func checkAPNS(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
         let apns = configuration.apns
         for environment in APNSEnvironment.allCases
         where configuration.routes.contains(where: { $0.environment == environment }) {
             let host = APNSHost(setting: "apns", address: apns.address(of: environment))
-            for host in [host] + apns.channelHosts(of: environment) {
+            for host in [host] + apns.broadcastChannelHosts(of: environment) {
                 reach(host, "\(host.setting) \(environment.rawValue)", apns, &report)
             }
         }
@@ -229,7 +229,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         } catch let failure as APNSProbe.Failure {
             let detail = "\(host.address): \(failure.detail)"
             if host.isAssumed {
-                report.warn(name, "\(detail); only jobs about channels need it", remedy: failure.remedy)
+                report.warn(name, "\(detail); only jobs about broadcast channels need it", remedy: failure.remedy)
             } else {
                 report.fail(name, detail, remedy: failure.remedy, .unreachable)
             }

@@ -287,7 +287,7 @@ struct DemoRun {
         return members.map { DemoDeviceAccount($0, pushes: pushes) }
     }
 
-    /// A job that was delivered again may still be under way when its first result is known: its queue tells.
+    /// Waits until the job queues are empty: a redelivered job can still be in flight after its first result.
     private func settledQueues(_ local: LocalRun, isComplete: Bool) async throws -> [String: QueueCounts] {
         let deadline = ContinuousClock.now.advanced(by: DemoScript.patience)
         while true {

@@ -12,12 +12,16 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: """
-            The port of channel management. (default: as Apple's, 2195 for development and 2196 for production; any free \
-            one where --port is not 2197)
+            The port of broadcast channel management. (default: as Apple's, 2195 for development and 2196 for \
+            production; any free one where --port is not 2197)
             """)
     var managementPort: Int?
 
-    @Option(help: "A port for publishing to channels and nothing else; 0 for any free one. (default: on the gateway)")
+    @Option(
+        help: """
+            A port for publishing to broadcast channels and nothing else; 0 for any free one. (default: on the \
+            gateway)
+            """)
     var broadcastPort: Int?
 
     @Option(help: "Which device tokens to take: any, or only those issued to devices of this simulator.")

@@ -119,11 +119,13 @@ struct JobHelp: ParsableCommand {
     /// What the operations ask APNs to do.
     private static let operations = [
         HelpEntry("push", "with a payload", "Push to devices."),
-        HelpEntry("broadcast", "with a channel and a payload", "Send an update to all listeners of a channel."),
-        HelpEntry("create_channel", "with a storage policy", "Make a channel, whose identifier APNs chooses."),
-        HelpEntry("read_channel", "with a channel", "Say what a channel's storage policy is."),
-        HelpEntry("list_channels", "List all channels of the app."),
-        HelpEntry("delete_channel", "with a channel", "Delete a channel."),
+        HelpEntry(
+            "broadcast", "with a channel and a payload", "Send an update to all listeners of a broadcast channel."),
+        HelpEntry(
+            "create_channel", "with a storage policy", "Make a broadcast channel, whose identifier APNs chooses."),
+        HelpEntry("read_channel", "with a channel", "Say what a broadcast channel's storage policy is."),
+        HelpEntry("list_channels", "List all broadcast channels of the app."),
+        HelpEntry("delete_channel", "with a channel", "Delete a broadcast channel."),
     ]
 
     /// All of it.

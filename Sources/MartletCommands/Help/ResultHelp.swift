@@ -97,9 +97,10 @@ struct ResultHelp: ParsableCommand {
             "NoAnswer", "unknown", "The request was sent, and no answer came; detail says what came instead."),
         HelpEntry(
             "Unreachable", "exhausted",
-            "A host for channels could not be reached, or APNs left the request unprocessed 100 times."),
+            "A host for broadcast channels could not be reached, or APNs left the request unprocessed 100 times."),
         HelpEntry("BadHeaders", "exhausted", "The job's headers leave no room for those of a retry copy."),
-        HelpEntry("NotConfigured", "rejected", "A job about channels, and the worker knows no host for channels."),
+        HelpEntry(
+            "NotConfigured", "rejected", "A job about broadcast channels, and the worker knows no host for them."),
     ]
 
     /// All of it.

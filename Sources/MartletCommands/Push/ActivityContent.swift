@@ -16,7 +16,7 @@ struct ActivityContent: Equatable {
     var attributes: [UInt8]?
     /// Whether the app is to ask for a token to update the activity with.
     var inputPushToken = false
-    /// The channel that a started activity listens to.
+    /// The broadcast channel that a started activity listens to.
     var inputPushChannel: String?
 
     /// Whether any of it was given.

@@ -45,8 +45,8 @@ struct JobLine {
         } catch {
             throw CommandFailure(.badInput, "not a job: \(JSONFault.words(for: error))")
         }
-        let isAboutChannels = envelope.channelID != nil || (envelope.operation ?? "push") != "push"
-        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false || isAboutChannels else {
+        let isAboutBroadcastChannels = envelope.channelID != nil || (envelope.operation ?? "push") != "push"
+        guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false || isAboutBroadcastChannels else {
             throw CommandFailure(.badInput, "device_token, device_tokens or channel_id is missing")
         }
         guard let topic = envelope.topic ?? defaultTopic else {

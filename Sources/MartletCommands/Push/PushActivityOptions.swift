@@ -26,7 +26,7 @@ struct PushActivityOptions: ParsableArguments {
         transform: JSONArgument.object)
     var attributes: [UInt8]?
     @Flag(help: "Let the started activity ask for a token to update it with.") var inputPushToken = false
-    @Option(help: ArgumentHelp("The channel that the started activity listens to.", valueName: "channel-id"))
+    @Option(help: ArgumentHelp("The broadcast channel that the started activity listens to.", valueName: "channel-id"))
     var inputPushChannel: String?
 
     /// What the flags say.

@@ -26,7 +26,7 @@ struct PushCommand: ParsableCommand, UsesContext {
 
     @OptionGroup(title: "What to push") var content: PushContentOptions
     @OptionGroup(title: "Live Activities") var activity: PushActivityOptions
-    @OptionGroup(title: "Channels") var channels: PushChannelOptions
+    @OptionGroup(title: "Broadcast channels") var broadcastChannels: PushBroadcastChannelOptions
     @OptionGroup(title: "How to push it") var delivery: PushDeliveryOptions
 
     @Option(
@@ -51,10 +51,10 @@ struct PushCommand: ParsableCommand, UsesContext {
 
     func validate() throws {
         let isEmpty = content.shape(activity.content(now: 0)).isEmpty
-        if let mistake = channels.mistake { throw ValidationError(mistake) }
+        if let mistake = broadcastChannels.mistake { throw ValidationError(mistake) }
         if jobs == nil {
             try validateOneJob(isEmpty: isEmpty)
-        } else if !tokens.isEmpty || channels.request != nil || content.payload != nil || !isEmpty
+        } else if !tokens.isEmpty || broadcastChannels.request != nil || content.payload != nil || !isEmpty
             || delivery.describesOneJob
         {
             throw ValidationError(
@@ -67,18 +67,18 @@ struct PushCommand: ParsableCommand, UsesContext {
     }
 
     private func validateOneJob(isEmpty: Bool) throws {
-        let channel = channels.request
-        if tokens.isEmpty && channel == nil {
-            throw ValidationError("Give a device token, a channel, or --jobs with a file.")
+        let broadcastChannel = broadcastChannels.request
+        if tokens.isEmpty && broadcastChannel == nil {
+            throw ValidationError("Give a device token, a broadcast channel, or --jobs with a file.")
         }
-        if !tokens.isEmpty && channel != nil {
-            throw ValidationError("A job goes to device tokens or to a channel, not to both.")
+        if !tokens.isEmpty && broadcastChannel != nil {
+            throw ValidationError("A job goes to device tokens or to a broadcast channel, not to both.")
         }
         if delivery.topic == nil { throw ValidationError("Give the app's --topic, usually its bundle identifier.") }
         if content.payload != nil && !isEmpty {
             throw ValidationError("Give --payload or the alert's parts, not both.")
         }
-        if channel == nil || channel?.isBroadcast == true {
+        if broadcastChannel == nil || broadcastChannel?.isBroadcast == true {
             if content.payload == nil && isEmpty {
                 throw ValidationError("Nothing to push: give --alert, another part of the alert, or --payload.")
             }
@@ -115,7 +115,7 @@ struct PushCommand: ParsableCommand, UsesContext {
         }
         let shape = content.shape(activity.content(now: JobIdentifier.now()))
         let draft = PushDraft(
-            id: delivery.id ?? JobIdentifier.new(), tokens: tokens, channel: channels.request,
+            id: delivery.id ?? JobIdentifier.new(), tokens: tokens, broadcastChannel: broadcastChannels.request,
             topic: delivery.topic ?? "", environment: delivery.environment ?? .development,
             jobClass: delivery.jobClass, payload: payload ?? shape.json, pushType: delivery.pushType,
             priority: delivery.priority,

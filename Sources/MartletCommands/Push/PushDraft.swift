@@ -9,8 +9,8 @@ struct PushDraft {
     var id: String
     /// Device tokens; several make a multicast job.
     var tokens: [String]
-    /// What is asked of a channel, instead of a push to tokens.
-    var channel: PushChannel?
+    /// What is asked of a broadcast channel, instead of a push to tokens.
+    var broadcastChannel: PushBroadcastChannel?
     /// The APNs topic with its suffix.
     var topic: String
     /// Which APNs the tokens belong to.
@@ -41,10 +41,10 @@ struct PushDraft {
     /// The message to publish.
     /// - Throws: A `badInput` or `usage` failure that says what is wrong.
     func job() throws(CommandFailure) -> OutgoingJob {
-        guard channel != nil || !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
+        guard broadcastChannel != nil || !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {
             throw CommandFailure(.usage, "a job needs at least one device token")
         }
-        if channel?.isBroadcast ?? true { try checkPayload() }
+        if broadcastChannel?.isBroadcast ?? true { try checkPayload() }
         let limit = Job.maximumCollapseIDLength
         if let length = collapseID?.utf8.count, length > limit {
             throw CommandFailure(.badInput, "the collapse id has \(length) bytes, and APNs takes \(limit)")
@@ -68,14 +68,14 @@ struct PushDraft {
 
     /// The most bytes of payload that APNs takes.
     var payloadLimit: Int {
-        topic.hasSuffix(".voip") || pushType == "voip" || channel != nil ? 5120 : 4096
+        topic.hasSuffix(".voip") || pushType == "voip" || broadcastChannel != nil ? 5120 : 4096
     }
 
     private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var headers: [(name: String, value: JobHeader)] = []
-        if let channel {
-            headers.append(("\(HeaderName.operation)", .text(channel.operation)))
-            if let id = channel.channelID { headers.append(("\(HeaderName.channelID)", .text(id))) }
+        if let broadcastChannel {
+            headers.append(("\(HeaderName.operation)", .text(broadcastChannel.operation)))
+            if let id = broadcastChannel.channelID { headers.append(("\(HeaderName.channelID)", .text(id))) }
         } else {
             guard tokens.count == 1 else {
                 throw CommandFailure(.usage, "--raw carries one device token; \(tokens.count) need the enveloped form")
@@ -97,16 +97,18 @@ struct PushDraft {
     }
 
     private var bodyOfRawJob: [UInt8] {
-        guard let channel, !channel.isBroadcast else { return payload }
-        return channel.rawBody
+        guard let broadcastChannel, !broadcastChannel.isBroadcast else { return payload }
+        return broadcastChannel.rawBody
     }
 
     private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var members: [(String, JSON)] = [("id", .text(id))]
-        if let channel {
-            members.append(("operation", .text(channel.operation)))
-            if let id = channel.channelID { members.append(("channel_id", .text(id))) }
-            if case .create(let policy) = channel { members.append(("storage_policy", .integer(policy.number))) }
+        if let broadcastChannel {
+            members.append(("operation", .text(broadcastChannel.operation)))
+            if let id = broadcastChannel.channelID { members.append(("channel_id", .text(id))) }
+            if case .create(let policy) = broadcastChannel {
+                members.append(("storage_policy", .integer(policy.number)))
+            }
         } else if tokens.count == 1 {
             members.append(("device_token", .text(tokens[0])))
         } else {
@@ -121,7 +123,7 @@ struct PushDraft {
         if let deadline { members.append(("deadline", .text(TimeText.moment(deadline)))) }
         if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
         if let reference { members.append(("reference", .text(reference))) }
-        if channel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
+        if broadcastChannel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
         let body = JSON.object(members).bytes
         guard body.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(
@@ -129,7 +131,7 @@ struct PushDraft {
         }
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,
-            notifications: channel == nil ? tokens.count : 1)
+            notifications: broadcastChannel == nil ? tokens.count : 1)
     }
 }
 

@@ -22,14 +22,14 @@ struct PushLint {
         aps = payload["aps"]?.dictionary
         let isBackground = aps.map { Array($0.keys) == ["content-available"] } ?? false
         pushType =
-            draft.channel != nil
+            draft.broadcastChannel != nil
             ? "liveactivity"
             : draft.pushType ?? PushTypeRules.type(of: draft.topic) ?? (isBackground ? "background" : "alert")
     }
 
     /// What is worth a second look, each in one sentence.
     var warnings: [String] {
-        guard draft.channel?.isBroadcast ?? true else { return [] }
+        guard draft.broadcastChannel?.isBroadcast ?? true else { return [] }
         return delivery + size + content + alert + interruption + background + liveActivity
     }
 
@@ -44,10 +44,10 @@ struct PushLint {
     private var delivery: [String] {
         var warnings: [String] = []
         if let rules = PushTypeRules.all[pushType] {
-            if draft.channel == nil, let suffix = rules.missingSuffix(in: draft.topic) {
+            if draft.broadcastChannel == nil, let suffix = rules.missingSuffix(in: draft.topic) {
                 warnings.append("the push type \(pushType) needs a topic that ends with \(suffix)")
             }
-            if let other = PushTypeRules.type(of: draft.topic), other != pushType, draft.channel == nil {
+            if let other = PushTypeRules.type(of: draft.topic), other != pushType, draft.broadcastChannel == nil {
                 warnings.append("the topic's suffix is that of the push type \(other), not of \(pushType)")
             }
             if let priority = draft.priority, !rules.priorities.contains(priority) {
@@ -177,12 +177,12 @@ extension PushLint {
 
     private var start: [String] {
         var warnings: [String] = []
-        if draft.channel != nil { warnings.append("a broadcast cannot start an activity") }
+        if draft.broadcastChannel != nil { warnings.append("a broadcast cannot start an activity") }
         for name in ["attributes-type", "attributes", "content-state", "alert"] where !has(name) {
             warnings.append("a start needs \(name)")
         }
         if has("input-push-token"), has("input-push-channel") {
-            warnings.append("an activity is updated by token or by channel, not by both")
+            warnings.append("an activity is updated by token or by broadcast channel, not by both")
         }
         return warnings
     }

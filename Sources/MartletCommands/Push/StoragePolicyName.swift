@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a channel keeps for those who start to listen later.
+/// What a broadcast channel keeps for those who start to listen later.
 enum StoragePolicyName: String, CaseIterable, ExpressibleByArgument {
     /// Nothing.
     case none

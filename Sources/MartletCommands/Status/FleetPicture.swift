@@ -94,7 +94,7 @@ struct FleetPicture: Equatable {
         known[report.instance] = worker
     }
 
-    /// The workers by name: those that report, those that stop, and those that fell silent of late.
+    /// The workers by name: those that report, those that stop, and those that fell silent recently.
     /// - Parameter now: The time in milliseconds since 1970.
     func workers(at now: Int64) -> [Worker] {
         known.values.filter { worker in

@@ -2,8 +2,8 @@
 package enum AnswerBody: Sendable, Equatable {
     /// Nothing that is wanted.
     case nothing
-    /// What was asked for about channels, in the body or beside it.
-    case channel(isNeeded: Bool)
+    /// What was asked for about broadcast channels, in the body or beside it.
+    case broadcastChannel(isNeeded: Bool)
     /// A reason. Where it is needed, the status alone says no more than that the request was not carried out.
     case reason(isNeeded: Bool)
 
@@ -12,10 +12,10 @@ package enum AnswerBody: Sendable, Equatable {
     /// - Parameters:
     ///   - status: The HTTP status, from 200.
     ///   - operation: What was asked for.
-    package init(status: Int, of operation: ChannelOperation) {
+    package init(status: Int, of operation: BroadcastChannelOperation) {
         switch status {
         case 200..<300 where operation != .push:
-            self = .channel(isNeeded: operation == .readChannel || operation == .listChannels)
+            self = .broadcastChannel(isNeeded: operation == .readChannel || operation == .listChannels)
         case 200: self = .nothing
         case 429: self = .reason(isNeeded: false)
         case 300..<500: self = .reason(isNeeded: true)

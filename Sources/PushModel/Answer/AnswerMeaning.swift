@@ -22,7 +22,7 @@ package struct AnswerMeaning: Sendable, Equatable {
     ///   - status: The HTTP status.
     ///   - reason: The reason in the body; nil where it is missing or could not be read.
     package init(status: Int, reason: Reason?) {
-        // 201 and 204 are how APNs accepts the making and the end of a channel.
+        // 201 and 204 are how APNs accepts the making and the end of a broadcast channel.
         if status == 200 || status == 201 || status == 204 {
             self.init(.accepted, status)
             return

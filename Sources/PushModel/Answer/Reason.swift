@@ -187,28 +187,28 @@ extension Reason {
     package static let shutdown = Reason(.shutdown)
 }
 
-// MARK: - Apple's reasons for channels
+// MARK: - Apple's reasons for broadcast channels
 // <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>
 extension Reason {
-    /// 400: the channel's identifier is not base64, or too long; ours too, where it cannot be one.
+    /// 400: the broadcast channel's identifier is not base64, or too long; ours too, where it cannot be one.
     package static let badChannelID = Reason(.badChannelID)
     /// 400: the request has an attribute that APNs does not know.
     package static let badRequestParams = Reason(.badRequestParams)
     /// 400: the body cannot be parsed; ours: the operation takes no payload.
     package static let badRequestPayload = Reason(.badRequestPayload)
-    /// 400: the app has as many channels as it may have.
+    /// 400: the app has as many broadcast channels as it may have.
     package static let cannotCreateChannelConfig = Reason(.cannotCreateChannelConfig)
-    /// 400: there is no such channel in this environment.
+    /// 400: there is no such broadcast channel in this environment.
     package static let channelNotRegistered = Reason(.channelNotRegistered)
     /// 400: the broadcast capability is off for the app.
     package static let featureNotEnabled = Reason(.featureNotEnabled)
-    /// 400: the request names no channel.
+    /// 400: the request names no broadcast channel.
     package static let missingChannelID = Reason(.missingChannelID)
     /// 400: the storage policy is missing or invalid; seen on the wire, not documented.
     package static let missingChannelQueueSize = Reason(.missingChannelQueueSize)
     /// 400: the request has no push type.
     package static let missingPushType = Reason(.missingPushType)
-    /// 503: as `serviceUnavailable`, with the space that Apple's list for channels prints.
+    /// 503: as `serviceUnavailable`, with the space that Apple's list for broadcast channels prints.
     package static let serviceUnavailableSpaced = Reason(.serviceUnavailableSpaced)
     /// 403: the credential does not cover the bundle identifier in the path.
     package static let topicMismatch = Reason(.topicMismatch)
@@ -216,7 +216,7 @@ extension Reason {
 
 // MARK: - Our own reasons
 extension Reason {
-    /// `device_token` and `device_tokens` are both given, or a device token and a channel.
+    /// `device_token` and `device_tokens` are both given, or a device token and a broadcast channel.
     package static let ambiguousDeviceToken = Reason(.ambiguousDeviceToken)
     /// The content type names neither form of a job.
     package static let badContentType = Reason(.badContentType)
@@ -234,11 +234,11 @@ extension Reason {
     package static let badJSON = Reason(.badJSON)
     /// `on_unknown` is neither `retry` nor `report`.
     package static let badOnUnknown = Reason(.badOnUnknown)
-    /// The operation is unknown to `ChannelOperation`, or fields of the job make no sense with it.
+    /// The operation is unknown to `BroadcastChannelOperation`, or fields of the job make no sense with it.
     package static let badOperation = Reason(.badOperation)
     /// The reference is too long or not text.
     package static let badReference = Reason(.badReference)
-    /// The storage policy of a new channel is missing or none, or given where no channel is made.
+    /// The storage policy of a new broadcast channel is missing or none, or given where no channel is made.
     package static let badStoragePolicy = Reason(.badStoragePolicy)
     /// A field of the envelope has the wrong JSON type.
     package static let badType = Reason(.badType)

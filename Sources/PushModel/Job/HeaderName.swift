@@ -17,7 +17,7 @@ package enum HeaderName {
     package static var collapseID: StaticString { "apns-collapse-id" }
     /// A UUID.
     package static var apnsID: StaticString { "apns-id" }
-    /// The channel a raw job publishes to, reads or deletes.
+    /// The broadcast channel a raw job publishes to, reads or deletes.
     package static var channelID: StaticString { "apns-channel-id" }
 
     // MARK: Ours, on jobs of both forms
@@ -32,7 +32,7 @@ package enum HeaderName {
     package static var traceparent: StaticString { "traceparent" }
     /// The time at which the producer queued the job; finer than the property `timestamp` if it has milliseconds.
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
-    /// What the job asks for, one of `ChannelOperation`.
+    /// What the job asks for, one of `BroadcastChannelOperation`.
     package static var operation: StaticString { "x-apns-operation" }
     /// Names a replay; joins the ids of its results.
     package static var replay: StaticString { "x-apns-replay" }

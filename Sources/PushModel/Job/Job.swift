@@ -86,10 +86,11 @@ package struct Job: Sendable {
     var fixedAPNSID: UUIDBytes?
 
     /// What it asks for.
-    package internal(set) var operation = ChannelOperation.push
-    /// The channel it is about, as APNs named it; nil for pushes to devices, and for a channel still to be made.
+    package internal(set) var operation = BroadcastChannelOperation.push
+    /// The broadcast channel it is about, as APNs named it; nil for pushes to devices, and for a channel still to be
+    /// made.
     @PackedIfAny package internal(set) var channelID: Range<Int>?
-    /// The storage policy of the channel to be made: 0 or 1.
+    /// The storage policy of the broadcast channel to be made: 0 or 1.
     package internal(set) var storagePolicy: UInt8?
 
     /// A job that is still to be read.
@@ -103,7 +104,7 @@ package struct Job: Sendable {
     /// How many device tokens the job names, whichever of them this message is about.
     package var tokenCount: Int { isMulticast ? tokens.count : (singleToken == nil ? 0 : 1) }
 
-    /// How many requests the whole job is: one per device token, or one on a channel.
+    /// How many requests the whole job is: one per device token, or one on a broadcast channel.
     package var targetCount: Int {
         isMulticast ? tokens.count : (singleToken == nil && operation == .push ? 0 : 1)
     }
@@ -143,7 +144,7 @@ package struct Job: Sendable {
     }
 
     /// Where the topic's bundle identifier stands in `bytes`: the topic without the suffix of Live Activities, which
-    /// the paths of channels do not carry.
+    /// the paths of broadcast channels do not carry.
     package var bundleID: Range<Int> {
         let suffix = PushType.liveActivity.topicSuffix.utf8CodeUnitCount
         guard Topic.pushType(of: bytes.span.extracting(topic)) == .liveActivity else { return topic }

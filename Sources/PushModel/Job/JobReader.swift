@@ -63,7 +63,7 @@ struct JobReader {
         readHistory()
         readConditions()
         readRouting()
-        if !hasChannelFields || readChannelJob() {
+        if !hasBroadcastChannelFields || readBroadcastChannelJob() {
             readTokens()
             readPush()
             readPayload()
@@ -140,7 +140,7 @@ struct JobReader {
         if let value = headers.firstAttemptAt {
             job.firstAttemptAt = time(value, HeaderName.firstAttemptAt, .badHeaders)?.milliseconds
         }
-        // The broker may have two of this copy, and knows nothing of it.
+        // The copy was published twice. The broker does not mark the second as redelivered, so the header says it.
         if case .text(let word)? = headers.duplicate, job.bytes.span.extracting(word).matches(MessageName.possible) {
             job.redelivered = true
         }

@@ -6,8 +6,8 @@ package struct ResultReport: Sendable {
     package var final: FinalReport
     /// `apns-unique-id` of the answer; the development environment only.
     package var apnsUniqueID: [UInt8]?
-    /// What the answer to an operation on channels said.
-    package var channel: ChannelAnswer?
+    /// What the answer to an operation on broadcast channels said.
+    package var broadcastChannel: BroadcastChannelAnswer?
     /// When it was settled, in milliseconds since 1970.
     package var finishedAt: Int64
     /// How long the job waited before this attempt, in milliseconds.
@@ -21,14 +21,15 @@ package struct ResultReport: Sendable {
 
     /// A result from its parts.
     package init(
-        index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil, finishedAt: Int64,
+        index: Int, final: FinalReport, apnsUniqueID: [UInt8]? = nil, broadcastChannel: BroadcastChannelAnswer? = nil,
+        finishedAt: Int64,
         queueMilliseconds: Int64? = nil, apnsMilliseconds: Int64? = nil, isRedelivered: Bool = false,
         isSuppressedDuplicate: Bool = false
     ) {
         self.index = index
         self.final = final
         self.apnsUniqueID = apnsUniqueID
-        self.channel = channel
+        self.broadcastChannel = broadcastChannel
         self.finishedAt = finishedAt
         self.queueMilliseconds = queueMilliseconds
         self.apnsMilliseconds = apnsMilliseconds
@@ -72,7 +73,8 @@ package struct ResultReport: Sendable {
     }
 
     /// Appends the result's body: one JSON object with every field present, null where it does not apply; the fields
-    /// about channels are in the results of jobs about channels only, and `duplicate` where a push was suppressed.
+    /// about broadcast channels are in the results of jobs about channels only, and `duplicate` where a push was
+    /// suppressed.
     package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         let room = room(for: job, from: origin)
         buffer.append(addingCapacity: room) { output in
@@ -97,8 +99,8 @@ extension ResultReport {
         length += ByteWriter.room(forString: final.detail?.utf8.count ?? 0)
         length += ByteWriter.room(forString: final.reason?.rawValue.utf8.count ?? 0)
         if job.operation != .push {
-            length += ByteWriter.room(forString: channel?.channelID?.count ?? job.channelID?.count ?? 0)
-            length += channel?.channels?.count ?? 0
+            length += ByteWriter.room(forString: broadcastChannel?.channelID?.count ?? job.channelID?.count ?? 0)
+            length += broadcastChannel?.channels?.count ?? 0
         }
         return length
     }
@@ -125,7 +127,7 @@ extension ResultReport {
         if job.tokenCount > 0 { writer.write(quoted: job.apnsID(index)) } else { writer.write("null") }
         writer.write(.apnsUniqueID)
         if let apnsUniqueID { writer.write(string: apnsUniqueID.span) } else { writer.write("null") }
-        if job.operation != .push { writeChannel(job, with: &writer) }
+        if job.operation != .push { writeBroadcastChannel(job, with: &writer) }
         writer.write(.topic)
         writer.write(optional: job.topic.isEmpty ? nil : job.topic, of: bytes)
         writer.write(.environment)
@@ -170,21 +172,21 @@ extension ResultReport {
         writer.write(text: final.detail)
     }
 
-    /// What only jobs about channels have to tell.
-    private func writeChannel(_ job: borrowing Job, with writer: inout ByteWriter) {
+    /// What only jobs about broadcast channels have to tell.
+    private func writeBroadcastChannel(_ job: borrowing Job, with writer: inout ByteWriter) {
         writer.write(.operation)
         writer.write(text: job.operation.text)
         writer.write(.channelID)
-        if let channelID = channel?.channelID {
+        if let channelID = broadcastChannel?.channelID {
             writer.write(string: channelID.span)
         } else {
             writer.write(optional: job.channelID, of: job.bytes.span)
         }
         writer.write(.storagePolicy)
-        writer.write(number: (channel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
+        writer.write(number: (broadcastChannel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
         writer.write(.channels)
         // Checked as JSON when it was read.
-        if let channels = channel?.channels { writer.write(channels.span) } else { writer.write("null") }
+        if let channels = broadcastChannel?.channels { writer.write(channels.span) } else { writer.write("null") }
         writer.write(.apnsRequestID)
         writer.write(quoted: job.apnsID(0))
     }

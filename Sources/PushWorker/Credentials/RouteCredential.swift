@@ -129,7 +129,7 @@ extension Route {
         guard let credential, let newest = credential.newest, let present = presentCredential else { return nil }
         // The same version as on the route's other connections. A version that APNs refused there would have no
         // fallback here.
-        let other = ([devices] + channels).lazy.compactMap(\.pool).first
+        let other = ([devices] + broadcastHosts).lazy.compactMap(\.pool).first
         return OpeningCredentials(
             present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? credential.spare)
     }
@@ -145,7 +145,7 @@ extension Route {
         if known.untimely != untimely { credential?.untimely = untimely }
         let isHeld = untimely != nil || known.unusable != nil
         devices.hold(isHeld, at: moment)
-        for host in channels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
+        for host in broadcastHosts where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
         if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
     }
 
@@ -163,14 +163,14 @@ extension Route {
         }
         // If there was no good version to lose, the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
-        for host in channels { _ = host.offer(newest, now: moment.monotonic) }
+        for host in broadcastHosts { _ = host.offer(newest, now: moment.monotonic) }
         return nil
     }
 
     /// APNs refused a version on another route. Every connection made with that version is replaced.
     func refusedElsewhere(version: Int, at moment: Moment) {
         guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
-        for destination in [devices] + channels where destination.pool?.credential.version == version {
+        for destination in [devices] + broadcastHosts where destination.pool?.credential.version == version {
             destination.pool?.refreshCredential(now: moment.monotonic)
         }
     }

@@ -77,7 +77,7 @@ final class DestinationEvents: APNSPoolDelegate {
             let failure = APNSClientError(.unreachable, error.message)
             handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
-        // A name service that hangs has no time limit of its own. What it says later is ignored.
+        // A name service that hangs has no time limit of its own. Its late answer is ignored.
         let end = lane.now.adding(connector.patience(request))
         _ = lane.loop.schedule(at: end) { [weak self] _ in self?.giveUp(request) }
     }

@@ -90,7 +90,7 @@ extension Lane {
             credit: RouteCredit(fixed: settings.prefetch, rate: own.rate?.perLane), shared: own.shared,
             rate: own.rate, credential: credential, surroundings: surroundings,
             devices: Destination(.devices, connector: own.connector, idleTime: settings.idle),
-            channels: own.channels)
+            broadcastHosts: own.broadcastHosts)
         sayUnfit(route)
         return route
     }
@@ -99,10 +99,10 @@ extension Lane {
     private func open(_ destination: Destination, of route: Route) {
         guard let connector = destination.connector, let credentials = route.openingCredentials else { return }
         let own = settings.routes[route.position]
-        let isForChannels = destination.isForChannels
+        let isForBroadcastChannels = destination.isForBroadcastChannels
         var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
-        configuration.connections = isForChannels ? .fixed(1) : own.connections
-        configuration.omitsOnlyTopic = own.omitsTopic && !isForChannels
+        configuration.connections = isForBroadcastChannels ? .fixed(1) : own.connections
+        configuration.omitsOnlyTopic = own.omitsTopic && !isForBroadcastChannels
         configuration.pingInterval = settings.pingInterval
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
@@ -116,8 +116,8 @@ extension Lane {
 }
 
 extension LaneSettings.RouteSettings {
-    /// New destinations for jobs about channels, as far as the configuration names hosts for them.
-    fileprivate var channels: [Destination] {
+    /// New destinations for jobs about broadcast channels, as far as the configuration names hosts for them.
+    fileprivate var broadcastHosts: [Destination] {
         let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
         return connectors.compactMap { kind, connector in connector.map { Destination(kind, connector: $0) } }
     }

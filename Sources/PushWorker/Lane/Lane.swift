@@ -22,7 +22,7 @@ final class Lane {
     let mailbox: Mailbox<LaneMessage>
     /// What the lane counted so far, without its routes.
     var counters = LaneCounters()
-    /// The longest turns of late.
+    /// The longest recent turns.
     var longestTurn = RecentMaximum()
     let logger: Logger
     /// Where accepted notifications are noted; nil without a journal.
@@ -153,8 +153,8 @@ final class Lane {
         publisher.publish(now: now)
         publishLink.flush(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
-        // 5. Acknowledgements, after the results that somebody waits for. An event before the turn's end confirmed what
-        //    is acknowledged here, so nothing is acknowledged that was only published now.
+        // 5. Acknowledgements, after the results that somebody waits for. Confirms arrive as events before the turn's
+        //    end, so nothing is acknowledged that was only published now.
         pulse.enter(.acknowledging)
         for route in working { acknowledge(route) }
         consumeLink.flush(now: now)
@@ -372,12 +372,13 @@ extension Lane {
         case .failed(let reason, let level):
             metadata[LogKey.error.rawValue] = "\(reason)"
             logger.log(
-                level: level, kind == .devices ? "APNs cannot be reached" : "a host of channels cannot be reached",
+                level: level,
+                kind == .devices ? "APNs cannot be reached" : "a host for broadcast channels cannot be reached",
                 metadata: metadata)
         case .works(let outage):
             metadata[LogKey.detail.rawValue] = "\(outage.text)"
             logger.notice(
-                kind == .devices ? "APNs can be reached again" : "a host of channels can be reached again",
+                kind == .devices ? "APNs can be reached again" : "a host for broadcast channels can be reached again",
                 metadata: metadata)
         }
     }

@@ -24,7 +24,7 @@ struct LaneSettings: Sendable {
         var omitsTopic = false
         /// Opens connections to the host that broadcasts to channels.
         var broadcastConnector: APNSConnector?
-        /// Opens connections to the host that manages channels; nil where the configuration names none.
+        /// Opens connections to the host that manages broadcast channels; nil where the configuration names none.
         var managementConnector: APNSConnector?
         /// How many connections it has on this lane.
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)

@@ -65,8 +65,8 @@ struct LaneStatus: Sendable {
 
     /// Why a worker can publish nothing, in one line each; empty if one of its lanes can, or none wants to.
     ///
-    /// The results of one app may go to a queue of its own. What that queue refuses is no reason to call a worker that
-    /// publishes for others not ready.
+    /// The results of one app may go to a queue of its own. If only that queue refuses results, a worker that publishes
+    /// for other apps is still ready.
     ///
     /// - Parameter lanes: All lanes of the worker.
     static func refusals(of lanes: [LaneStatus]) -> [String] {

@@ -1,6 +1,6 @@
 /// Counts of what requests to APNs came to, by status.
 package struct AnswerCounts: Sendable {
-    /// The statuses that Apple names for pushes and for channels; any other counts as `other`.
+    /// The statuses that Apple names for pushes and for broadcast channels; any other counts as `other`.
     private static let statuses = [200, 201, 204, 400, 403, 404, 405, 410, 413, 429, 500, 503]
     /// The labels, in the order of the counts.
     static let labels = statuses.map(String.init) + ["other", "none"]

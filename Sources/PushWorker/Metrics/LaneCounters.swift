@@ -55,7 +55,7 @@ package struct LaneCounters: Sendable {
     package var isBlocked = false
     /// Publications now without a confirm.
     package var unconfirmed = 0
-    /// The longest turn of late.
+    /// The longest recent turn.
     package var longestTurn = Duration.zero
 
     /// Makes counters at zero.

@@ -183,7 +183,7 @@ struct LaneMetricsWriter {
                 { $0.busy / .seconds(1) }
             ),
             (
-                "martlet_loop_longest_turn_seconds", .gauge, "The longest turn of the loop of late.",
+                "martlet_loop_longest_turn_seconds", .gauge, "The longest recent turn of the loop.",
                 { $0.longestTurn / .seconds(1) }
             ),
             (

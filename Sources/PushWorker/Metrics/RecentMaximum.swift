@@ -18,7 +18,7 @@ struct RecentMaximum {
         current = max(current, value)
     }
 
-    /// The longest of late; zero without one.
+    /// The longest recent duration; zero without one.
     mutating func value(now: MonotonicTime) -> Duration {
         turnOver(now: now)
         return max(current, previous)

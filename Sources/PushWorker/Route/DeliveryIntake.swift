@@ -204,7 +204,7 @@ struct DeliveryIntake {
 
     // MARK: Time and generations
 
-    /// The consumer started. What stands first in the queue is on its way.
+    /// The consumer started. The first messages of the queue are on their way.
     mutating func consumeStarted(at moment: Moment) { poison.consumeStarted(now: moment.monotonic) }
 
     /// There is a channel again.

@@ -5,25 +5,26 @@ import PushModel
 import WorkerSettings
 
 /// One host that a route's requests go to, and the jobs that wait for it. A route has one for devices, and up to two
-/// more for jobs about channels.
+/// more for jobs about broadcast channels.
 ///
 /// A destination has connections, a queue and a breaker of its own, so that its troubles stop no other. The first job
 /// opens its connections, and they are closed after a rest.
 ///
 /// - A job for devices that cannot be sent waits, and the route stops consuming.
-/// - A job about channels that its host cannot take goes to a retry tier, because it shares its queue with pushes.
+/// - A job about broadcast channels that its host cannot take goes to a retry tier, because it shares its queue with
+///   pushes.
 final class Destination {
     /// The three hosts that a route may have.
     enum Kind: Int, CaseIterable, Sendable {
         /// Takes pushes to devices.
         case devices
-        /// Publishes to channels.
+        /// Publishes to broadcast channels.
         case broadcast
-        /// Makes, reads, lists and ends channels.
+        /// Makes, reads, lists and ends broadcast channels.
         case management
 
         /// The host that an operation is asked of.
-        init(_ operation: ChannelOperation) {
+        init(_ operation: BroadcastChannelOperation) {
             self = operation == .push ? .devices : operation.isManagement ? .management : .broadcast
         }
 
@@ -49,7 +50,7 @@ final class Destination {
     private var machine: OnDemandStateMachine
     /// Decides whether anything is asked for here.
     var breaker: RouteBreaker
-    /// How APNs refused the credential here, while the breaker keeps jobs about channels back.
+    /// How APNs refused the credential here, while the breaker keeps jobs about broadcast channels back.
     private(set) var refusal: APNSResponse?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
@@ -77,12 +78,12 @@ final class Destination {
         let isForDevices = kind == .devices
         machine = OnDemandStateMachine(
             idleTime: idleTime
-                ?? (isForDevices ? APNSConfiguration.standardIdle : OnDemandStateMachine.idleTimeOfChannels),
-            patience: isForDevices ? nil : OnDemandStateMachine.patienceOfChannels)
+                ?? (isForDevices ? APNSConfiguration.standardIdle : OnDemandStateMachine.idleTimeOfBroadcastChannels),
+            patience: isForDevices ? nil : OnDemandStateMachine.patienceOfBroadcastChannels)
     }
 
-    /// Whether jobs about channels go here, which do not wait for long.
-    var isForChannels: Bool { kind != .devices }
+    /// Whether jobs about broadcast channels go here, which do not wait for long.
+    var isForBroadcastChannels: Bool { kind != .devices }
     /// Whether pushes could go here, but there was no connection since the start or the last rest: no job wanted one,
     /// or none could be made.
     var isUntried: Bool { connector != nil && !breaker.wasConnected }
@@ -94,7 +95,7 @@ final class Destination {
     var isQuiet: Bool { requests.count == 0 && !hasWaiting }
     /// Whether nothing is under way. For channels, jobs that wait for the next probe of a host that refused the
     /// credential do not count.
-    var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForChannels && breaker.intake == .none)) }
+    var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForBroadcastChannels && breaker.intake == .none)) }
     /// Whether there is nothing to do and no connection to look after.
     var isAsleep: Bool { isQuiet && pool == nil }
 
@@ -177,7 +178,7 @@ final class Destination {
         return begun
     }
 
-    /// The broker's channel is gone. What was not sent comes again, except for jobs to which another lane lent a
+    /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
     /// delivery.
     func generationEnded() { drop { $0.lent == nil } }
 
@@ -260,7 +261,9 @@ final class Destination {
     ///   - response: How; nil below HTTP.
     ///   - moment: The time.
     func credentialRefused(_ response: APNSResponse?, at moment: Moment) {
-        if isForChannels { refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate) }
+        if isForBroadcastChannels {
+            refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate)
+        }
         breaker.credentialRefused(now: moment.monotonic)
     }
 
@@ -305,7 +308,7 @@ final class Destination {
         case .failure(let error):
             trouble = error.message
             pool.connectFailed(error, for: request, now: moment.monotonic)
-            if isForChannels, pool.isConnected != true, requests.count == 0 {
+            if isForBroadcastChannels, pool.isConnected != true, requests.count == 0 {
                 close()
                 machine.failed(now: moment.monotonic)
             }
@@ -360,8 +363,8 @@ final class Destination {
     ///   - moment: The time.
     func flush(hasBacklog: Bool, at moment: Moment) { pool?.flush(now: moment.monotonic, hasBacklog: hasBacklog) }
 
-    /// What keeps requests about channels from being sent, in one line each.
-    var channelTroubles: [String] {
+    /// What keeps requests about broadcast channels from being sent, in one line each.
+    var broadcastChannelTroubles: [String] {
         var troubles: [String] = []
         if let refusal, breaker.state != .working {
             let reason = refusal.reason.map { ": \($0.rawValue)" } ?? ""

@@ -7,12 +7,13 @@ import EventLoop
 /// and a route without jobs has none. They are closed after a rest, and the next job opens them again. While a host
 /// cannot be reached:
 /// - A job for devices waits as long as it takes. The pool keeps the connections up until their rest is over.
-/// - A job about channels does not wait. It goes to a retry tier at once, and the host is left alone for a while.
+/// - A job about broadcast channels does not wait. It goes to a retry tier at once, and the host is left alone for a
+///   while.
 struct OnDemandStateMachine {
-    /// How long connections for channels rest before they are closed.
-    static let idleTimeOfChannels = Duration.seconds(600)
-    /// How long jobs about channels wait for a connection on which nothing moves.
-    static let patienceOfChannels = Duration.seconds(60)
+    /// How long connections for broadcast channels rest before they are closed.
+    static let idleTimeOfBroadcastChannels = Duration.seconds(600)
+    /// How long jobs about broadcast channels wait for a connection on which nothing moves.
+    static let patienceOfBroadcastChannels = Duration.seconds(60)
     /// How long an unreachable host is left alone.
     static let holdOff = Duration.seconds(15)
 
@@ -37,8 +38,7 @@ struct OnDemandStateMachine {
         /// Whether the route's rate allows a request.
         var isWithinRate = true
 
-        /// Whether only the connection is missing. Anything else that keeps jobs waiting is not the host's fault, so
-        /// they do not give up over it.
+        /// True if a connection is all that is missing. Jobs give up on a host only then.
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
 

@@ -1,6 +1,7 @@
 package import EventLoop
 
-/// A token bucket that holds a route to its configured requests per second, to devices and about channels alike.
+/// A token bucket that holds a route to its configured requests per second, to devices and about broadcast channels
+/// alike.
 ///
 /// Pure: time comes in. A tenth of a second's worth may go out at once, never less than one.
 package struct RateLimit {

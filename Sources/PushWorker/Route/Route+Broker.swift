@@ -73,7 +73,7 @@ extension Route {
     func generationEnded(at moment: Moment) {
         refused.removeAll()
         devices.generationEnded()
-        for host in channels { host.generationEnded() }
+        for host in broadcastHosts { host.generationEnded() }
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
         for (delivery, job) in intake.lentDeliveries { tell(job.lane, .lost(delivery, of: job)) }
         let unasked = asked.removeAll()

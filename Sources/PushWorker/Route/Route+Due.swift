@@ -25,9 +25,9 @@ extension Route {
         look(at: devices.nextDue)
         look(at: consumer.nextDue(now: now))
         look(at: rateDue)
-        if hasChannelWork {
-            // What sleeps is looked at by nobody, and its time would stay in the past.
-            for host in channels where !host.isAsleep { look(at: host.nextDue) }
+        if hasBroadcastChannelWork {
+            // Nobody looks at a host that sleeps, so its time would stay in the past.
+            for host in broadcastHosts where !host.isAsleep { look(at: host.nextDue) }
         }
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))

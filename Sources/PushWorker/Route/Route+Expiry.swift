@@ -29,7 +29,7 @@ extension Route {
     }
 
     private func stepLook(mayLook: Bool, at moment: Moment) {
-        let stopped = [devices] + channels.filter { $0.breaker.intake == .none }
+        let stopped = [devices] + broadcastHosts.filter { $0.breaker.intake == .none }
         let situation = ExpiryLook.Situation(
             mayLook: mayLook, probeAt: devices.breaker.probeAt, isConsuming: consumer.isConsuming,
             mayReceive: consumer.mayReceive, delivered: counters.jobsReceived,
@@ -41,7 +41,7 @@ extension Route {
     /// Reports the jobs that have expired. Once no more jobs can arrive, the others go into tiers, so that the next
     /// look finds the jobs behind them. The first one stays if a probe needs it.
     private func sortOut(at moment: Moment) {
-        for host in [devices] + channels where host.breaker.intake == .none && host.refusal == nil {
+        for host in [devices] + broadcastHosts where host.breaker.intake == .none && host.refusal == nil {
             while !isCongested, let (job, tier) = takeOne(from: host, at: moment) {
                 while let index = job.nextIndex() {
                     let notification = Notification(job: job, index: index)

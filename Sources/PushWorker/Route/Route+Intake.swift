@@ -24,7 +24,8 @@ extension Route {
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
         guard intake.hasSuspects, shared.suspects.mayTake(surroundings.lane, of: shared.lanes) else { return }
-        let isIdle = devices.isStill && asked.isEmpty && (!hasChannelWork || channels.allSatisfy(\.isStill))
+        let isIdle =
+            devices.isStill && asked.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
         let returns = Self.returns(of: delivery)
@@ -94,13 +95,11 @@ extension Route {
         }
     }
 
-    /// The tier by way of which a refused job finds the queue of the route that its topic belongs to; nil for one that no
-    /// other route here claims, or that the exchange did not lead to this route's queue.
+    /// The tier in which a refused job waits until its topic has moved. It waits as long again as it has waited so far.
+    /// Nil for a job that no other route here claims, or that the exchange did not lead to this route's queue.
     ///
     /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ for a
-    /// while. A job waits as long again as it has waited, so that it does not go round and round. Since when it waits is
-    /// what its copies say of the first attempt, although none was made: a job need not say when it was enqueued, and this
-    /// must end (`retry.max_age`).
+    /// while. Copies keep the start of the wait in `x-apns-first-attempt-at`, so `retry.max_age` ends it.
     private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
         let job = defect.job
         guard defect.reason == .routingMismatch, let claim, let environment = job.environment,
@@ -124,7 +123,7 @@ extension Route {
                 FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
             return
         }
-        if destination.isForChannels { hasChannelWork = true }
+        if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
         destination.take(job)
     }
 
@@ -197,7 +196,7 @@ extension Route {
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
         if let destination = destination(Destination.Kind(job.job.operation)) {
-            if destination.isForChannels { hasChannelWork = true }
+            if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
             destination.resume(job)
         } else if job.hasMore {
             takeIn(job, at: moment)
@@ -208,17 +207,17 @@ extension Route {
 
     /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
     func handBack(at moment: Moment, _ condition: LaneCondition) {
-        // A route that cannot work gives its jobs back in the end, for another worker may be able to.
+        // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
-        // Results that find no way out are kept, but jobs that were not sent may go to a worker whose results do.
+        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
         guard isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
         let canRequeue = ledger.isOpen && !consumer.mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
-        if hasChannelWork, condition.isDraining {
-            for host in channels { unsent += host.takeUnsent(where: mayGoBack) }
+        if hasBroadcastChannelWork, condition.isDraining {
+            for host in broadcastHosts { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += refused.takeUnreported() }
         counters.jobsHandedBack += unsent.count
@@ -235,7 +234,7 @@ extension Route {
     /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
     /// each queue may stay for it: given back after each probe, it would look like poison.
     var shouldHandBack: Bool {
-        // What it has since then stays or goes into tiers: each time it is given back counts.
+        // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
         guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
         guard devices.breaker.awaitsProbe else { return true }
         return devices.waiting.count + devices.resends.count + intake.heldCount > queues.count
@@ -293,7 +292,7 @@ extension Route {
         message.replyTo = properties.replyTo
         message.timestamp = properties.timestamp
         if let table = properties.headers {
-            // What workers and brokers add to a job must not make it one that breaks the producer's limit.
+            // Headers that workers and brokers add to a job must not make it break the producer's limit.
             let limit = FieldTableReader.maximumSize
             var mayBeLarger = table.count <= limit || message.redelivered
             var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)

@@ -94,7 +94,7 @@ extension Route {
         return true
     }
 
-    /// All lanes have answered: what one of them had is in the memory now.
+    /// All lanes have answered. If one of them had the job, the memory knows it now.
     private func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
         ledger.leave(one.job)
         guard !one.isKnown else { return suppressCopy(one.job, at: moment) }

@@ -74,7 +74,7 @@ extension Route {
             let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")
         }
-        for host in channels { troubles += host.channelTroubles }
+        for host in broadcastHosts { troubles += host.broadcastChannelTroubles }
         return troubles
     }
 

@@ -7,7 +7,7 @@ import Text
 extension Route {
     /// The host that is asked for an operation; nil where the configuration names none.
     func destination(_ kind: Destination.Kind) -> Destination? {
-        kind == .devices ? devices : channels.first { $0.kind == kind }
+        kind == .devices ? devices : broadcastHosts.first { $0.kind == kind }
     }
 
     /// Sends as much as streams, window, rate and breaker of a destination allow.
@@ -82,9 +82,10 @@ extension Route {
     }
 
     /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
-    /// leaves, so that what is settled of them is acknowledged.
+    /// leaves. Then the broker can be told that the jobs themselves are settled.
     ///
-    /// What no tier can bring back in time stays until its time is over, which is looked at here because nothing is sent.
+    /// Notifications that no tier can bring back in time stay until their time is over. That time is looked at here,
+    /// because nothing is sent.
     func splitBegun(at moment: Moment, _ condition: LaneCondition) {
         guard
             let delay = devices.breaker.splitDelay(
@@ -140,7 +141,8 @@ extension Route {
 
     /// A destination's connections take more than before, or the last of them is gone.
     func capacityChanged(of destination: Destination, at moment: Moment) {
-        // The breaker of a host for channels hears nothing of it: its connections are closed when nobody needs them.
+        // The breaker of a host for broadcast channels hears nothing of it: its connections are closed when nobody
+        // needs them.
         guard destination.kind == .devices, let isConnected = destination.pool?.isConnected else { return }
         destination.breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
     }
@@ -150,7 +152,7 @@ extension Route {
         guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
             hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
-        // Asked only for a job, for the answer wakes the lane when the rate allows the next.
+        // Asked only for a job, because the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
         case .open: surroundings.open(self, host)
@@ -168,18 +170,18 @@ extension Route {
         rest(devices)
     }
 
-    /// Closes connections that nobody needs. What those to devices proved of the credential is what the next ones begin
-    /// with; these prove a version whose proof has not ended.
+    /// Closes connections that nobody needs. Connections to devices hand what they proved of the credential to the next
+    /// ones, which prove a version whose proof has not ended.
     func rest(_ host: Destination) {
         if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
         host.rest()
     }
 
-    // MARK: Channels
+    // MARK: Broadcast channels
 
-    /// Opens, fills, flushes and closes the connections to the hosts of channels.
-    func advanceChannels(at moment: Moment) {
-        for host in channels where !host.isAsleep {
+    /// Opens, fills, flushes and closes the connections to the hosts of broadcast channels.
+    func advanceBroadcastHosts(at moment: Moment) {
+        for host in broadcastHosts where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
             if !isCongested { send(to: host, at: moment) }
@@ -187,7 +189,7 @@ extension Route {
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)
         }
-        hasChannelWork = channels.contains { !$0.isAsleep }
+        hasBroadcastChannelWork = broadcastHosts.contains { !$0.isAsleep }
     }
 
     /// Answers jobs with what the last one heard about the credential, instead of asking APNs again: most wait in a tier.

@@ -56,12 +56,12 @@ extension Route {
             if final.outcome == .accepted, surroundings.journal != nil {
                 note = journal(notification, finishedAt: moment.wall, apnsMilliseconds: milliseconds)
             }
-            if response?.channel?.isIncomplete == true {
+            if response?.broadcastChannel?.isIncomplete == true {
                 final.addDetail("APNs listed more than the result holds, or something that is not an identifier")
             }
             report(
                 notification, final, at: moment, apnsMilliseconds: milliseconds, uniqueID: response?.apnsUniqueID,
-                channel: response?.channel, note: note)
+                broadcastChannel: response?.broadcastChannel, note: note)
         case .resend: resend(notification, to: destination, counted: false)
         case .resendOnNewConnection: resend(notification, to: destination, counted: true)
         case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
@@ -105,7 +105,7 @@ extension Route {
             // A refusal that is final for this job, because its time is over, is one of the credential like any other.
             case .report(let final): final.action == .fixCredential
             case .retry: false
-            // What is sent again at once will hear more.
+            // A notification that is sent again at once will hear more.
             case .resend, .resendOnNewConnection: nil as Bool?
             }
         guard let isRefused else { return }
@@ -186,11 +186,12 @@ extension Route {
     /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
     func report(
         _ notification: Notification, _ report: FinalReport, at moment: Moment, finishedAt: Int64? = nil,
-        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, channel: ChannelAnswer? = nil,
+        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, broadcastChannel: BroadcastChannelAnswer? = nil,
         isSuppressed: Bool = false, note: UInt64? = nil
     ) {
         let content = ResultContent(
-            report: report, apnsUniqueID: uniqueID, channel: channel, finishedAt: finishedAt ?? moment.wall,
+            report: report, apnsUniqueID: uniqueID, broadcastChannel: broadcastChannel,
+            finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, content, note: note)

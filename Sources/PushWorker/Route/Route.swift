@@ -79,10 +79,10 @@ final class Route {
     private(set) var isServed = true
     /// Where pushes to devices go.
     let devices: Destination
-    /// Where jobs about channels go, as far as the configuration names hosts for them.
-    let channels: [Destination]
+    /// Where jobs about broadcast channels go, as far as the configuration names hosts for them.
+    let broadcastHosts: [Destination]
     /// Whether one of those has work or a connection; false for nearly every route at all times.
-    var hasChannelWork = false
+    var hasBroadcastChannelWork = false
     /// What is known about its credential; nil for the route that answers `NoRoute`.
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
@@ -132,11 +132,11 @@ final class Route {
     ///   - rate: What it may send, on all its lanes; nil for no limit.
     ///   - credential: What is known about its credential; nil for the route that answers `NoRoute`.
     ///   - devices: Where pushes to devices go.
-    ///   - channels: Where jobs about channels go.
+    ///   - broadcastHosts: Where jobs about channels go.
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,
-        surroundings: Surroundings, devices: Destination = Destination(.devices), channels: [Destination] = []
+        surroundings: Surroundings, devices: Destination = Destination(.devices), broadcastHosts: [Destination] = []
     ) {
         self.name = name
         self.number = number
@@ -152,7 +152,7 @@ final class Route {
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         self.surroundings = surroundings
         self.devices = devices
-        self.channels = channels
+        self.broadcastHosts = broadcastHosts
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) })
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
@@ -177,20 +177,20 @@ final class Route {
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
         passTime(moment)
-        // 2. What is left of a multicast job that was begun is split off before jobs are handed back: given back whole,
-        //    what is settled of it would be pushed twice.
+        // 2. The rest of a multicast job that was begun is split off before jobs are handed back. If the job were given
+        //    back whole, its settled notifications would be pushed twice.
         splitBegun(at: moment, condition)
         splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         handBack(at: moment, condition)
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
-        // 5. From here on requests are made, and each will have a result: not while these find no way out.
+        // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         rateDue = nil
         let maySend = !isCongested
         if maySend { takeSuspect(at: moment) }
-        // 6. Jobs about channels are few: they go first, or pushes would leave them nothing of a rate.
-        if hasChannelWork { advanceChannels(at: moment) }
+        // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
+        if hasBroadcastChannelWork { advanceBroadcastHosts(at: moment) }
         // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
         //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens
         //    the connections.
@@ -235,7 +235,8 @@ final class Route {
         switch devices.breaker.intake {
         case .none: consumer.wantedPrefetch = expiryLook.isLooking ? lookPrefetch : 0
         case .one where makesRoomForSuspects, .full where makesRoomForSuspects: consumer.wantedPrefetch = 0
-        // What is here already is the next probe: more would wait for its turn, or come back too often to look harmless.
+        // A job that is here already is the next probe. More jobs would wait for their turn, or come back so often that
+        // they look harmful.
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
@@ -253,7 +254,7 @@ final class Route {
     /// What its jobs take of the memory that all routes share, and would take if they could.
     private var memoryUse: MemoryClaim.Use {
         let prefetch = consumer.currentPrefetch
-        // What is wanted now may be all that the broker knows, while nothing is consumed yet.
+        // While nothing is consumed yet, the wanted prefetch may be all that the broker knows.
         let mayArrive = max(prefetch, consumer.wantedPrefetch)
         return MemoryClaim.Use(
             demand: devices.breaker.intake == .full ? credit.demand(streams: streams) : 0,
@@ -264,9 +265,9 @@ final class Route {
     /// How many streams its connections have, open or free; the most before the first connection.
     private var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
-    /// Whether no connection was opened yet, or all rest: the job that opens one comes alone, for more would be given back
-    /// where none is to be had, and be delivered once more each time.
-    private var isUnconnected: Bool { devices.isUntried && channels.allSatisfy { $0.pool == nil } }
+    /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be
+    /// given back where no connection can be had, and be delivered once more each time.
+    private var isUnconnected: Bool { devices.isUntried && broadcastHosts.allSatisfy { $0.pool == nil } }
 
     /// Holds the route to another rate from now on.
     ///
@@ -280,10 +281,10 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && refused.isEmpty && !intake.hasSuspects && areChannelsQuiet
+        devices.isQuiet && refused.isEmpty && !intake.hasSuspects && areBroadcastHostsQuiet
     }
 
-    private var areChannelsQuiet: Bool { !hasChannelWork || channels.allSatisfy(\.isQuiet) }
+    private var areBroadcastHostsQuiet: Bool { !hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isQuiet) }
 
     /// Whether it has no delivery.
     var isIdle: Bool { ledger.unacknowledged == 0 }
@@ -305,14 +306,14 @@ final class Route {
         intake.hasSuspects || makesRoomForSuspects || (!isServed && devices.pool != nil)
     }
 
-    /// Whether the route has something to do that only waits for results to find their way out.
+    /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard refused.isEmpty else { return true }
-        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areChannelsQuiet
+        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areBroadcastHostsQuiet
         return isHeldUp || wantsToSend && isCongested
     }
 
-    /// Whether no push may start, because results of the route or of all find no way out.
+    /// Whether no push may start, because results of the route, or of all routes, cannot leave.
     var isCongested: Bool { surroundings.publisher.isCongested(for: position) }
 
     /// Whether a route that waited for results to go out can go on, now that pushes may.
@@ -357,7 +358,7 @@ final class Route {
     func end(at moment: Moment) {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
-        for host in channels { host.rest() }
+        for host in broadcastHosts { host.rest() }
         memory.release()
         consumer.end(now: moment.monotonic)
     }
@@ -376,6 +377,6 @@ final class Route {
     func close() {
         channelGone()
         devices.close()
-        for host in channels { host.close() }
+        for host in broadcastHosts { host.close() }
     }
 }

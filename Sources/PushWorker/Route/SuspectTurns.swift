@@ -2,13 +2,13 @@ import Synchronization
 
 /// Lets one lane of a route at a time take up jobs that came back often, with nothing under way on the others.
 ///
-/// If such a job ends the process, no neighbour of its route comes back as well. Safe on any thread. No lock is taken
-/// while no lane holds such a job.
+/// If a suspect ends the process, the broker redelivers only that suspect, and no other job of the route. Safe on any
+/// thread. No lock is taken while no lane holds a suspect.
 final class SuspectTurns: Sendable {
     private struct State {
         /// Lanes with suspects.
         var waiting: Set<Int> = []
-        /// Lanes that have had nothing under way, and taken nothing, since the first lane with suspects began to wait.
+        /// Lanes that stand still: nothing in flight and no job taken since the first lane asked for its turn.
         var still: Set<Int> = []
     }
 

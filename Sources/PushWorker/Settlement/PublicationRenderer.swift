@@ -139,7 +139,8 @@ struct PublicationRenderer {
 
     private func report(_ index: Int, _ content: ResultContent, of job: JobInFlight) -> ResultReport {
         ResultReport(
-            index: index, final: content.report, apnsUniqueID: content.apnsUniqueID, channel: content.channel,
+            index: index, final: content.report, apnsUniqueID: content.apnsUniqueID,
+            broadcastChannel: content.broadcastChannel,
             finishedAt: content.finishedAt,
             queueMilliseconds: job.job.queueMilliseconds(at: job.receivedAt),
             apnsMilliseconds: content.apnsMilliseconds, isRedelivered: job.isRedelivered,

@@ -9,8 +9,8 @@ struct ResultContent {
     var report: FinalReport
     /// Apple's id for the delivery log, in the development environment.
     var apnsUniqueID: [UInt8]?
-    /// What the answer to an operation on channels said.
-    var channel: ChannelAnswer?
+    /// What the answer to an operation on broadcast channels said.
+    var broadcastChannel: BroadcastChannelAnswer?
     /// Milliseconds since 1970 when it was decided.
     var finishedAt: Int64
     /// Milliseconds from the request to its answer; nil when there was no answer.

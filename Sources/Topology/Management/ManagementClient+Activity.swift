@@ -6,7 +6,7 @@ extension ManagementAnswers {
         let rate: Double?
     }
 
-    /// What went through a queue of late.
+    /// What went through a queue recently.
     struct Traffic: Decodable {
         let publish: Rate?
         let delivery: Rate?

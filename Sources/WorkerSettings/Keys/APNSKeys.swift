@@ -34,8 +34,8 @@ struct APNSKeys: Sendable {
         "apns.broadcast.development", .apnsAddress, without: "as `apns.development`", "where broadcasts to channels go")
     let channelsProduction = SettingKey(
         "apns.channels.production", .apnsAddress, without: "`\(AppleHosts.channelsProduction)` with Apple's own APNs",
-        "where channels are managed")
+        "where broadcast channels are managed")
     let channelsDevelopment = SettingKey(
         "apns.channels.development", .apnsAddress, without: "`\(AppleHosts.channelsDevelopment)` with Apple's own APNs",
-        "where channels are managed")
+        "where broadcast channels are managed")
 }

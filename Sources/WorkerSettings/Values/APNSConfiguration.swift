@@ -29,7 +29,8 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var proxy: ProxyConfiguration?
     /// Where broadcasts to channels go, where that is not the address of the environment.
     package var broadcast: APNSAddresses
-    /// Where channels are managed; without an address where the environment's is not Apple's and none is given here.
+    /// Where broadcast channels are managed; without an address where the environment's is not Apple's and none is
+    /// given here.
     package var channels: APNSAddresses
 
     /// The address for an environment.

@@ -10,13 +10,13 @@ enum AppleHosts {
     /// Device pushes, development.
     static let development = "https://api.sandbox.push.apple.com:443"
 
-    /// Managing channels, production.
+    /// Managing broadcast channels, production.
     static let channelsProduction = "https://api-manage-broadcast.push.apple.com:2196"
-    /// Managing channels, development.
+    /// Managing broadcast channels, development.
     static let channelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
 
-    /// Where channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is no default,
-    /// because its credentials are not for Apple to see.
+    /// Where broadcast channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is
+    /// no default, because its credentials are not for Apple to see.
     static func channels(production: String, development: String) -> APNSAddresses {
         APNSAddresses(
             production: production == Self.production ? channelsProduction : nil,

@@ -146,8 +146,8 @@ struct PushRulesTests {
         }
     }
 
-    @Test("Each push type is accepted on its own topic", arguments: PushType.allCases)
-    func suffix(_ type: PushType) throws {
+    @Test("Each push type is accepted on its own topic", arguments: GatewayPushType.allCases)
+    func suffix(_ type: GatewayPushType) throws {
         let topic = "com.example.app" + type.topicSuffix
         let request = Self.good.type(type.rawValue, topic: topic).with("apns-priority", "5").request
         guard case .valid(let push) = PushRules().check(request, credential: nil) else {
@@ -156,13 +156,13 @@ struct PushRulesTests {
         }
         #expect(push.type == type)
         #expect(push.topic == topic)
-        #expect(PushType.bundleIdentifier(of: topic) == "com.example.app")
+        #expect(GatewayPushType.bundleIdentifier(of: topic) == "com.example.app")
     }
 
     @Test(
         "A topic with a suffix takes the push type of that suffix only, one without takes those that have none",
-        arguments: PushType.allCases, Set(PushType.allCases.map(\.topicSuffix)))
-    func otherSuffix(_ type: PushType, _ suffix: String) {
+        arguments: GatewayPushType.allCases, Set(GatewayPushType.allCases.map(\.topicSuffix)))
+    func otherSuffix(_ type: GatewayPushType, _ suffix: String) {
         let request = Self.good.type(type.rawValue, topic: "com.example.app" + suffix).with("apns-priority", "5")
         let finding = PushRules().check(request.request, credential: nil)
         if type.topicSuffix == suffix {
@@ -221,35 +221,5 @@ struct PushRulesTests {
         #expect(
             String(decoding: gone.body, as: UTF8.self) == #"{"reason":"Unregistered","timestamp":1763712764120}"#)
         #expect(String(decoding: Refusal(400, "a\"b\n").body, as: UTF8.self) == #"{"reason":"a\"b\u000a"}"#)
-    }
-}
-
-@Suite("JSON without a tree", .timeLimit(.minutes(1)))
-struct JSONReaderTests {
-    @Test(
-        "Objects are told from everything else",
-        arguments: [
-            ("{}", true), (" {\"a\":[1,2,{\"b\":null}],\"c\":-1.5e+3} ", true), (#"{"a":"\u00e9\n"}"#, true),
-            ("{\"a\":true,\"b\":false}", true), ("", false), ("{", false), ("{\"a\"}", false), ("{\"a\":}", false),
-            ("{\"a\":1,}", false), ("{a:1}", false), ("{\"a\":01}", false), ("{\"a\":1.}", false),
-            ("{\"a\":\"\u{1}\"}", false), (#"{"a":"\x"}"#, false), (#"{"a":"\u12g4"}"#, false), ("{\"a\":nul}", false),
-            ("[]", false), ("{} x", false), ("{\"a\":1e}", false),
-        ])
-    func objects(_ text: String, _ isObject: Bool) {
-        #expect(JSONReader.isObject(Array(text.utf8)) == isObject)
-    }
-
-    @Test("Invalid UTF-8 and deep nesting are refused")
-    func limits() {
-        #expect(!JSONReader.isObject(Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8)))
-        let deep = String(repeating: "[", count: 100_000)
-        #expect(!JSONReader.isObject(Array("{\"a\":\(deep)".utf8)))
-    }
-
-    @Test("Members come in order, nested ones without their content")
-    func members() throws {
-        let members = try #require(JSONReader.members(of: Array(#"{ "a" : "x", "b":12 ,"c":{"d":[1]},"e":"" }"#.utf8)))
-        #expect(members.map { String(decoding: $0.name, as: UTF8.self) } == ["a", "b", "c", "e"])
-        #expect(members.map(\.value) == [.string(Array("x".utf8)), .number(Array("12".utf8)), .other, .string([])])
     }
 }

@@ -45,7 +45,7 @@ struct KeepingTests {
         let unique = MessageID(high: 77, low: UInt64(number))
         return devices.publish(
             BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
-            to: try #require(devices.channel(ChannelAddress(app: app, channel: channel))), id: unique,
+            to: try #require(devices.broadcastChannel(BroadcastChannelAddress(app: app, channel: channel))), id: unique,
             uniqueID: unique, now: now)
     }
 
@@ -72,24 +72,26 @@ struct KeepingTests {
     @Test("A channel that cannot be written is not made, and one whose end cannot be written stays")
     func channels() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
             let draft = "\(directory)/channels.json.new"
             try block(draft)
-            #expect(throws: SimulatorError.self) { try devices.createChannel(app: app, isStoring: true, now: 1) }
-            let address = ChannelAddress(app: app, channel: channel)
-            #expect(throws: SimulatorError.self) { try devices.deleteChannel(address) }
-            #expect(devices.channels(of: app) == [channel])
+            #expect(throws: SimulatorError.self) {
+                try devices.createBroadcastChannel(app: app, isStoring: true, now: 1)
+            }
+            let address = BroadcastChannelAddress(app: app, channel: channel)
+            #expect(throws: SimulatorError.self) { try devices.deleteBroadcastChannel(address) }
+            #expect(devices.broadcastChannels(of: app) == [channel])
             try unblock(draft)
-            #expect(try devices.deleteChannel(address))
-            #expect(try DeviceArchive(in: try StateDirectory(directory)).loadChannels() == [])
+            #expect(try devices.deleteBroadcastChannel(address))
+            #expect(try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels() == [])
         }
     }
 
     @Test("A refused broadcast leaves the channel's latest message as it was", arguments: [true, false])
     func latest(_ isChannel: Bool) async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
-            let address = ChannelAddress(app: app, channel: channel)
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
+            let address = BroadcastChannelAddress(app: app, channel: channel)
             let device = try activate(devices)
             #expect(devices.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
             #expect(try publish(1, to: channel, devices))
@@ -99,10 +101,10 @@ struct KeepingTests {
             if !isChannel { try FileManager.default.removeItem(atPath: path) }
             try block(path)
             #expect(try !publish(2, to: channel, devices))
-            #expect(devices.channel(address)?.latest?.uniqueID.low == 1)
+            #expect(devices.broadcastChannel(address)?.latest?.uniqueID.low == 1)
             try unblock(path)
             #expect(devices.save())
-            let kept = try DeviceArchive(in: try StateDirectory(directory)).loadChannels()
+            let kept = try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels()
             #expect(kept.first?.latest?.uniqueID.low == 1)
         }
     }
@@ -110,7 +112,7 @@ struct KeepingTests {
     @Test("A channel's latest message is kept for the device that comes late; where it cannot be, neither listens")
     func subscribe() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
             let device = try activate(devices)
             #expect(try publish(1, to: channel, devices))
             #expect(devices.save())
@@ -174,54 +176,5 @@ struct KeepingTests {
             for number in 0..<20 { #expect(try await device.notification().payload == "{\"n\":\(number)}") }
             await device.quit()
         }
-    }
-}
-
-@Suite("Files of the state directory", .timeLimit(.minutes(1)))
-struct StateDirectoryTests {
-    private let directory: StateDirectory
-
-    init() throws {
-        directory = try StateDirectory(
-            FileManager.default.temporaryDirectory.appending(path: "state-\(UUID().uuidString)").path)
-    }
-
-    private func remove() { try? FileManager.default.removeItem(atPath: directory.path) }
-
-    @Test("A file that is there but cannot be read is an error, not absent, and is not replaced")
-    func unreadable() throws {
-        defer { remove() }
-        #expect(try directory.read("channels.json", limit: 1 << 20) == nil)
-        for name in ["channels.json", "provider-ca.pem", "control.json"] {
-            try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: true)
-            let error = #expect(throws: SimulatorError.self) { try directory.read(name, limit: 1 << 20) }
-            #expect(error?.code == .file && error?.message.contains("cannot read") == true)
-        }
-        #expect(throws: SimulatorError.self) { try DeviceArchive(in: directory).loadChannels() }
-        #expect(throws: SimulatorError.self) { try CertificateStore.providerAuthority(directory: directory.path) }
-        #expect(try directory.read("provider-ca-key.pem", limit: 1 << 20) == nil)
-    }
-
-    @Test("A file larger than what is read is not written, and the old one stays")
-    func limit() throws {
-        defer { remove() }
-        try directory.write([1, 2], to: "file", isSecret: true, limit: 2)
-        #expect(throws: SimulatorError.self) {
-            try directory.write([1, 2, 3], to: "file", isSecret: true, limit: 2)
-        }
-        #expect(try directory.read("file", limit: 2) == [1, 2])
-    }
-
-    @Test("Several that need the provider authority at once all get the same one")
-    func authority() async throws {
-        defer { remove() }
-        let path = directory.path
-        let made = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for _ in 0..<8 {
-                group.addTask { try CertificateStore.providerAuthority(directory: path).certificatePEM }
-            }
-            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
-        }
-        #expect(made.count == 1)
     }
 }

@@ -97,7 +97,8 @@ struct CheckCommandTests {
         #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
     }
 
-    @Test("The hosts for channels are tried like APNs itself, where they are others; none of them is pushed to")
+    @Test(
+        "The hosts for broadcast channels are tried like APNs itself, where they are others; none of them is pushed to")
     func channels() throws {
         let server = try server()
         let hosts = { (port: Int) in "channels: { production: \"https://localhost:\(port)\" }" }

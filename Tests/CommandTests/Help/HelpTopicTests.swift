@@ -24,7 +24,7 @@ struct HelpTopicTests {
             name: "job", schemas: ["job", "raw-job-headers"], page: "Producers",
             sections: [
                 "Properties of both forms", "Headers of both forms", "Raw jobs", "Enveloped jobs", "Defaults",
-                "Channels",
+                "Broadcast channels",
             ]),
         Topic(
             name: "result", schemas: ["result", "result-headers"], page: "Results",

@@ -32,8 +32,8 @@ struct PushLintTests {
         Row(payload: update, change: live),
         Row(payload: #"{"aps":{"content-changed":true}}"#, change: type("widgets", ".push-type.widgets")),
         Row(payload: #"{"mdm":"magic"}"#, change: type("mdm")),
-        Row(payload: update) { $0.channel = .broadcast("YQ==") },
-        Row(payload: "") { $0.channel = .list },
+        Row(payload: update) { $0.broadcastChannel = .broadcast("YQ==") },
+        Row(payload: "") { $0.broadcastChannel = .list },
         // Background.
         Row(
             payload: #"{"aps":{"alert":"x","content-available":1}}"#, warning: "must not hold alert",
@@ -87,7 +87,7 @@ struct PushLintTests {
         Row(
             payload: #"{"aps":{"timestamp":1,"event":"start","attributes-type":"T","attributes":{},"content-state":{},"#
                 + #""alert":{"title":"t"},"input-push-token":1,"input-push-channel":"YQ=="}}"#,
-            warning: "by token or by channel", change: live),
+            warning: "by token or by broadcast channel", change: live),
         Row(payload: update, warning: "priority 1") { draft in
             live(&draft)
             draft.priority = 1
@@ -96,7 +96,7 @@ struct PushLintTests {
         Row(
             payload: #"{"aps":{"timestamp":1,"event":"start","attributes-type":"T","attributes":{},"content-state":{},"#
                 + #""alert":{"title":"t"}}}"#, warning: "broadcast cannot start"
-        ) { $0.channel = .broadcast("YQ==") },
+        ) { $0.broadcastChannel = .broadcast("YQ==") },
     ]
 
     @Test("what deserves a warning gets one, and only that one", arguments: rows)

@@ -116,13 +116,15 @@ struct AnswerMeaningTests {
             (301, .push, .reason(isNeeded: true)), (403, .push, .reason(isNeeded: true)),
             (410, .push, .reason(isNeeded: true)), (429, .push, .reason(isNeeded: false)),
             (499, .push, .reason(isNeeded: true)), (500, .push, .reason(isNeeded: false)),
-            (503, .push, .reason(isNeeded: false)), (200, .broadcast, .channel(isNeeded: false)),
-            (201, .createChannel, .channel(isNeeded: false)), (200, .readChannel, .channel(isNeeded: true)),
-            (200, .listChannels, .channel(isNeeded: true)), (204, .deleteChannel, .channel(isNeeded: false)),
+            (503, .push, .reason(isNeeded: false)), (200, .broadcast, .broadcastChannel(isNeeded: false)),
+            (201, .createChannel, .broadcastChannel(isNeeded: false)),
+            (200, .readChannel, .broadcastChannel(isNeeded: true)),
+            (200, .listChannels, .broadcastChannel(isNeeded: true)),
+            (204, .deleteChannel, .broadcastChannel(isNeeded: false)),
             (400, .listChannels, .reason(isNeeded: true)), (429, .createChannel, .reason(isNeeded: false)),
             (503, .readChannel, .reason(isNeeded: false)),
-        ] as [(Int, ChannelOperation, AnswerBody)])
-    func body(_ status: Int, _ operation: ChannelOperation, _ body: AnswerBody) {
+        ] as [(Int, BroadcastChannelOperation, AnswerBody)])
+    func body(_ status: Int, _ operation: BroadcastChannelOperation, _ body: AnswerBody) {
         #expect(AnswerBody(status: status, of: operation) == body)
     }
 }

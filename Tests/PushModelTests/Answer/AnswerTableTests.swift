@@ -133,7 +133,7 @@ struct AnswerTableTests {
         // Apple's reasons stand first in the list of those that have a name, ours follow.
         let known = Reason.Known.allCases.prefix { $0 != .ambiguousDeviceToken }.map(\.rawValue)
         // Those of channels have a table of their own.
-        let channels = ChannelReasonTests.finals.map(\.1.rawValue) + ["Service Unavailable"]
+        let channels = BroadcastChannelReasonTests.finals.map(\.1.rawValue) + ["Service Unavailable"]
         #expect(Set(names).isSubset(of: known))
         #expect(Set(known).subtracting(names).isSubset(of: channels))
     }

@@ -407,7 +407,7 @@ struct RetryPolicyTests {
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])
         tested.formUnion([.tooManyRequests, .internalServerError, .serviceUnavailable])
-        tested.formUnion(ChannelReasonTests.finals.map { $0.1 } + [.serviceUnavailableSpaced])
+        tested.formUnion(BroadcastChannelReasonTests.finals.map { $0.1 } + [.serviceUnavailableSpaced])
         for known in Reason.Known.allCases {
             let reason = Reason(rawValue: known.rawValue)
             #expect(tested.contains(reason) != ours.contains(reason) || reason == .badJSON, "\(known.rawValue)")

@@ -75,7 +75,7 @@ struct DestinationTests {
             name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil),
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("")),
-            channels: [host])
+            broadcastHosts: [host])
         let credential = APNSCredential(
             name: "c", context: try certificates.clientContext(), validity: 1_000...2_000)
         let (loop, delegate) = (try EventLoop(), Deaf())

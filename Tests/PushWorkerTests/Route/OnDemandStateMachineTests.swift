@@ -7,8 +7,8 @@ import Testing
 @Suite("Connections on demand", .timeLimit(.minutes(1)))
 struct OnDemandStateMachineTests {
     private typealias Machine = OnDemandStateMachine
-    private static let rest = Machine.idleTimeOfChannels
-    private static let patience = Machine.patienceOfChannels
+    private static let rest = Machine.idleTimeOfBroadcastChannels
+    private static let patience = Machine.patienceOfBroadcastChannels
     /// A host for channels.
     private static var passing: Machine { Machine(idleTime: rest, patience: patience) }
     /// A host for devices.

@@ -15,8 +15,8 @@ struct RouteExpiryTests: RouteSuite {
     }
 
     /// A route with a credential that cannot be used, since the first second.
-    private func stoppedRoute(channels: [Destination] = []) throws -> Route {
-        let route = try route(channels: channels, credit: RouteCredit(fixed: 300, rate: nil))
+    private func stoppedRoute(broadcastHosts: [Destination] = []) throws -> Route {
+        let route = try route(broadcastHosts: broadcastHosts, credit: RouteCredit(fixed: 300, rate: nil))
         route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
         route.credential = RouteCredential(name: "c", unusable: "gone.p8: not there")
         route.connected()
@@ -176,10 +176,12 @@ struct RouteExpiryTests: RouteSuite {
         #expect(route.ledger.nextDebt == .requeue(1) && !route.consumer.mayReceive)
     }
 
-    @Test("jobs about channels that a look brings wait in tiers, too, where their host is stopped by the credential")
+    @Test(
+        "jobs about broadcast channels that a look brings wait in tiers, too, where their host is stopped by the credential"
+    )
     func channels() throws {
         let host = Destination(.broadcast)
-        let route = try stoppedRoute(channels: [host])
+        let route = try stoppedRoute(broadcastHosts: [host])
         follow(route, 11)
         let body = #"{"operation":"broadcast","channel_id":"dHN0LXNyY2gtY2hubA==","payload":{"aps":{}}}"#
         #expect(route.delivered(delivery(returns: 0, id: "job-1", body: body), at: Self.at(11)))

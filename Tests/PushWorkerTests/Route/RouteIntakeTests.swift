@@ -340,13 +340,13 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.consumer.wantedPrefetch == 1)
     }
 
-    @Test("A request about channels that APNs does not take is sent again at once, a hundred times")
+    @Test("A request about broadcast channels that APNs does not take is sent again at once, a hundred times")
     func channelRefusals() throws {
         let connector = APNSConnector(
             endpoint: APNSEndpoint(host: "127.0.0.1", port: 1), trust: try ThrowawayCertificates().clientContext(),
             limiter: ConnectRateLimiter())
         let host = Destination(.broadcast, connector: connector)
-        let route = try route(channels: [host])
+        let route = try route(broadcastHosts: [host])
         route.consumer.wantedPrefetch = 1
         route.consumer.connected()
         #expect(route.consumer.nextAction(now: 0) == .openChannel)

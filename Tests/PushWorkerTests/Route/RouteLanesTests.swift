@@ -123,7 +123,7 @@ struct RouteLanesTests {
             let final = FinalReport(.accepted, .none)
             route.report(notification, final, at: Self.moment(4))
             let content = ResultContent(
-                report: final, apnsUniqueID: nil, channel: nil, finishedAt: 0, apnsMilliseconds: nil,
+                report: final, apnsUniqueID: nil, broadcastChannel: nil, finishedAt: 0, apnsMilliseconds: nil,
                 isSuppressed: false)
             let publication = Publication(
                 job: notification.job, route: route, content: .result(index: notification.index, content), note: nil)

@@ -28,7 +28,7 @@ extension RouteSuite {
     ///   - open: Gives a destination of the route connections.
     func route(
         number: Int = 0, position: Int = 0, queues: [String] = ["q"], journal: JournalWriter? = nil,
-        earlier: Journal? = nil, channels: [Destination] = [],
+        earlier: Journal? = nil, broadcastHosts: [Destination] = [],
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, neighbour: String? = nil,
         credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
         open: @escaping (Route, Destination) -> Void = { _, _ in }
@@ -44,7 +44,7 @@ extension RouteSuite {
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier, open: open),
-            devices: devices, channels: channels)
+            devices: devices, broadcastHosts: broadcastHosts)
     }
 
     /// A delivery in wire form, the first of its channel.

@@ -1,18 +1,18 @@
 /// What a job asks APNs to do.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/setting-up-broadcast-push-notifications>
-package enum ChannelOperation: String, Hashable, Sendable, CaseIterable {
+package enum BroadcastChannelOperation: String, Hashable, Sendable, CaseIterable {
     /// A notification to device tokens, which is what nearly every job wants.
     case push
-    /// A Live Activity update to all who listen to a channel.
+    /// A Live Activity update to all who listen to a broadcast channel.
     case broadcast
-    /// A new channel.
+    /// A new broadcast channel.
     case createChannel = "create_channel"
-    /// The storage policy of a channel.
+    /// The storage policy of a broadcast channel.
     case readChannel = "read_channel"
-    /// The identifiers of all channels of an app.
+    /// The identifiers of all broadcast channels of an app.
     case listChannels = "list_channels"
-    /// The end of a channel.
+    /// The end of a broadcast channel.
     case deleteChannel = "delete_channel"
 
     /// The operation these bytes name.
@@ -39,11 +39,11 @@ package enum ChannelOperation: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is about channels as such, which APNs takes on hosts and ports of their own.
+    /// Whether it is about broadcast channels as such, which APNs takes on hosts and ports of their own.
     package var isManagement: Bool { self != .push && self != .broadcast }
 
-    /// Whether it is about one existing channel, which the job must name.
-    package var needsChannel: Bool { self == .broadcast || self == .readChannel || self == .deleteChannel }
+    /// Whether it is about one existing broadcast channel, which the job must name.
+    package var needsBroadcastChannel: Bool { self == .broadcast || self == .readChannel || self == .deleteChannel }
 
     /// The method of its request (RFC 9110, section 9).
     package var method: StaticString {
@@ -54,7 +54,7 @@ package enum ChannelOperation: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What an answer's body may have, in bytes, before the rest of it is dropped: a list of as many channels as an app
-    /// may have takes less than 512 KiB.
+    /// What an answer's body may have, in bytes, before the rest of it is dropped: a list of as many broadcast channels
+    /// as an app may have takes less than 512 KiB.
     package var answerLimit: Int { self == .listChannels ? 512 * 1_024 : 4_096 }
 }

@@ -2,7 +2,7 @@
 ///
 /// See Apple, "Sending notification requests to APNs":
 /// <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
-enum PushType: String, CaseIterable {
+enum GatewayPushType: String, CaseIterable {
     case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
 
     /// What the topic has behind the bundle identifier; empty where nothing is added.
@@ -45,7 +45,7 @@ enum PushType: String, CaseIterable {
     ///
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: The type, `alert` where there is no known suffix.
-    static func implied(by topic: String) -> PushType {
+    static func implied(by topic: String) -> GatewayPushType {
         allCases.first { !$0.topicSuffix.isEmpty && $0.isImplied(by: topic) } ?? .alert
     }
 

@@ -5,11 +5,11 @@ import RabbitMQ
 import Testing
 
 @Suite("Broadcasts and channels through the broker", .serialized, .ownThread, .timeLimit(.minutes(2)))
-struct ChannelTests {
+struct BroadcastChannelTests {
     static let channel = "dHN0LXNyY2gtY2hubA=="
 
-    /// The part of a result that only jobs about channels have.
-    struct ChannelResult: Decodable {
+    /// The part of a result that only jobs about broadcast channels have.
+    struct BroadcastChannelResult: Decodable {
         var operation: String
         var channelId: String?
         var storagePolicy: Int?
@@ -20,7 +20,7 @@ struct ChannelTests {
     }
 
     /// Apple's answers to everything.
-    static let apple: ChannelServer.Script = { request, _ in
+    static let apple: BroadcastChannelServer.Script = { request, _ in
         let id = ("apns-request-id", request.headers["apns-request-id"] ?? "")
         switch request.line {
         case "POST /1/apps/com.example.app/channels":
@@ -37,7 +37,7 @@ struct ChannelTests {
 
     /// A server, a broker and a worker between them.
     struct Ring {
-        let server: ChannelServer
+        let server: BroadcastChannelServer
         let stack: BrokerStack
         let client: JobClient
         let worker: LiveWorker
@@ -47,10 +47,10 @@ struct ChannelTests {
         ///   - broadcast: Where broadcasts go; nil for the server.
         ///   - channels: Where channels are managed; nil for the server, empty for nowhere.
         init(
-            _ name: String, _ script: @escaping ChannelServer.Script = apple, broadcast: String? = nil,
+            _ name: String, _ script: @escaping BroadcastChannelServer.Script = apple, broadcast: String? = nil,
             channels: String? = nil, requestTimeout: String = "1s", rate: Int? = nil
         ) async throws {
-            server = try ChannelServer(script)
+            server = try BroadcastChannelServer(script)
             directory = try TemporaryDirectory(prefix: "martlet-channels")
             let authority = try directory.write(server.authority, to: "ca.pem")
             let address = "https://localhost:\(server.port)"
@@ -67,16 +67,16 @@ struct ChannelTests {
         }
 
         /// Publishes an enveloped job of these fields and waits for its result.
-        func result(of fields: String, as name: String) throws -> (JobResult, ChannelResult) {
+        func result(of fields: String, as name: String) throws -> (JobResult, BroadcastChannelResult) {
             try client.publish(.enveloped("{\(fields)}"), as: name)
             return try result(name)
         }
 
-        func result(_ name: String) throws -> (JobResult, ChannelResult) {
+        func result(_ name: String) throws -> (JobResult, BroadcastChannelResult) {
             let (message, result) = try client.result(name)
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return (result, try decoder.decode(ChannelResult.self, from: Data(message.body)))
+            return (result, try decoder.decode(BroadcastChannelResult.self, from: Data(message.body)))
         }
 
         func stop() async throws {

@@ -6,8 +6,8 @@ import Testing
 @testable import MartletCommands
 
 @Suite("Push: channels", .timeLimit(.minutes(1)))
-struct PushChannelTests {
-    static let requests: [(PushChannel, String, String, [String])] = [
+struct PushBroadcastChannelTests {
+    static let requests: [(PushBroadcastChannel, String, String, [String])] = [
         (
             .broadcast("YQ=="),
             #""operation":"broadcast","channel_id":"YQ==","topic":"com.a","environment":"development","#
@@ -36,9 +36,9 @@ struct PushChannelTests {
     ]
 
     @Test("each request makes one job, in both forms", arguments: requests)
-    func jobs(_ channel: PushChannel, _ fields: String, _ rawBody: String, _ headers: [String]) throws {
+    func jobs(_ channel: PushBroadcastChannel, _ fields: String, _ rawBody: String, _ headers: [String]) throws {
         var draft = PushDraft(
-            id: "j", tokens: [], channel: channel, topic: "com.a", payload: Array(#"{"aps":{}}"#.utf8))
+            id: "j", tokens: [], broadcastChannel: channel, topic: "com.a", payload: Array(#"{"aps":{}}"#.utf8))
         let enveloped = try draft.job()
         #expect(String(decoding: enveloped.body, as: UTF8.self) == #"{"id":"j",\#(fields)}"#)
         draft.raw = true
@@ -62,7 +62,7 @@ struct PushChannelTests {
 
     @Test("a broadcast may have 5120 bytes")
     func size() throws {
-        var draft = PushDraft(id: "j", tokens: [], channel: .broadcast("YQ=="), topic: "com.a", payload: [])
+        var draft = PushDraft(id: "j", tokens: [], broadcastChannel: .broadcast("YQ=="), topic: "com.a", payload: [])
         draft.payload = Array(#"{"a":"\#(String(repeating: "x", count: 5_112))"}"#.utf8)
         #expect(draft.payload.count == 5_120)
         #expect(try draft.job().notifications == 1)
@@ -70,7 +70,7 @@ struct PushChannelTests {
         #expect(throws: CommandFailure.self) { try draft.job() }
     }
 
-    @Test("lines about channels are jobs too, and results tell what was asked and what came")
+    @Test("lines about broadcast channels are jobs too, and results tell what was asked and what came")
     func lines() throws {
         let reader = JobLine(defaultTopic: "com.a", defaultEnvironment: .production, jobClass: .normal)
         for line in [#"{"channel_id":"YQ==","payload":{}}"#, #"{"operation":"list_channels"}"#] {

@@ -6,7 +6,7 @@ import TestSupport
 
 /// An APNs that serves device pushes, broadcasts and channel management on one port, in Apple's wire format, on a thread
 /// of its own.
-final class ChannelServer: Sendable {
+final class BroadcastChannelServer: Sendable {
     /// A request as it came.
     struct Request: Sendable {
         var headers: [String: String]
@@ -48,7 +48,7 @@ final class ChannelServer: Sendable {
         let certificates = try ThrowawayCertificates()
         authority = String(decoding: certificates.authority.certificatePEM, as: UTF8.self)
         let shared = Shared(script)
-        let server = try ChannelServerLoop(context: try certificates.serverContext(), shared: shared)
+        let server = try BroadcastChannelServerLoop(context: try certificates.serverContext(), shared: shared)
         self.shared = shared
         port = server.port
         mailbox = server.mailbox
@@ -69,16 +69,16 @@ final class ChannelServer: Sendable {
 }
 
 /// The loop of the server.
-final class ChannelServerLoop: ReadinessHandler {
+final class BroadcastChannelServerLoop: ReadinessHandler {
     let loop: EventLoop
     let port: Int
     let mailbox: Mailbox<Bool>
-    let shared: ChannelServer.Shared
+    let shared: BroadcastChannelServer.Shared
     private let listener: Listener
     private let context: TLSContext
-    private var connections: [ChannelServerConnection] = []
+    private var connections: [BroadcastChannelServerConnection] = []
 
-    init(context: TLSContext, shared: ChannelServer.Shared) throws {
+    init(context: TLSContext, shared: BroadcastChannelServer.Shared) throws {
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
         listener = try Listener(address: .loopback(port: 0))
@@ -98,25 +98,27 @@ final class ChannelServerLoop: ReadinessHandler {
 
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
         while let socket = try? listener.accept() {
-            guard let made = try? ChannelServerConnection(socket, server: self, context: context) else { continue }
+            guard let made = try? BroadcastChannelServerConnection(socket, server: self, context: context) else {
+                continue
+            }
             connections.append(made)
             shared.connections.withLock { $0 += 1 }
         }
     }
 
-    func forget(_ connection: ChannelServerConnection) { connections.removeAll { $0 === connection } }
+    func forget(_ connection: BroadcastChannelServerConnection) { connections.removeAll { $0 === connection } }
 }
 
 /// One connection of the server.
-final class ChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
-    private unowned let server: ChannelServerLoop
+final class BroadcastChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
+    private unowned let server: BroadcastChannelServerLoop
     private let socket: Socket
     private let tls: TLSSession
     private var http2: HTTP2ServerSession?
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private var isClosed = false
 
-    init(_ socket: consuming Socket, server: ChannelServerLoop, context: TLSContext) throws {
+    init(_ socket: consuming Socket, server: BroadcastChannelServerLoop, context: TLSContext) throws {
         self.server = server
         tls = try TLSSession(server: context)
         self.socket = socket
@@ -184,7 +186,7 @@ final class ChannelServerConnection: ReadinessHandler, HTTP2ServerDelegate {
         for (name, value) in request.headers {
             headers[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
         }
-        let seen = ChannelServer.Request(headers: headers, body: String(decoding: request.body, as: UTF8.self))
+        let seen = BroadcastChannelServer.Request(headers: headers, body: String(decoding: request.body, as: UTF8.self))
         let before = server.shared.requests.withLock { requests in
             requests.append(seen)
             return requests.count { $0.line == seen.line } - 1

@@ -3,13 +3,13 @@ import PushWorker
 import RabbitMQ
 import Testing
 
-@Suite("What holds jobs about channels back", .serialized, .ownThread, .timeLimit(.minutes(2)))
-struct ChannelTroubleTests {
-    private static let named = #""channel_id":"\#(ChannelTests.channel)","payload":{}"#
+@Suite("What holds jobs about broadcast channels back", .serialized, .ownThread, .timeLimit(.minutes(2)))
+struct BroadcastChannelTroubleTests {
+    private static let named = #""channel_id":"\#(BroadcastChannelTests.channel)","payload":{}"#
 
-    @Test("a route's rate counts requests about channels and pushes together")
+    @Test("a route's rate counts requests about broadcast channels and pushes together")
     func rate() async throws {
-        let ring = try await ChannelTests.Ring("channel-rate", requestTimeout: "5s", rate: 4)
+        let ring = try await BroadcastChannelTests.Ring("channel-rate", requestTimeout: "5s", rate: 4)
         let jobs = (0..<3).flatMap { number -> [(job: TestJob, correlation: String)] in
             [
                 (.enveloped("{\(Self.named)}"), "broadcast \(number)"),
@@ -28,12 +28,12 @@ struct ChannelTroubleTests {
 
     @Test("a host whose credential was refused works again after a probe, for which a job waits that no tier can take")
     func unparks() async throws {
-        let ring = try await ChannelTests.Ring(
+        let ring = try await BroadcastChannelTests.Ring(
             "channel-unparks",
             { request, before in
                 before == 0 && request.line.contains("broadcasts")
                     ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
-                    : ChannelTests.apple(request, before)
+                    : BroadcastChannelTests.apple(request, before)
             }, requestTimeout: "5s")
         let copies = try ring.client.tap("apns.retry.4s")
         try ring.client.publish(.enveloped("{\(Self.named)}"), as: "refused")
@@ -48,9 +48,10 @@ struct ChannelTroubleTests {
 
     @Test("jobs that no tier can take do not fill the prefetch behind a refused credential: one waits, pushes go on")
     func nowOrNever() async throws {
-        let ring = try await ChannelTests.Ring("channel-now-or-never") { request, before in
+        let ring = try await BroadcastChannelTests.Ring("channel-now-or-never") { request, before in
             request.line.contains("broadcasts")
-                ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#) : ChannelTests.apple(request, before)
+                ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
+                : BroadcastChannelTests.apple(request, before)
         }
         // More than a window of them.
         let count = 2_100
@@ -64,11 +65,12 @@ struct ChannelTroubleTests {
 
     @Test("a refusal below HTTP parks the host: the job waits in a tier for the probe")
     func refusedBelowHTTP() async throws {
-        let ring = try await ChannelTests.Ring(
+        let ring = try await BroadcastChannelTests.Ring(
             "channel-goaway",
             { request, before in
                 before == 0 && request.line.contains("broadcasts")
-                    ? .init(status: 0, farewell: #"{"reason":"BadCertificate"}"#) : ChannelTests.apple(request, before)
+                    ? .init(status: 0, farewell: #"{"reason":"BadCertificate"}"#)
+                    : BroadcastChannelTests.apple(request, before)
             }, requestTimeout: "5s")
         let copies = try ring.client.tap("apns.retry.4s")
         try ring.client.publish(.enveloped("{\(Self.named)}"), as: "refused")
@@ -83,7 +85,7 @@ struct ChannelTroubleTests {
 
     @Test("a multicast job that a refused credential interrupts does not wait for it: the rest goes into a tier")
     func multicast() async throws {
-        let ring = try await ChannelTests.Ring(
+        let ring = try await BroadcastChannelTests.Ring(
             "parked-multicast",
             { request, before in
                 before == 0 ? .init(status: 200) : .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)

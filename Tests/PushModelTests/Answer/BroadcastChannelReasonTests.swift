@@ -2,8 +2,8 @@ import Testing
 
 @testable import PushModel
 
-@Suite("What APNs answers about channels", .timeLimit(.minutes(1)))
-struct ChannelReasonTests {
+@Suite("What APNs answers about broadcast channels", .timeLimit(.minutes(1)))
+struct BroadcastChannelReasonTests {
     /// Everything that Apple lists for broadcasts and channels and that ends a job.
     static let finals: [(Int, Reason, Action)] = [
         (400, .featureNotEnabled, .fixTopic), (400, .topicDisallowed, .fixTopic), (403, .topicMismatch, .fixTopic),

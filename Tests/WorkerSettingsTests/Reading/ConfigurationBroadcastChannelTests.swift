@@ -4,7 +4,7 @@ import Testing
 @testable import WorkerSettings
 
 @Suite("Configuration of channels", .timeLimit(.minutes(1)))
-struct ConfigurationChannelTests {
+struct ConfigurationBroadcastChannelTests {
     private func apns(_ yaml: String, _ environment: [String: String] = [:]) throws -> APNSConfiguration {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
@@ -45,7 +45,7 @@ struct ConfigurationChannelTests {
     @Test("the hosts to be checked are those that differ from the one for pushes; Apple's that nobody named are marked")
     func checked() throws {
         func hosts(_ yaml: String, _ environment: APNSEnvironment) throws -> [String] {
-            try apns(yaml).channelHosts(of: environment).map {
+            try apns(yaml).broadcastChannelHosts(of: environment).map {
                 "\($0.setting) \($0.address)\($0.isAssumed ? " *" : "")"
             }
         }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import APNSClient
 
-@Suite("Requests about channels", .timeLimit(.minutes(1)), .serialized)
-struct ChannelRequestTests {
+@Suite("Requests about broadcast channels", .timeLimit(.minutes(1)), .serialized)
+struct BroadcastChannelRequestTests {
     static let channel = "dHN0LXNyY2gtY2hubA=="
     static let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
 
@@ -89,12 +89,13 @@ struct ChannelRequestTests {
         let responses = ring.answers.compactMap(\.answer.response)
         #expect(responses.map(\.status) == [201, 200, 200, 204])
         #expect(
-            responses.map { $0.channel?.channelID.map { String(decoding: $0, as: UTF8.self) } } == [
+            responses.map { $0.broadcastChannel?.channelID.map { String(decoding: $0, as: UTF8.self) } } == [
                 Self.channel, nil, nil, nil,
             ])
-        #expect(responses.map { $0.channel?.storagePolicy } == [nil, 0, nil, nil])
-        #expect(responses[2].channel?.channels.map { String(decoding: $0, as: UTF8.self) } == #"["YQ==","Yg=="]"#)
-        #expect(responses.allSatisfy { $0.reason == nil && $0.channel?.isIncomplete == false })
+        #expect(responses.map { $0.broadcastChannel?.storagePolicy } == [nil, 0, nil, nil])
+        #expect(
+            responses[2].broadcastChannel?.channels.map { String(decoding: $0, as: UTF8.self) } == #"["YQ==","Yg=="]"#)
+        #expect(responses.allSatisfy { $0.reason == nil && $0.broadcastChannel?.isIncomplete == false })
     }
 
     @Test("a list of as many channels as an app may have arrives whole; a push's answer is never kept at such length")
@@ -103,10 +104,10 @@ struct ChannelRequestTests {
         let body = "{\"channels\":[" + (0..<10_000).map { "\"channel\($0)\"" }.joined(separator: ",") + "]}"
         ring.server.script = { _ in [.respond(200, body)] }
         try ring.send(try Self.job(#""operation":"list_channels""#), count: 1)
-        let answer = try #require(ring.answers.last?.answer.response?.channel)
+        let answer = try #require(ring.answers.last?.answer.response?.broadcastChannel)
         #expect(answer.channels?.count == body.utf8.count - 13 && !answer.isIncomplete)
         try ring.send(try Jobs.make(), count: 1)
-        #expect(ring.answers.last?.answer.response?.channel == nil)
+        #expect(ring.answers.last?.answer.response?.broadcastChannel == nil)
     }
 
     @Test("an answer that breaks off is none where its body is what was asked for")
@@ -136,9 +137,9 @@ struct ChannelRequestTests {
         let job = try Self.job(Self.requests[3].0)
         try ring.send(job, count: 1)
         let refused = try #require(ring.answers.last?.answer.response)
-        #expect(refused.status == 400 && refused.reason == .channelNotRegistered && refused.channel == nil)
+        #expect(refused.status == 400 && refused.reason == .channelNotRegistered && refused.broadcastChannel == nil)
         ring.server.script = { _ in [.respond(200, "{}")] }
         try ring.send(job, count: 1)
-        #expect(ring.answers.last?.answer.response?.channel == ChannelAnswer())
+        #expect(ring.answers.last?.answer.response?.broadcastChannel == BroadcastChannelAnswer())
     }
 }

@@ -1,11 +1,11 @@
 import EventLoop
 import HTTP2
 
-/// One client's HTTP/2 conversation with channel management, or with a port for publishing alone.
+/// One client's HTTP/2 conversation with broadcast channel management, or with a port for publishing alone.
 ///
 /// See Apple, "Sending channel management requests to APNs": `api-manage-broadcast.sandbox.push.apple.com:2195` and
 /// `api-manage-broadcast.push.apple.com:2196`.
-final class ChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
+final class BroadcastChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// The concurrent streams announced; Apple names no number.
     static let streams: UInt32 = 100
 
@@ -21,7 +21,7 @@ final class ChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameters:
     ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
-    ///   - role: Whether channels are managed or published to.
+    ///   - role: Whether broadcast channels are managed or published to.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
     init(_ facts: ConnectionFacts, service: PushService, role: GatewayRole) throws(SimulatorError) {
         facts.record.allows(Self.streams)

@@ -4,42 +4,42 @@ import FoundationEssentials
 ///
 /// A value without clock or lock. See Apple, "Sending channel management requests to APNs": identifiers are random
 /// base64 and never reused, the storage policy is fixed at creation, an app has at most 10,000 channels.
-struct ChannelRegistry: Sendable {
-    /// How many channels an app has at most.
-    static let channelLimit = 10_000
-    /// How many apps may have channels; a peer names them, so there is a limit.
+struct BroadcastChannelRegistry: Sendable {
+    /// How many broadcast channels an app has at most.
+    static let limit = 10_000
+    /// How many apps may have broadcast channels; a peer names them, so there is a limit.
     static let appLimit = 1000
-    /// The longest channel identifier in bytes; Apple leaves it open.
+    /// The longest broadcast channel identifier in bytes; Apple leaves it open.
     static let identifierLimit = 64
-    /// How long the most recent message of a storing channel is kept, in milliseconds: eight hours.
+    /// How long the most recent message of a storing broadcast channel is kept, in milliseconds: eight hours.
     static let longestStorage: Int64 = 8 * 3_600_000
 
-    /// One channel.
-    struct Channel: Codable, Equatable, Sendable {
+    /// One broadcast channel.
+    struct Entry: Codable, Equatable, Sendable {
         /// App and identifier.
-        var address: ChannelAddress
-        /// The environment, as environments do not share channels.
+        var address: BroadcastChannelAddress
+        /// The environment, as environments do not share broadcast channels.
         var environment: ServiceEnvironment
         /// Whether the most recent message is stored (`message-storage-policy` 1).
         var isStoring: Bool
         /// Milliseconds since 1970 at which it was created.
         var createdAt: Int64
-        /// The most recent message of a storing channel.
+        /// The most recent message of a storing broadcast channel.
         var latest: StoredNotification?
     }
 
     /// The environment of the simulator.
     let environment: ServiceEnvironment
 
-    private var channels: [String: [String: Channel]] = [:]
-    private var others: [Channel] = []
+    private var channels: [String: [String: Entry]] = [:]
+    private var others: [Entry] = []
 
     /// Starts with what was kept.
     ///
     /// - Parameters:
     ///   - environment: The environment of the simulator.
-    ///   - channels: Channels created before, of any environment.
-    init(environment: ServiceEnvironment, channels: [Channel] = []) {
+    ///   - channels: Broadcast channels created before, of any environment.
+    init(environment: ServiceEnvironment, channels: [Entry] = []) {
         self.environment = environment
         others = channels.filter { $0.environment != environment }
         for channel in channels where channel.environment == environment {
@@ -47,69 +47,70 @@ struct ChannelRegistry: Sendable {
         }
     }
 
-    /// All channels, to be kept; in a fixed order.
-    var all: [Channel] {
+    /// All broadcast channels, to be kept; in a fixed order.
+    var all: [Entry] {
         others + channels.values.flatMap(\.values).sorted { $0.address.channel < $1.address.channel }
     }
 
-    /// Creates a channel.
+    /// Creates a broadcast channel.
     ///
     /// - Parameters:
     ///   - app: The bundle identifier.
     ///   - isStoring: Whether the most recent message is stored.
     ///   - random: Where the identifier comes from.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The identifier; nil where the app has too many channels.
+    /// - Returns: The identifier; nil where the app has too many broadcast channels.
     mutating func create(
         app: String, isStoring: Bool, random: inout some RandomNumberGenerator, now: Int64
     ) -> String? {
-        guard channels[app].map({ $0.count < Self.channelLimit }) ?? (channels.count < Self.appLimit) else {
+        guard channels[app].map({ $0.count < Self.limit }) ?? (channels.count < Self.appLimit) else {
             return nil
         }
         var bytes: [UInt8] = []
         for _ in 0..<16 { bytes.append(.random(in: 0...255, using: &random)) }
         let identifier = Data(bytes).base64EncodedString()
-        channels[app, default: [:]][identifier] = Channel(
-            address: ChannelAddress(app: app, channel: identifier), environment: environment, isStoring: isStoring,
+        channels[app, default: [:]][identifier] = Entry(
+            address: BroadcastChannelAddress(app: app, channel: identifier), environment: environment,
+            isStoring: isStoring,
             createdAt: now)
         return identifier
     }
 
-    /// Finds a channel.
+    /// Finds a broadcast channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The channel; nil where the app has none of that name here.
-    func channel(_ address: ChannelAddress) -> Channel? { channels[address.app]?[address.channel] }
+    /// - Returns: The broadcast channel; nil where the app has none of that name here.
+    func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { channels[address.app]?[address.channel] }
 
-    /// The identifiers of an app's channels, sorted.
+    /// The identifiers of an app's broadcast channels, sorted.
     ///
     /// - Parameter app: The bundle identifier.
     func identifiers(of app: String) -> [String] { (channels[app]?.keys).map { $0.sorted() } ?? [] }
 
-    /// Deletes a channel.
+    /// Deletes a broadcast channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The channel as it was; nil without one.
+    /// - Returns: The broadcast channel as it was; nil without one.
     @discardableResult
-    mutating func delete(_ address: ChannelAddress) -> Channel? {
+    mutating func delete(_ address: BroadcastChannelAddress) -> Entry? {
         guard let channel = channels[address.app]?.removeValue(forKey: address.channel) else { return nil }
         if channels[address.app]?.isEmpty == true { channels[address.app] = nil }
         return channel
     }
 
-    /// Puts a channel back that was deleted in vain.
+    /// Puts a broadcast channel back that was deleted in vain.
     ///
-    /// - Parameter channel: The channel as it was.
-    mutating func restore(_ channel: Channel) {
+    /// - Parameter channel: The broadcast channel as it was.
+    mutating func restore(_ channel: Entry) {
         channels[channel.address.app, default: [:]][channel.address.channel] = channel
     }
 
-    /// Keeps a storing channel's most recent message.
+    /// Keeps a storing broadcast channel's most recent message.
     ///
     /// - Parameters:
     ///   - notification: The message.
     ///   - address: App and identifier.
-    mutating func keep(_ notification: StoredNotification, for address: ChannelAddress) {
+    mutating func keep(_ notification: StoredNotification, for address: BroadcastChannelAddress) {
         guard channels[address.app]?[address.channel]?.isStoring == true else { return }
         channels[address.app]?[address.channel]?.latest = notification
     }
@@ -121,7 +122,7 @@ struct ChannelRegistry: Sendable {
     ///   - former: The message before it.
     ///   - address: App and identifier.
     mutating func takeBack(
-        _ notification: StoredNotification, for former: StoredNotification?, at address: ChannelAddress
+        _ notification: StoredNotification, for former: StoredNotification?, at address: BroadcastChannelAddress
     ) {
         guard channels[address.app]?[address.channel]?.latest?.uniqueID == notification.uniqueID else { return }
         channels[address.app]?[address.channel]?.latest = former

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PushModel
 
-@Suite("Jobs about channels", .timeLimit(.minutes(1)))
-struct ChannelJobTests {
+@Suite("Jobs about broadcast channels", .timeLimit(.minutes(1)))
+struct BroadcastChannelJobTests {
     static let channel = "dHN0LXNyY2gtY2hubA=="
     static let payload = #"{"aps":{"event":"update","timestamp":1,"content-state":{}}}"#
 
@@ -47,7 +47,10 @@ struct ChannelJobTests {
     @Test(
         "every operation is read in both forms, and the request's body is what APNs wants",
         arguments: [
-            (ChannelOperation.broadcast, #""channel_id":"\#(channel)","payload":\#(payload)"#, payload, payload),
+            (
+                BroadcastChannelOperation.broadcast, #""channel_id":"\#(channel)","payload":\#(payload)"#, payload,
+                payload
+            ),
             (
                 .createChannel, #""storage_policy":1"#, #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#,
                 #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
@@ -61,10 +64,11 @@ struct ChannelJobTests {
             (.listChannels, #""storage_policy":null"#, "", ""),
             (.deleteChannel, #""channel_id":"\#(channel)""#, "", ""),
         ])
-    func operations(_ operation: ChannelOperation, _ fields: String, _ body: String, _ rawBody: String) throws {
+    func operations(_ operation: BroadcastChannelOperation, _ fields: String, _ body: String, _ rawBody: String) throws
+    {
         let enveloped = try Self.enveloped(#""operation":"\#(operation.rawValue)",\#(fields)"#).job()
         var headers: [(String, MessageBuilder.Value)] = [("x-apns-operation", .text(operation.rawValue))]
-        if operation.needsChannel { headers.append(("apns-channel-id", .text(Self.channel))) }
+        if operation.needsBroadcastChannel { headers.append(("apns-channel-id", .text(Self.channel))) }
         let raw = try Self.raw(headers, body: rawBody).job()
         #expect(enveloped.text(enveloped.payload) == body)
         #expect(raw.text(raw.payload) == rawBody)
@@ -72,7 +76,7 @@ struct ChannelJobTests {
         #expect((enveloped.storagePolicy != nil) == (operation == .createChannel))
         for job in [enveloped, raw] {
             #expect(job.operation == operation)
-            #expect((job.channelID != nil) == operation.needsChannel)
+            #expect((job.channelID != nil) == operation.needsBroadcastChannel)
             #expect(
                 job.onUnknown == (operation == .createChannel ? .report : .retry), "a retry may make a second channel")
             #expect(job.notificationCount == 1)
@@ -117,7 +121,7 @@ struct ChannelJobTests {
         #expect(job.text(job.topic) == topic && job.text(job.bundleID) == bundle)
     }
 
-    @Test("a job without anything about channels is a push, also when it says so")
+    @Test("a job without anything about broadcast channels is a push, also when it says so")
     func push() throws {
         #expect(try MessageBuilder.raw().job().operation == .push)
         #expect(try MessageBuilder.enveloped(adding: #""operation":"push""#).job().operation == .push)
@@ -236,7 +240,7 @@ struct ChannelJobTests {
             (#"{"channels":["YQ==","Yg="#, nil, #"["YQ=="]"#, true), (#"{"channels":7}"#, nil, nil, false),
         ] as [(String, UInt8?, String?, Bool)])
     func answers(_ body: String, _ policy: UInt8?, _ channels: String?, _ isIncomplete: Bool) {
-        let answer = ChannelAnswer(channelID: nil, reading: body.bytes)
+        let answer = BroadcastChannelAnswer(channelID: nil, reading: body.bytes)
         #expect(answer.storagePolicy == policy)
         #expect(answer.channels.map { String(decoding: $0, as: UTF8.self) } == channels)
         #expect(answer.isIncomplete == isIncomplete)
@@ -245,14 +249,14 @@ struct ChannelJobTests {
     @Test(
         "an identifier that could not stand in a result is dropped", arguments: [[0xFF], [0x20], [0x41, 0x00], [0x7F]])
     func badIdentifier(_ bytes: [UInt8]) {
-        #expect(ChannelAnswer(channelID: bytes, reading: []).channelID == nil)
-        #expect(ChannelAnswer(channelID: "YQ==".bytes, reading: []).channelID == "YQ==".bytes)
+        #expect(BroadcastChannelAnswer(channelID: bytes, reading: []).channelID == nil)
+        #expect(BroadcastChannelAnswer(channelID: "YQ==".bytes, reading: []).channelID == "YQ==".bytes)
     }
 
     @Test("a list ends at the limit, and says so")
     func longList() throws {
         let body = "{\"channels\":[" + (0...10_000).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
-        let answer = ChannelAnswer(channelID: nil, reading: body.bytes)
+        let answer = BroadcastChannelAnswer(channelID: nil, reading: body.bytes)
         let listed = try JSONDecoder().decode([String].self, from: Data(try #require(answer.channels)))
         #expect(listed.count == 10_000 && listed.last == "9999" && answer.isIncomplete)
     }
@@ -262,7 +266,7 @@ struct ChannelJobTests {
         let job = try Self.enveloped(#""operation":"create_channel","storage_policy":1"#).job()
         let report = ResultReport(
             index: 0, final: FinalReport(.accepted, .none, status: 201),
-            channel: ChannelAnswer(channelID: Self.channel.bytes), finishedAt: 5)
+            broadcastChannel: BroadcastChannelAnswer(channelID: Self.channel.bytes), finishedAt: 5)
         let created = try parsed(report, job)
         #expect(Set(created.keys) == ResultReportTests.fields.union(Self.fields))
         #expect(created["operation"] as? String == "create_channel" && created["status"] as? Int == 201)
@@ -273,7 +277,8 @@ struct ChannelJobTests {
         let list = try Self.enveloped(#""operation":"list_channels""#).job()
         let listing = ResultReport(
             index: 0, final: FinalReport(.accepted, .none, status: 200),
-            channel: ChannelAnswer(channelID: nil, reading: #"{"channels":["YQ==","Yg=="]}"#.bytes), finishedAt: 5)
+            broadcastChannel: BroadcastChannelAnswer(channelID: nil, reading: #"{"channels":["YQ==","Yg=="]}"#.bytes),
+            finishedAt: 5)
         #expect(try parsed(listing, list)["channels"] as? [String] == ["YQ==", "Yg=="])
 
         let defect = try Self.enveloped(#""channel_id":"\#(Self.channel)""#).defect()
@@ -282,7 +287,7 @@ struct ChannelJobTests {
         #expect(refused["reason"] as? String == "PayloadEmpty" && refused["channels"] is NSNull)
     }
 
-    /// The fields that only results of jobs about channels have.
+    /// The fields that only results of jobs about broadcast channels have.
     static let fields: Set<String> = ["operation", "channel_id", "storage_policy", "channels", "apns_request_id"]
 
     private func parsed(_ report: ResultReport, _ job: Job) throws -> [String: Any] {

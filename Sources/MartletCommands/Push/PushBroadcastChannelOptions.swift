@@ -1,18 +1,19 @@
 import ArgumentParser
 
-/// Channels on the command line.
-struct PushChannelOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Broadcast to this channel instead of devices.", valueName: "channel-id"))
+/// Broadcast channels on the command line.
+struct PushBroadcastChannelOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Send to this broadcast channel instead of devices.", valueName: "channel-id"))
     var channel: String?
-    @Flag(help: "Make a channel; --wait shows its identifier.") var createChannel = false
-    @Option(help: "What a new channel keeps: none or most-recent.") var storagePolicy: StoragePolicyName?
-    @Option(help: ArgumentHelp("Ask for a channel's storage policy.", valueName: "channel-id")) var readChannel: String?
-    @Flag(help: "List the app's channels.") var listChannels = false
-    @Option(help: ArgumentHelp("Delete a channel.", valueName: "channel-id")) var deleteChannel: String?
+    @Flag(help: "Make a broadcast channel; --wait shows its identifier.") var createChannel = false
+    @Option(help: "What a new broadcast channel keeps: none or most-recent.") var storagePolicy: StoragePolicyName?
+    @Option(help: ArgumentHelp("Ask for a broadcast channel's storage policy.", valueName: "channel-id"))
+    var readChannel: String?
+    @Flag(help: "List the app's broadcast channels.") var listChannels = false
+    @Option(help: ArgumentHelp("Delete a broadcast channel.", valueName: "channel-id")) var deleteChannel: String?
 
     /// Everything that was asked for; more than one thing is a mistake.
-    var requests: [PushChannel] {
-        var requests: [PushChannel] = []
+    var requests: [PushBroadcastChannel] {
+        var requests: [PushBroadcastChannel] = []
         if let channel { requests.append(.broadcast(channel)) }
         if createChannel { requests.append(.create(storagePolicy ?? .none)) }
         if let readChannel { requests.append(.read(readChannel)) }
@@ -22,7 +23,7 @@ struct PushChannelOptions: ParsableArguments {
     }
 
     /// What was asked for.
-    var request: PushChannel? { requests.first }
+    var request: PushBroadcastChannel? { requests.first }
 
     /// What is wrong with the flags, in words; nil when nothing is.
     var mistake: String? {
@@ -30,7 +31,7 @@ struct PushChannelOptions: ParsableArguments {
             return "Give one of --channel, --create-channel, --read-channel, --list-channels and --delete-channel."
         }
         if storagePolicy != nil && !createChannel {
-            return "--storage-policy goes with --create-channel: it is fixed when a channel is made."
+            return "--storage-policy goes with --create-channel: it is fixed when a broadcast channel is made."
         }
         if createChannel && storagePolicy == nil {
             return "--create-channel needs --storage-policy, which cannot be changed later: none or most-recent."

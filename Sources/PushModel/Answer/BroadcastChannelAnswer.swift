@@ -1,10 +1,11 @@
-/// What the answer to an operation on channels says beside its status; only an answer that accepts it has one.
-package final class ChannelAnswer: Sendable, Equatable {
-    /// The new channel's identifier, from the header `apns-channel-id`.
+/// What the answer to an operation on broadcast channels says beside its status; only an answer that accepts it has
+/// one.
+package final class BroadcastChannelAnswer: Sendable, Equatable {
+    /// The new broadcast channel's identifier, from the header `apns-channel-id`.
     package let channelID: [UInt8]?
-    /// The channel's storage policy: 0 or 1.
+    /// The broadcast channel's storage policy: 0 or 1.
     package let storagePolicy: UInt8?
-    /// The identifiers of the app's channels, as a JSON array; nil where the answer lists none.
+    /// The identifiers of the app's broadcast channels, as a JSON array; nil where the answer lists none.
     package let channels: [UInt8]?
     /// Whether APNs listed more than `channels` holds.
     package let isIncomplete: Bool
@@ -23,7 +24,7 @@ package final class ChannelAnswer: Sendable, Equatable {
     }
 
     /// Whether two answers say the same.
-    package static func == (one: ChannelAnswer, other: ChannelAnswer) -> Bool {
+    package static func == (one: BroadcastChannelAnswer, other: BroadcastChannelAnswer) -> Bool {
         one.channelID == other.channelID && one.storagePolicy == other.storagePolicy && one.channels == other.channels
             && one.isIncomplete == other.isIncomplete
     }
@@ -34,7 +35,7 @@ package final class ChannelAnswer: Sendable, Equatable {
     ///   - channelID: The value of the header `apns-channel-id`; dropped where it cannot be one.
     ///   - body: The body, perhaps cut at the operation's `answerLimit`.
     package convenience init(channelID: [UInt8]?, reading body: [UInt8]) {
-        var reader = ChannelAnswerReader()
+        var reader = BroadcastChannelAnswerReader()
         do throws(JSONError) {
             try reader.read(body.span)
         } catch {
@@ -48,8 +49,8 @@ package final class ChannelAnswer: Sendable, Equatable {
     }
 }
 
-/// Collects what the body of an answer about channels says.
-private struct ChannelAnswerReader {
+/// Collects what the body of an answer about broadcast channels says.
+private struct BroadcastChannelAnswerReader {
     var storagePolicy: UInt8?
     /// The JSON array as far as it was read, without its closing bracket.
     var channels: [UInt8]?
@@ -60,7 +61,7 @@ private struct ChannelAnswerReader {
         guard try scanner.enterObject(in: bytes) else { return }
         while let name = try scanner.nextName(in: bytes) {
             if bytes.extracting(name.range).matches("channels" as StaticString) {
-                try readChannels(&scanner, bytes)
+                try readIdentifiers(&scanner, bytes)
                 continue
             }
             let value = try scanner.value(in: bytes)
@@ -71,7 +72,7 @@ private struct ChannelAnswerReader {
     }
 
     /// Copies the elements as they are written, without what stands between them.
-    private mutating func readChannels(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONError) {
+    private mutating func readIdentifiers(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONError) {
         guard try scanner.enterArray(in: bytes) else {
             _ = try scanner.value(in: bytes)
             return
@@ -80,8 +81,8 @@ private struct ChannelAnswerReader {
         var count = 0
         while try scanner.hasElement(in: bytes) {
             let value = try scanner.value(in: bytes)
-            guard value.kind == .string, value.range.count <= ChannelAnswer.maximumIDLength,
-                count < Channel.maximumListed
+            guard value.kind == .string, value.range.count <= BroadcastChannelAnswer.maximumIDLength,
+                count < BroadcastChannel.maximumListed
             else {
                 isIncomplete = true
                 continue

@@ -1,5 +1,5 @@
-/// What `martlet push` asks of a channel.
-enum PushChannel: Equatable {
+/// What `martlet push` asks of a broadcast channel.
+enum PushBroadcastChannel: Equatable {
     /// Publish to it.
     case broadcast(String)
     /// Make a new one.
@@ -22,7 +22,7 @@ enum PushChannel: Equatable {
         }
     }
 
-    /// The channel's identifier, where there is one already.
+    /// The broadcast channel's identifier, where there is one already.
     var channelID: String? {
         switch self {
         case .broadcast(let id), .read(let id), .delete(let id): id
@@ -36,7 +36,7 @@ enum PushChannel: Equatable {
         return false
     }
 
-    /// The body of a raw job: what APNs wants to know about a new channel.
+    /// The body of a raw job: what APNs wants to know about a new broadcast channel.
     var rawBody: [UInt8] {
         guard case .create(let policy) = self else { return [] }
         return JSON.object([

@@ -1,7 +1,7 @@
 // Jobs about channels: broadcasts, and the making, reading, listing and end of channels.
 extension JobReader {
-    /// Whether the job says anything about an operation or a channel; nearly none does.
-    var hasChannelFields: Bool {
+    /// Whether the job says anything about an operation or a broadcast channel; nearly none does.
+    var hasBroadcastChannelFields: Bool {
         headers.operation != nil || headers.channelID != nil || envelope.operation != nil
             || envelope.channelID != nil || envelope.storagePolicy != nil
     }
@@ -10,40 +10,40 @@ extension JobReader {
         form == .raw ? headers.deviceToken != nil : envelope.deviceToken != nil || envelope.deviceTokens != nil
     }
 
-    /// Reads a job that says something about an operation or a channel.
+    /// Reads a job that says something about an operation or a broadcast channel.
     ///
     /// - Returns: Whether it is a push to devices after all, and to be read on as such.
-    mutating func readChannelJob() -> Bool {
+    mutating func readBroadcastChannelJob() -> Bool {
         let channel =
             form == .raw
             ? headers.channelID.flatMap { headerText($0, HeaderName.channelID, .badChannelID) }
             : string(envelope.channelID, "channel_id")
         job.operation = readOperation() ?? (channel != nil && !hasDeviceToken ? .broadcast : .push)
-        readChannelID(channel)
+        readBroadcastChannelID(channel)
         readStoragePolicy()
         guard job.operation != .push else { return true }
         if hasDeviceToken {
             fail(
                 .ambiguousDeviceToken,
-                "\(job.operation.text) takes no device token: send one job to the channel and another to the devices")
+                "\(job.operation.text) takes no device token: send one job to the broadcast channel, one to devices")
         }
-        // A second channel is worse than a missing one: who lost the answer is asked first.
+        // A second broadcast channel is worse than a missing one: who lost the answer is asked first.
         if job.operation == .createChannel, headers.onUnknown == nil, envelope.onUnknown == nil {
             job.onUnknown = .report
         }
-        checkChannelTopic()
-        readChannelHeaders()
-        readChannelBody()
+        checkBroadcastChannelTopic()
+        readBroadcastChannelHeaders()
+        readBroadcastChannelBody()
         return false
     }
 
     /// The operation named; nil where the job names none, or one that does not exist.
-    private mutating func readOperation() -> ChannelOperation? {
+    private mutating func readOperation() -> BroadcastChannelOperation? {
         let written =
             headers.operation.flatMap { headerText($0, HeaderName.operation, .badOperation) }
             ?? string(envelope.operation, "operation")
         guard let written else { return nil }
-        let operation = ChannelOperation(utf8: job.bytes.span.extracting(written))
+        let operation = BroadcastChannelOperation(utf8: job.bytes.span.extracting(written))
         if operation == nil {
             fail(
                 .badOperation,
@@ -52,33 +52,34 @@ extension JobReader {
         return operation
     }
 
-    private mutating func readChannelID(_ given: Range<Int>?) {
+    private mutating func readBroadcastChannelID(_ given: Range<Int>?) {
         guard let given else {
-            if job.operation.needsChannel {
-                fail(.missingChannelID, "\(job.operation.text) needs the channel's identifier, channel_id")
+            if job.operation.needsBroadcastChannel {
+                fail(.missingChannelID, "\(job.operation.text) needs the broadcast channel's identifier, channel_id")
             }
             return
         }
-        guard Channel.isLegal(job.bytes.span.extracting(given)) else {
+        guard BroadcastChannel.isLegal(job.bytes.span.extracting(given)) else {
             return fail(
                 .badChannelID,
-                "the channel's identifier must be base64, of at most \(Channel.maximumIDLength) characters")
+                "the broadcast channel's identifier must be base64, "
+                    + "of at most \(BroadcastChannel.maximumIDLength) characters")
         }
         switch job.operation {
         case .push:
             fail(
                 .ambiguousDeviceToken,
-                "give either a device token or a channel: one job goes to devices, another to the channel")
+                "give either a device token or a broadcast channel: one job goes to devices, another to the channel")
         case .createChannel:
             fail(.badOperation, "create_channel takes no channel_id: APNs chooses it, and the result names it")
         case .listChannels:
-            fail(.badOperation, "list_channels takes no channel_id; read_channel asks about one channel")
+            fail(.badOperation, "list_channels takes no channel_id; read_channel asks about one broadcast channel")
         case .broadcast, .readChannel, .deleteChannel:
             job.channelID = given
         }
     }
 
-    /// The storage policy of the channel to be made; a raw job has it in its body.
+    /// The storage policy of the broadcast channel to be made; a raw job has it in its body.
     private mutating func readStoragePolicy() {
         guard let value = envelope.storagePolicy else { return }
         guard let policy = policy(value) else {
@@ -86,7 +87,9 @@ extension JobReader {
         }
         job.storagePolicy = policy
         if job.operation != .createChannel {
-            fail(.badStoragePolicy, "storage_policy goes with create_channel only: it is fixed when a channel is made")
+            fail(
+                .badStoragePolicy,
+                "storage_policy goes with create_channel only: it is fixed when a broadcast channel is made")
         }
     }
 
@@ -102,16 +105,18 @@ extension JobReader {
         }
     }
 
-    /// Channels belong to a bundle identifier; the suffix of Live Activities is cut off, others are mistakes.
-    private mutating func checkChannelTopic() {
+    /// Broadcast channels belong to a bundle identifier; the suffix of Live Activities is cut off, others are mistakes.
+    private mutating func checkBroadcastChannelTopic() {
         let type = Topic.pushType(of: job.bytes.span.extracting(job.topic))
         if let type, type != .liveActivity {
-            fail(.topicDisallowed, "the topic of a channel is the bundle identifier, without \(type.topicSuffix)")
+            fail(
+                .topicDisallowed,
+                "the topic of a broadcast channel is the bundle identifier, without \(type.topicSuffix)")
         }
     }
 
     /// Push type, priority, expiration and the request's id.
-    private mutating func readChannelHeaders() {
+    private mutating func readBroadcastChannelHeaders() {
         let isRaw = form == .raw
         let pushType =
             isRaw
@@ -119,7 +124,7 @@ extension JobReader {
             : string(envelope.pushType, "push_type")
         job.pushType = .liveActivity
         if let pushType, PushType(pushType, in: job.bytes.span) != .liveActivity {
-            fail(.invalidPushType, "channels carry Live Activities only: the push type is liveactivity")
+            fail(.invalidPushType, "broadcast channels carry Live Activities only: the push type is liveactivity")
         }
         switch writtenPriority() {
         case nil, 10: break
@@ -128,7 +133,7 @@ extension JobReader {
         }
         readExpiration()
         if (isRaw ? headers.collapseID != nil : envelope.collapseID != nil) {
-            fail(.badCollapseID, "a channel has no collapse id: its storage policy says what is kept")
+            fail(.badCollapseID, "a broadcast channel has no collapse id: its storage policy says what is kept")
         }
         readAPNSID(
             isRaw
@@ -138,7 +143,7 @@ extension JobReader {
     }
 
     /// The request's body: a broadcast's payload, or what APNs wants to know about a new channel.
-    private mutating func readChannelBody() {
+    private mutating func readBroadcastChannelBody() {
         let given: Range<Int>
         switch form {
         case .raw: given = job.body
@@ -154,13 +159,13 @@ extension JobReader {
         case .broadcast:
             job.payload = given
             if given.isEmpty { fail(.payloadEmpty, "a broadcast needs a payload") }
-            if given.count > Channel.payloadLimit {
+            if given.count > BroadcastChannel.payloadLimit {
                 fail(
                     .payloadTooLarge,
-                    "the payload has \(given.count) bytes; a broadcast may have \(Channel.payloadLimit)")
+                    "the payload has \(given.count) bytes; a broadcast may have \(BroadcastChannel.payloadLimit)")
             }
         case .createChannel where form == .raw && !given.isEmpty:
-            readChannelRequest(given)
+            readBroadcastChannelRequest(given)
         case .createChannel:
             guard given.isEmpty else { return failPayload() }
             guard let policy = job.storagePolicy else {
@@ -181,14 +186,16 @@ extension JobReader {
         fail(.badRequestPayload, "\(job.operation.text) takes no payload: only a broadcast has one")
     }
 
-    /// A raw job's description of a new channel, sent byte for byte; APNs judges it, the result repeats its policy.
-    private mutating func readChannelRequest(_ body: Range<Int>) {
-        guard body.count <= Channel.payloadLimit else {
+    /// A raw job's description of a new broadcast channel, sent byte for byte; APNs judges it, the result repeats its
+    /// policy.
+    private mutating func readBroadcastChannelRequest(_ body: Range<Int>) {
+        guard body.count <= BroadcastChannel.payloadLimit else {
             return fail(
-                .payloadTooLarge, "the body has \(body.count) bytes; APNs reads \(Channel.payloadLimit) at most")
+                .payloadTooLarge,
+                "the body has \(body.count) bytes; APNs reads \(BroadcastChannel.payloadLimit) at most")
         }
         job.payload = body
-        let answer = ChannelAnswer(channelID: nil, reading: Array(job.bytes[body]))
+        let answer = BroadcastChannelAnswer(channelID: nil, reading: Array(job.bytes[body]))
         job.storagePolicy = answer.storagePolicy
     }
 }
