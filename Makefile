@@ -124,6 +124,7 @@ install: | $(if $(wildcard .build/release/martlet),,build) $(if $(wildcard .buil
 	install -m 644 .build/plugins/GenerateManual/outputs/martlet/*.1 "$(share)/man/man1"
 	install -D -m 644 -t "$(share)/martlet" config/martlet.yaml
 	install -D -m 644 -t "$(share)/martlet/prometheus" config/prometheus/*
+	install -D -m 644 -t "$(share)/martlet/grafana" config/grafana/*
 	install -D -m 644 -t "$(share)/martlet/scenarios" config/scenarios/*
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
 	sed 's|/usr/local|$(PREFIX)|' 'config/systemd/martlet@.service' >"$(DESTDIR)$(PREFIX)/lib/systemd/system/martlet@.service"

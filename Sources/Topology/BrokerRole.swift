@@ -5,7 +5,8 @@ package enum BrokerRole: String, Sendable, CaseIterable {
     /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports. The
     /// default exchange is for replies to queues that are not bound to `apns.replies`.
     case worker
-    /// Reads results and the fleet's reports, and watches through tap queues of its own.
+    /// Reads results and the fleet's reports, sees queues and nodes through the management API, and watches through tap
+    /// queues of its own.
     case monitor
     /// Reads dead letters and publishes jobs again.
     case replayer
@@ -27,8 +28,14 @@ package enum BrokerRole: String, Sendable, CaseIterable {
     /// The user name that `topology render --users` gives to the role.
     package var userName: String { "apns-\(rawValue)" }
 
-    /// The management tag, or none: changing policies needs one.
-    package var tag: String? { self == .topology ? "policymaker" : nil }
+    /// The management tag, or none: changing policies needs one, and so does seeing queues and nodes.
+    package var tag: String? {
+        switch self {
+        case .topology: "policymaker"
+        case .monitor: "monitoring"
+        case .producer, .worker, .replayer: nil
+        }
+    }
 
     /// The permissions of a user with this role.
     ///

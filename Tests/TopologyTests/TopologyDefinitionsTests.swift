@@ -63,7 +63,7 @@ struct TopologyDefinitionsTests {
         #expect(worker?["write"] as? String == "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$")
         #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet)$")
         let tags = definitions["users"]?.map { $0["tags"] as? String }
-        #expect(tags == ["", "", "", "", "policymaker"])
+        #expect(tags == ["", "", "monitoring", "", "policymaker"])
     }
 
     @Test("a role may do its work and no more", arguments: permissions)
