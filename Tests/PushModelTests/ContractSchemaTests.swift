@@ -96,12 +96,12 @@ struct ContractSchemaTests {
                 ]
             }
         ),
-        ("a broadcast", { $0.headers = [("apns-channel-id", .text(ChannelJobTests.channel))] }),
+        ("a broadcast", { $0.headers = [("apns-channel-id", .text(BroadcastChannelJobTests.channel))] }),
         (
             "a named broadcast",
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("x-apns-operation", .text("broadcast")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("x-apns-operation", .text("broadcast")),
                     ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
                 ]
             }
@@ -151,7 +151,7 @@ struct ContractSchemaTests {
         ("a push without a token", .missingDeviceToken, { $0.headers = [("x-apns-operation", .text("push"))] }),
         (
             "a token and a channel", .ambiguousDeviceToken,
-            { $0.set("apns-channel-id", .text(ChannelJobTests.channel)) }
+            { $0.set("apns-channel-id", .text(BroadcastChannelJobTests.channel)) }
         ),
         ("a list with a token", .ambiguousDeviceToken, { $0.set("x-apns-operation", .text("list_channels")) }),
         ("an unknown channel", .missingChannelID, { $0.headers = [("x-apns-operation", .text("read_channel"))] }),
@@ -159,7 +159,7 @@ struct ContractSchemaTests {
             "a new channel with a name", .badOperation,
             {
                 $0.headers = [
-                    ("x-apns-operation", .text("create_channel")), ("apns-channel-id", .text(ChannelJobTests.channel)),
+                    ("x-apns-operation", .text("create_channel")), ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
                 ]
             }
         ),
@@ -171,7 +171,7 @@ struct ContractSchemaTests {
             "a broadcast of another type", .invalidPushType,
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("apns-push-type", .text("alert")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("apns-push-type", .text("alert")),
                 ]
             }
         ),
@@ -179,7 +179,7 @@ struct ContractSchemaTests {
             "a broadcast that replaces", .badCollapseID,
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(ChannelJobTests.channel)), ("apns-collapse-id", .text("x")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("apns-collapse-id", .text("x")),
                 ]
             }
         ),
@@ -188,7 +188,7 @@ struct ContractSchemaTests {
     @Test("raw jobs that the worker refuses for their headers break the schema")
     func refusedHeaders() throws {
         let check = ContractCheck()
-        let channels = ChannelJobTests.refusedRaw.enumerated().map { index, row in
+        let channels = BroadcastChannelJobTests.refusedRaw.enumerated().map { index, row in
             let change: RawJobTests.Change = { ($0.headers, $0.body) = (row.0, row.1.bytes) }
             return ("channel \(index)", row.2, change)
         }
@@ -209,7 +209,7 @@ struct ContractSchemaTests {
     func refusedChannels() throws {
         let check = ContractCheck()
         // A parser of JSON keeps one of two fields.
-        let rows = ChannelJobTests.refused.enumerated().filter { $0.element.1 != .badJSON }
+        let rows = BroadcastChannelJobTests.refused.enumerated().filter { $0.element.1 != .badJSON }
         for (index, row) in rows { check.note(.job, json: "{\(row.0)}".bytes, about: "channel \(index)") }
         let problems = try check.problems()
         let missed = rows.filter { row in !problems.contains { $0.hasPrefix("job, channel \(row.offset): ") } }
