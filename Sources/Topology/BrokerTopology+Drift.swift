@@ -70,18 +70,16 @@ extension BrokerTopology {
         let present = Dictionary(live.exchanges.map { ($0.name, $0) }) { first, _ in first }
         return exchanges.compactMap { wanted in
             let object = "exchange \(wanted.name)"
-            let declare =
-                "rabbitmqadmin --vhost=\(host) declare exchange name=\(wanted.name) type=\(wanted.kind.rawValue)"
-                + " durable=true"
+            let declare = TopologyRemedy.declareExchange(name: wanted.name, kind: wanted.kind)
             guard let found = present[wanted.name] else {
-                return TopologyDrift(kind: .missing, object: object, detail: "", command: declare)
+                return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
             }
             guard found.kind != wanted.kind.rawValue || !found.isDurable else { return nil }
             let detail =
                 "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
                 + wanted.kind.rawValue
-            let delete = "rabbitmqadmin --vhost=\(host) delete exchange name=\(wanted.name)"
-            return TopologyDrift(kind: .different, object: object, detail: detail, command: "\(delete) && \(declare)")
+            let delete = TopologyRemedy.deleteExchange(name: wanted.name)
+            return TopologyDrift(kind: .different, object: object, detail: detail, remedies: [delete, declare])
         }
     }
 
@@ -89,11 +87,9 @@ extension BrokerTopology {
         let present = Dictionary(live.queues.map { ($0.name, $0) }) { first, _ in first }
         return queues.compactMap { wanted in
             let object = "queue \(wanted.name)"
-            let declare =
-                "rabbitmqadmin --vhost=\(host) declare queue name=\(wanted.name) queue_type=\(wanted.kind.rawValue)"
-                + " durable=true"
+            let declare = TopologyRemedy.declareQueue(name: wanted.name, kind: wanted.kind)
             guard let found = present[wanted.name] else {
-                return TopologyDrift(kind: .missing, object: object, detail: "", command: declare)
+                return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
             }
             var details: [String] = []
             if found.kind != wanted.kind.rawValue || !found.isDurable {
@@ -107,11 +103,9 @@ extension BrokerTopology {
             }
             guard !details.isEmpty else { return nil }
             // Only an empty queue may go: its messages are jobs or results. Reports in a stream nobody misses.
-            let condition = wanted.kind == .stream ? "" : " --if-empty"
-            let delete = "rabbitmqctl delete_queue -p \(host) \(wanted.name)\(condition)"
+            let delete = TopologyRemedy.deleteQueue(name: wanted.name, onlyIfEmpty: wanted.kind != .stream)
             return TopologyDrift(
-                kind: .different, object: object, detail: details.joined(separator: "; "),
-                command: "\(delete) && \(declare)")
+                kind: .different, object: object, detail: details.joined(separator: "; "), remedies: [delete, declare])
         }
     }
 
@@ -121,17 +115,17 @@ extension BrokerTopology {
         return unmadeBindings(in: live).map { binding in
             guard let rivals = rivals[binding.address], let first = rivals.first else {
                 return TopologyDrift(
-                    kind: .missing, object: binding.description, detail: "", command: declaration(of: binding))
+                    kind: .missing, object: binding.description, detail: "", remedies: [.bind(binding)])
             }
             let isOurs = rivals.allSatisfy { removable.contains(TopologyBinding($0)) }
             let others = isOurs ? "" : ", of a route that this configuration does not have: --prune moves it"
-            var commands = rivals.map(deletion) + [declaration(of: binding)]
+            var remedies = rivals.map(TopologyRemedy.unbind) + [.bind(binding)]
             if let between = Self.between(binding) {
-                commands = [declaration(of: between)] + commands + [deletion(of: between)]
+                remedies = [.bind(between)] + remedies + [.unbind(Self.live(between))]
             }
             return TopologyDrift(
                 kind: .missing, object: binding.description, detail: "goes to \(first.destination) now\(others)",
-                command: commands.joined(separator: " && "))
+                remedies: remedies)
         }
     }
 
@@ -143,8 +137,7 @@ extension BrokerTopology {
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
                 detail: ([kept[policy.name]?.detail].compactMap(\.self) + differences).joined(separator: "; "),
                 // What waits has to be led back, too, which takes more than one command.
-                command: kept[policy.name]?.isMendedByPolicy == true
-                    ? "martlet topology apply" : command(setting: policy))
+                remedies: [kept[policy.name]?.isMendedByPolicy == true ? .apply : .set(policy)])
         }
         // A policy of equal content can still be without effect, when another one with a higher priority matches.
         let met = Set(policies.map(\.name)).subtracting(unmet.map(\.policy.name))
@@ -158,7 +151,7 @@ extension BrokerTopology {
                     kind: .different, object: "policy \(wanted.name)",
                     detail: "\(keeps)has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
                         + "\(rival.priority), this one \(wanted.priority)",
-                    command: "rabbitmqctl clear_policy -p \(host) \(Self.shellQuoted(rival.name))"))
+                    remedies: [.clear(policy: rival.name)]))
         }
         return rows
     }
@@ -225,20 +218,20 @@ extension BrokerTopology {
             let isOurs = removable.contains(TopologyBinding(binding))
             return TopologyDrift(
                 kind: .stale, object: TopologyBinding(binding).description,
-                detail: isOurs ? "" : "another configuration may have this route", command: deletion(of: binding))
+                detail: isOurs ? "" : "another configuration may have this route", remedies: [.unbind(binding)])
         }
         let wantedQueues = Set(queues.map(\.name))
         for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
             rows.append(
                 TopologyDrift(
                     kind: .stale, object: "queue \(queue.name)", detail: staleReason(queue),
-                    command: "rabbitmqctl delete_queue -p \(host) \(queue.name) --if-empty"))
+                    remedies: [.deleteQueue(name: queue.name, onlyIfEmpty: true)]))
         }
         for policy in replacedPolicies(in: live) {
             rows.append(
                 TopologyDrift(
                     kind: .stale, object: "policy \(policy.name)", detail: "one for all routes takes its place",
-                    command: "rabbitmqctl clear_policy -p \(host) \(policy.name)"))
+                    remedies: [.clear(policy: policy.name)]))
         }
         let wantedPolicies = Set(policies.map(\.name))
         let liveQueues = Set(live.queues.map(\.name))
@@ -251,7 +244,7 @@ extension BrokerTopology {
             rows.append(
                 TopologyDrift(
                     kind: .stale, object: "policy \(policy.name)", detail: "its queue is gone",
-                    command: "rabbitmqctl clear_policy -p \(host) \(policy.name)"))
+                    remedies: [.clear(policy: policy.name)]))
         }
         return rows
     }
@@ -266,31 +259,12 @@ extension BrokerTopology {
         return "\(route.name) has no high_lane any more\(held): let workers have high_lane: true until it is empty"
     }
 
-    private func declaration(of binding: TopologyBinding) -> String {
-        "rabbitmqadmin --vhost=\(host) declare binding source=\(binding.source) destination=\(binding.queue) "
-            + "destination_type=queue routing_key=\(Self.shellQuoted(binding.routingKey))"
-    }
-
-    private func deletion(of binding: LiveTopology.Binding) -> String {
-        deletion(of: TopologyBinding(binding), propertiesKey: binding.propertiesKey)
-    }
-
-    private func deletion(of binding: TopologyBinding) -> String {
-        // The management API's own name for a binding without arguments: its key, where needed percent-encoded.
+    /// A binding without arguments as a broker has it.
+    private static func live(_ binding: TopologyBinding) -> LiveTopology.Binding {
+        // The management API's own name for it: its key, where needed percent-encoded.
         let key = binding.routingKey.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "%2A")
-        return deletion(of: binding, propertiesKey: key)
-    }
-
-    private func deletion(of binding: TopologyBinding, propertiesKey: String) -> String {
-        "rabbitmqadmin --vhost=\(host) delete binding source=\(binding.source) "
-            + "destination=\(Self.shellQuoted(binding.queue)) destination_type=queue "
-            + "properties_key=\(Self.shellQuoted(propertiesKey))"
-    }
-
-    private func command(setting policy: TopologyPolicy) -> String {
-        "rabbitmqctl set_policy -p \(host) --priority \(policy.priority) --apply-to \(policy.scope.rawValue) "
-            + "\(Self.shellQuoted(policy.name)) \(Self.shellQuoted(policy.pattern)) "
-            + Self.shellQuoted(Self.json(settings: policy.settings))
+        return LiveTopology.Binding(
+            source: binding.source, destination: binding.queue, routingKey: binding.routingKey, propertiesKey: key)
     }
 
     private static func differences(_ wanted: TopologyPolicy, _ found: LiveTopology.Policy) -> [String] {
@@ -335,8 +309,6 @@ extension BrokerTopology {
         case .text(let text): text
         }
     }
-
-    private var host: String { Self.shellQuoted(virtualHost) }
 
     /// A word for a shell: as it is when harmless, else in single quotes.
     package static func shellQuoted(_ text: String) -> String {

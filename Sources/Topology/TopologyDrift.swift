@@ -16,6 +16,27 @@ package struct TopologyDrift: Sendable, Equatable {
     package let object: String
     /// The difference in words; empty where the kind says it all.
     package let detail: String
-    /// The command that mends it, ready for a shell.
-    package let command: String
+    /// What mends it, one step after the other; never empty.
+    package let remedies: [TopologyRemedy]
+}
+
+extension TopologyDrift {
+    /// Counts differences by what they are about and how they differ.
+    /// - Parameter rows: The differences.
+    /// - Returns: Such as `3 differences: 2 queues missing, 1 policy differs`.
+    package static func summary(of rows: [TopologyDrift]) -> String {
+        let nouns = [
+            ("exchange", "exchanges"), ("queue", "queues"), ("binding", "bindings"), ("policy", "policies"),
+        ]
+        var parts: [String] = []
+        for kind in [Kind.missing, .different, .stale] {
+            for (one, many) in nouns {
+                let count = rows.count { $0.kind == kind && $0.object.hasPrefix("\(one) ") }
+                guard count > 0 else { continue }
+                let how = kind == .different ? (count == 1 ? "differs" : "differ") : kind.rawValue
+                parts.append("\(count) \(count == 1 ? one : many) \(how)")
+            }
+        }
+        return "\(rows.count) \(rows.count == 1 ? "difference" : "differences"): \(parts.joined(separator: ", "))"
+    }
 }

@@ -117,6 +117,24 @@ struct CommandBrokerTests {
         #expect(lines.last?.contains("rejected") == true)
     }
 
+    @Test("Waiting in vain says that nobody consumes from the job's queue, where the management API can be asked")
+    func pushToNobody() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        try broker.importDefinitions(json: SharedBroker.definitions)
+        let output = try TemporaryDirectory()
+        let process = try ChildProcess.start(
+            Executable.path,
+            ["push", "a1", "--topic", "com.a", "--environment", "production", "--alert", "x", "--wait"],
+            environment: ["MARTLET_BROKER_URI": broker.uri, "MARTLET_BROKER_MANAGEMENT": broker.managementURI],
+            output: .file(output.file("out")), error: .file(output.file("errors")))
+        var text = ""
+        while text.isEmpty, process.wait(timeout: .milliseconds(100)) == nil {
+            text = try ChildProcess.run("/bin/cat", [output.file("errors")]).text
+        }
+        #expect(text.hasPrefix("apns.q.jobs.shop has no consumer, so its jobs wait: start a worker"), "\(text)")
+        process.terminate()
+    }
+
     @Test("A refused login is told apart from a broker that is not there, and the password is not repeated")
     func refused() throws {
         let outcome = try Executable.run(

@@ -36,10 +36,12 @@ struct AlertsTests {
 
     @Test("They ask for nothing but metrics that workers have")
     func metrics() throws {
-        let text = try String(contentsOf: Self.rules, encoding: .utf8)
-        let asked = Set(text.matches(of: /martlet_[a-z_]+/).map { String($0.output) })
+        let rules = try String(contentsOf: Self.rules, encoding: .utf8)
+        let asked = Set(rules.matches(of: /martlet_[a-z_]+/).map { String($0.output) })
         #expect(asked.count > 5)
-        let written = String(decoding: sampleMetrics().text(sampleSnapshots(), routes: sampleRoutes), as: UTF8.self)
+        let credential = CredentialStatus(name: "shop", version: 1, notAfter: 2)
+        let text = sampleMetrics().text(sampleSnapshots(), routes: sampleRoutes, credentials: [credential])
+        let written = String(decoding: text, as: UTF8.self)
         for name in asked { #expect(written.contains("\n\(name){"), "\(name)") }
     }
 }

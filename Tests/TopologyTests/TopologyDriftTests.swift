@@ -48,19 +48,46 @@ struct TopologyDriftTests {
         #expect(
             rows.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
                 + topology.policies.count)
-        #expect(rows.allSatisfy { $0.kind == .missing && !$0.command.isEmpty })
+        #expect(rows.allSatisfy { $0.kind == .missing && !$0.remedies.isEmpty })
         #expect(
             rows.first
                 == TopologyDrift(
                     kind: .missing, object: "exchange apns.return.unrouted", detail: "",
-                    command:
-                        "rabbitmqadmin --vhost=/ declare exchange name=apns.return.unrouted type=fanout durable=true"))
+                    remedies: [.declareExchange(name: "apns.return.unrouted", kind: .fanout)]))
         #expect(
-            rows.last?.command
-                == "rabbitmqctl set_policy -p / --priority 10 --apply-to queues apns.q.fleet "
-                + "'^apns\\.q\\.fleet$' '{ \"max-age\": \"5m\", \"max-length-bytes\": 16777216, "
+            Self.admin.one(rows.last?.remedies ?? [])
+                == Self.start + "declare policy name=apns.q.fleet pattern='^apns\\.q\\.fleet$' apply-to=queues "
+                + "priority=10 definition='{ \"max-age\": \"5m\", \"max-length-bytes\": 16777216, "
                 + "\"stream-max-segment-size-bytes\": 1048576, \"queue-leader-locator\": \"balanced\" }'")
+        let counts =
+            "\(topology.exchanges.count) exchanges missing, \(topology.queues.count) queues missing, "
+            + "\(topology.bindings.count) bindings missing, \(topology.policies.count) policies missing"
+        #expect(TopologyDrift.summary(of: rows) == "\(rows.count) differences: \(counts)")
     }
+
+    @Test("Differences are counted by what they are about and how they differ")
+    func summary() {
+        func row(_ kind: TopologyDrift.Kind, _ object: String) -> TopologyDrift {
+            TopologyDrift(kind: kind, object: object, detail: "", remedies: [.apply])
+        }
+        #expect(TopologyDrift.summary(of: [row(.missing, "queue a")]) == "1 difference: 1 queue missing")
+        let rows = [
+            row(.different, "policy a"), row(.stale, "binding a"), row(.stale, "binding b"), row(.missing, "queue a"),
+            row(.missing, "queue b"), row(.different, "exchange queue"),
+        ]
+        #expect(
+            TopologyDrift.summary(of: rows)
+                == "6 differences: 2 queues missing, 1 exchange differs, 1 policy differs, 2 bindings stale")
+        #expect(
+            TopologyDrift.summary(of: [row(.different, "policy a"), row(.different, "policy b")])
+                == "2 differences: 2 policies differ")
+    }
+
+    private static let admin = AdminCommands(
+        ManagementPlace(host: "broker", port: 15672, user: "ann"), virtualHost: "/")
+    /// How each of its command lines for version 1 begins.
+    private static let start =
+        "rabbitmqadmin --host=broker --port=15672 --username=ann --password=\"$RABBITMQADMIN_PASSWORD\" --vhost=/ "
 
     @Test("one change gives one row", arguments: changes)
     func change(_ change: Change) {
@@ -68,7 +95,8 @@ struct TopologyDriftTests {
         change.apply(&live)
         let rows = TopologyTests.topology.drift(from: live)
         #expect(rows.map { "\($0.kind.rawValue) \($0.object): \($0.detail)" } == [change.row])
-        #expect(rows.first?.command == change.command)
+        let command = change.command.replacing("rabbitmqadmin --vhost=/ ", with: Self.start)
+        #expect(rows.first.map { Self.admin.one($0.remedies) } == command)
     }
 
     struct Change: Sendable, CustomTestStringConvertible {
@@ -118,8 +146,9 @@ struct TopologyDriftTests {
             row:
                 "different policy apns.q.jobs.*: overflow is not set, should be reject-publish; delivery-limit is 20, "
                 + "should be 50; max-length is set, should not be",
-            command: "rabbitmqctl set_policy -p / --priority 11 --apply-to queues 'apns.q.jobs.*' "
-                + "'^apns\\.q\\.jobs\\.[a-z0-9-]+(\\.high)?$' '{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
+            command: "rabbitmqadmin --vhost=/ declare policy name='apns.q.jobs.*' "
+                + "pattern='^apns\\.q\\.jobs\\.[a-z0-9-]+(\\.high)?$' apply-to=queues priority=11 "
+                + "definition='{ \"dead-letter-exchange\": \"apns.dead\", \"dead-letter-strategy\": "
                 + "\"at-least-once\", \"overflow\": \"reject-publish\", \"delivery-limit\": 50, "
                 + "\"max-length-bytes\": 2147483648, \"queue-leader-locator\": \"balanced\" }'"
         ) { live in
@@ -132,7 +161,7 @@ struct TopologyDriftTests {
         Change(
             row:
                 "different policy apns.q.results: has no effect on apns.q.results: policy all's has priority 99, this one 10",
-            command: "rabbitmqctl clear_policy -p / 'all'\\''s'"
+            command: "rabbitmqadmin --vhost=/ delete policy name='all'\\''s'"
         ) { live in
             live.policies.append(.init(name: "all's", pattern: ".*", scope: "all", priority: 99, settings: [:]))
             for index in live.queues.indices where live.queues[index].name == "apns.q.results" {
@@ -190,7 +219,7 @@ struct TopologyDriftTests {
             row:
                 "different policy apns.q.jobs.*: has no effect on apns.q.jobs.shop and 1 more: policy mine has priority "
                 + "50, this one 11",
-            command: "rabbitmqctl clear_policy -p / mine"
+            command: "rabbitmqadmin --vhost=/ delete policy name=mine"
         ) { live in
             live.policies.append(
                 .init(name: "mine", pattern: "shop|beta", scope: "queues", priority: 50, settings: [:]))
@@ -221,7 +250,7 @@ struct TopologyDriftTests {
         Change(
             row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no dead-letter-exchange is in "
                 + "effect; 0 wait in it; has no effect on apns.q.retry.2s: policy all has priority 99, this one 10",
-            command: "rabbitmqctl clear_policy -p / all"
+            command: "rabbitmqadmin --vhost=/ delete policy name=all"
         ) { live in
             live.policies.append(
                 .init(
@@ -255,14 +284,14 @@ struct TopologyDriftTests {
         },
         Change(
             row: "stale policy apns.q.retry.5m: its queue is gone",
-            command: "rabbitmqctl clear_policy -p / apns.q.retry.5m"
+            command: "rabbitmqadmin --vhost=/ delete policy name=apns.q.retry.5m"
         ) { live in
             live.policies.append(
                 .init(name: "apns.q.retry.5m", pattern: "x", scope: "queues", priority: 10, settings: [:]))
         },
         Change(
             row: "stale policy apns.q.jobs.old: one for all routes takes its place",
-            command: "rabbitmqctl clear_policy -p / apns.q.jobs.old"
+            command: "rabbitmqadmin --vhost=/ delete policy name=apns.q.jobs.old"
         ) { live in
             live.policies.append(
                 .init(
@@ -294,7 +323,10 @@ struct TopologyDriftTests {
         }
         let overruled = topology.plan(from: live, prunes: false)
         #expect(!overruled.contains(.release(tier: "apns.q.retry.2s")))
-        #expect(topology.keepingTierDrift(from: live).allSatisfy { $0.command.hasPrefix("rabbitmqctl set_policy") })
+        let isSet = topology.keepingTierDrift(from: live).allSatisfy { row in
+            if case .set? = row.remedies.first { row.remedies.count == 1 } else { false }
+        }
+        #expect(isSet)
         #expect(topology.keepingTierDrift(from: Self.live()) == [])
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
             live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]

@@ -69,7 +69,11 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
             let client = try configuration.managementClient()
             let rows = topology.keepingTierDrift(from: try await client.picture(of: topology.virtualHost))
             if rows.isEmpty { report.good("tiers", "what waits in a tier comes back") }
-            for row in rows { report.fail(row.object, row.detail, remedy: row.command, .someFailed) }
+            let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
+            for row in rows {
+                report.fail(
+                    row.object, row.detail, remedy: row.commands(admin).joined(separator: "  or  "), .someFailed)
+            }
         } catch {
             report.warn("tiers", error.message, remedy: error.remedy)
         }

@@ -86,22 +86,16 @@ struct DemoDeviceAccount: Equatable {
         ])
     }
 
-    /// The table of some devices.
-    /// - Parameter accounts: One for each.
-    /// - Returns: Its lines, or none for no devices.
-    static func table(_ accounts: [DemoDeviceAccount]) -> [String] {
-        guard !accounts.isEmpty else { return [] }
-        func line(_ name: String, _ cells: [String]) -> String {
-            "  \(name.padded(to: 13))" + cells.map { $0.aligned(to: 11) }.joined()
+    /// What some devices received, a few words each.
+    /// - Parameter accounts: One for each device.
+    static func words(_ accounts: [DemoDeviceAccount]) -> [String] {
+        accounts.map { account in
+            let notes = [
+                (account.onReturn, "on return"), (account.replaced, "replaced"), (account.unregistered, "answered 410"),
+            ].filter { $0.0 > 0 }.map { "\(TimeText.count($0.0)) \($0.1)" }
+            let more = notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
+            return "\(account.owner.name) \(TimeText.count(account.received))\(more)"
         }
-        let head = line("devices", ["accepted", "received", "on return", "replaced", "410"])
-        return ["", head]
-            + accounts.map { account in
-                let counts = [
-                    account.accepted, account.received, account.onReturn, account.replaced, account.unregistered,
-                ]
-                return line(account.owner.name, counts.map(TimeText.count))
-            }
     }
 
     /// What to complain about, each with the device's name.

@@ -7,9 +7,8 @@ struct DemoHints {
     /// What to say when nothing is kept.
     static let later = [
         "",
-        "Everything was stopped. To look closer, keep it running with `KEEP=1 make run` or `martlet demo --keep`: it prints",
-        "the addresses for `martlet results`, `martlet dead list`, `martlet push`, `martlet device`, the page with the devices,",
-        "the simulator's ledger and rabbitmqctl.",
+        "To look closer, keep everything running: `KEEP=1 make run`, or `martlet demo --keep`. It prints commands for",
+        "results, dead letters, pushes, devices and their page, the simulator's ledger and rabbitmqctl.",
     ]
 
     /// The text, line by line.

@@ -32,6 +32,8 @@ struct DemoReport {
 
     /// How many lines a list of single notifications has at most.
     static let listLimit = 10
+    /// The columns of a line: what the smallest usual terminal shows.
+    static let width = 79
 
     /// Which jobs were published.
     var seed: UInt64
@@ -62,7 +64,7 @@ struct DemoReport {
         return state.firstAttempts * 1_000 / Int(span.upperBound - span.lowerBound)
     }
 
-    /// The report for people.
+    /// The report for people. Without complaints it fits a terminal of 24 lines with 80 columns, the verdict last.
     /// - Parameter colour: Whether escape sequences may be used.
     func lines(colour: Bool) -> [String] {
         let promises = state.ledger.promises
@@ -71,14 +73,13 @@ struct DemoReport {
         ]
         lines += outcomeLines
         lines.append("")
-        lines.append("  latency        \(Times(state.latency).text)  (queued to final, retries included)")
-        lines.append("  APNs           \(Times(state.answers).text)  (request to answer)")
-        let which = "those that needed no retry, without the devices' own"
-        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s  (\(which))")
+        lines.append("  latency        \(Times(state.latency).text)")
+        lines.append("  APNs           \(Times(state.answers).text)")
+        lines.append("  throughput     \(TimeText.count(throughput)) notifications/s, of those that needed no retry")
         let dead = deadLetters.sorted { $0.key < $1.key }.map { "\($0.key) \(TimeText.count($0.value))" }
         lines.append("  dead letters   \(dead.isEmpty ? "none" : dead.joined(separator: ", "))")
         lines += duplicateLines
-        lines += DemoDeviceAccount.table(devices)
+        lines += Self.wrapped("devices", DemoDeviceAccount.words(devices))
         if let failure = state.failure { lines.append("  not read       \(failure)") }
         if refused > 0 { lines.append("  refused        \(TimeText.count(refused)) jobs the broker did not take") }
         lines += complaints
@@ -119,18 +120,46 @@ struct DemoReport {
         }
     }
 
+    /// One line for each outcome, the most frequent first, with as many of its reasons as fit.
     private var outcomeLines: [String] {
-        var lines = ["  outcome     notifications    share  reason"]
         let total = max(1, state.outcomes.values.reduce(0, +))
-        for (kind, count) in sortedOutcomes {
-            let share = "\(count * 1_000 / total / 10).\(count * 1_000 / total % 10) %"
-            let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")
-            lines.append(
-                "  \(kind.outcome.padded(to: 10))  \(TimeText.count(count).aligned(to: 13))  \(share.aligned(to: 7))  \(why)"
-            )
+        let groups = Dictionary(grouping: sortedOutcomes) { $0.key.outcome }.map { outcome, kinds in
+            (outcome: outcome, count: kinds.reduce(0) { $0 + $1.value }, kinds: kinds)
         }
-        lines.append("  \("total".padded(to: 10))  \(TimeText.count(state.ledger.finals).aligned(to: 13))")
-        return lines
+        let sorted = groups.sorted { ($1.count, $0.outcome) < ($0.count, $1.outcome) }
+        return ["  outcome     notifications    share  reason"]
+            + sorted.map { group in
+                let share = "\(group.count * 1_000 / total / 10).\(group.count * 1_000 / total % 10) %"
+                let head =
+                    "  \(group.outcome.padded(to: 10))  \(TimeText.count(group.count).aligned(to: 13))  "
+                    + "\(share.aligned(to: 7))  "
+                return head + Self.reasons(group.kinds, width: Self.width - head.count)
+            }
+    }
+
+    /// The reasons of an outcome, counted where there are several.
+    private static func reasons(_ kinds: [(key: ResultRecord.Kind, value: Int)], width: Int) -> String {
+        let words = kinds.map { kind, count in
+            let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")
+            return kinds.count > 1 ? "\(why.isEmpty ? "no reason" : why) \(TimeText.count(count))" : why
+        }
+        let text = words.joined(separator: ", ")
+        return text.count > width ? "\(text.prefix(max(0, width - 1)))…" : text
+    }
+
+    /// Some words behind a label, on as many lines as they need.
+    static func wrapped(_ label: String, _ words: [String]) -> [String] {
+        var lines: [String] = []
+        var line = "  \(label.padded(to: 15))"
+        for (index, word) in words.enumerated() {
+            let piece = index < words.count - 1 ? "\(word)," : word
+            if line.count > 17, line.count + piece.count > width {
+                lines.append(String(line.dropLast()))
+                line = String(repeating: " ", count: 17)
+            }
+            line += "\(piece) "
+        }
+        return words.isEmpty ? [] : lines + [String(line.dropLast())]
     }
 
     /// Pushes that devices got twice, and why.
@@ -139,10 +168,10 @@ struct DemoReport {
         // A second push counts as explained only where a result says redelivered.
         guard state.redelivered > 0 else { return ["  duplicates     none"] }
         let what = twice == 0 ? "none pushed twice" : "\(TimeText.count(twice)) pushed twice, all explained"
-        let who = killedWorker.map { "\($0) was killed with them in flight" } ?? "a connection to the broker was lost"
+        let who = killedWorker.map { "\($0) was killed" } ?? "a connection was lost"
         return [
-            "  duplicates     \(what): \(who), so the broker",
-            "                 delivered its jobs again (\(TimeText.count(state.redelivered)) results say redelivered)",
+            "  duplicates     \(what): \(who)",
+            "                 with jobs in flight; \(TimeText.count(state.redelivered)) results say redelivered",
         ]
     }
 

@@ -62,11 +62,12 @@ struct DemoRun {
     /// - Returns: Whether everything is final and explained.
     /// - Throws: `CancellationError` when it was stopped early, else what made it impossible.
     mutating func run() async throws -> Bool {
-        view.say("Starting a private RabbitMQ and a local APNs.")
+        view.say("Starting a private RabbitMQ and a local APNs; then two workers and six devices.")
         // The management API takes time to start, and serves only who looks closer.
-        let local = try await LocalRun.start(
-            apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout,
-            broker: PrivateBrokerOptions(management: isKept))
+        let options = PrivateBrokerOptions(management: isKept)
+        let local = try await DemoPulse.show("RabbitMQ and APNs are starting") {
+            try await LocalRun.start(apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout, broker: options)
+        }
         var workers = DemoWorkers(local, isKept: isKept)
         let result: Result<Bool, any Error>
         do {
@@ -88,7 +89,9 @@ struct DemoRun {
     private mutating func run(on local: LocalRun, _ workers: inout DemoWorkers) async throws -> Bool {
         try Task.checkCancellation()
         let names = [try workers.add(), try workers.add()]
-        try await startDevices(local)
+        try await DemoPulse.show("workers and devices are starting") { [devices] in
+            try await Self.start(devices, on: local)
+        }
         let owners = DemoDevicePlan.owners.map(\.name).joined(separator: ", ")
         view.say(
             "Started \(names.joined(separator: " and ")), and devices of \(owners); "
@@ -162,14 +165,14 @@ struct DemoRun {
     }
 
     /// Starts the devices and waits until they have their device tokens.
-    private func startDevices(_ local: LocalRun) async throws {
-        try await BlockingWork.run("demo-devices") { [devices] in try devices.start(on: local) }
+    private static func start(_ devices: DemoDevices, on local: LocalRun) async throws {
+        try await BlockingWork.run("demo-devices") { try devices.start(on: local) }
         let deadline = ContinuousClock.now.advanced(by: DemoDeviceShow.patience)
         while !devices.areReady(for: local.apps) {
             guard ContinuousClock.now < deadline else {
                 throw CommandFailure(.internalFault, "the demo's devices did not get their device tokens")
             }
-            try await Task.sleep(for: Self.tick)
+            try await Task.sleep(for: tick)
         }
     }
 
@@ -269,6 +272,8 @@ struct DemoRun {
             seed: seed, jobs: status.jobs - refused, refused: refused, killedWorker: killedWorker, state: state,
             balance: state.ledger.balance(),
             deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
+        // First, so that the verdict is the last line.
+        if !isKept { for line in DemoHints.later { view.say(line) } }
         switch format {
         case .text: report.lines(colour: Self.coloursReport).forEach { Console.data(Array($0.utf8)) }
         case .json: Console.data(report.json.bytes)
@@ -300,12 +305,9 @@ struct DemoRun {
         }
     }
 
-    /// Says how to look closer, and leaves time for it where that was asked for.
+    /// Says how to look closer and leaves time for it, where that was asked for.
     private mutating func closeUp(_ local: LocalRun, _ workers: DemoWorkers) async throws {
-        guard isKept else {
-            for line in DemoHints.later { view.say(line) }
-            return
-        }
+        guard isKept else { return }
         let hints = try DemoHints(local, workers.alive, devices.members)
         for line in hints.lines { view.say(line) }
         // Ended by cancelling the task, which a signal does.

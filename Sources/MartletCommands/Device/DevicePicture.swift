@@ -10,9 +10,11 @@ struct DevicePicture {
 
     private let name: String
     private var connection = "connecting"
+    private var connectionInk = Ink.yellow
     private var tokens: [(topic: String, token: String)] = []
     private var notifications: [DeviceFrame] = []
     private var note = ""
+    private var isTrouble = false
 
     /// Starts with an empty screen.
     /// - Parameter name: What the device is called.
@@ -22,9 +24,10 @@ struct DevicePicture {
     /// - Parameter event: What happened.
     mutating func take(_ event: DeviceEvent) {
         switch event {
-        case .activated(let device): note = "activated as \(device)"
-        case .online: connection = "online"
+        case .activated(let device): (note, isTrouble) = ("activated as \(device)", false)
+        case .online: (connection, connectionInk) = ("online", .green)
         case .offline(let reason, let retry):
+            connectionInk = .red
             connection = retry.map { "offline (\(reason)), again in \($0) ms" } ?? "offline (\(reason))"
         case .token(_, let topic, _, let token):
             tokens.removeAll { $0.topic == topic }
@@ -37,14 +40,17 @@ struct DevicePicture {
             }
             notifications.append(frame)
             if notifications.count > Self.shownLimit { notifications.removeFirst() }
-        case .done(let words): note = words
-        case .trouble(let words): note = "! \(words)"
+        case .done(let words): (note, isTrouble) = (words, false)
+        case .trouble(let words): (note, isTrouble) = ("! \(words)", true)
         }
     }
 
     /// The screen from top to bottom, the newest notification first.
-    var lines: [String] {
-        var lines = ["\(name)  \(connection)", ""]
+    /// - Parameter colour: Whether escape sequences may colour how the device is.
+    func lines(colour: Bool) -> [String] {
+        // Much of this comes from others, who must not command the terminal.
+        func inked(_ text: String, _ ink: Ink) -> String { colour ? ink(text.printable) : text.printable }
+        var lines = [""]
         for (topic, token) in tokens { lines += [topic, "  \(token)"] }
         lines.append("")
         for frame in notifications.reversed() {
@@ -53,8 +59,10 @@ struct DevicePicture {
         }
         if notifications.isEmpty { lines.append("(nothing has arrived yet)") }
         lines.append("")
-        lines += note.split(separator: "\n").map(String.init)
-        // Much of this comes from others, who must not command the terminal.
-        return lines.map(\.printable) + ["", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
+        let notes = note.split(separator: "\n").map { line in
+            isTrouble ? inked(String(line), .red) : String(line).printable
+        }
+        return ["\(name.printable)  \(inked(connection, connectionInk))"] + lines.map(\.printable) + notes
+            + ["", "offline, online, low-power, uninstall, reinstall, restore, quit …"]
     }
 }

@@ -4,6 +4,7 @@ import Synchronization
 /// Shows what happens to a device: as a screen on a terminal, as JSON lines elsewhere. Safe from any thread.
 final class DeviceScreen: Sendable {
     private let isDrawn: Bool
+    private let colour: Bool
     private let picture: Mutex<DevicePicture>
     private let loss = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -11,8 +12,10 @@ final class DeviceScreen: Sendable {
     /// - Parameters:
     ///   - name: What the device is called.
     ///   - isDrawn: Whether standard output is a terminal to draw on.
-    init(name: String, isDrawn: Bool) {
+    ///   - colour: Whether it may be drawn in colour.
+    init(name: String, isDrawn: Bool, colour: Bool = Console.allowsColour) {
         self.isDrawn = isDrawn
+        self.colour = colour
         picture = Mutex(DevicePicture(name: name))
     }
 
@@ -22,7 +25,7 @@ final class DeviceScreen: Sendable {
         if isDrawn {
             let lines = picture.withLock { picture in
                 picture.take(event)
-                return picture.lines
+                return picture.lines(colour: colour)
             }
             Console.data(Array("\u{1b}[2J\u{1b}[H\(lines.joined(separator: "\n"))".utf8))
         } else {

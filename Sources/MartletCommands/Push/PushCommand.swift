@@ -10,7 +10,9 @@ struct PushCommand: ParsableCommand, UsesContext {
         commandName: "push",
         abstract: "Publish notification jobs: one from flags, or many from a file of JSON Lines.",
         discussion: """
-            The broker confirms every job; without --wait that is all this command waits for.
+            The broker confirms every job; without --wait that is all this command waits for. With --wait it also says \
+            which queue has no consumer, where RabbitMQ's management API can be asked: MARTLET_BROKER_MANAGEMENT beside \
+            MARTLET_BROKER_URI, else the broker's host and login with port 15672.
 
             Examples:
               martlet push 00fc13ad… --topic com.example.app --alert "Shipped" --wait
@@ -92,7 +94,11 @@ struct PushCommand: ParsableCommand, UsesContext {
         if dryRun { return try PushPreview.print(source, format.output) }
         let link = try CommandConnection.open(broker.target, heartbeat: false)
         defer { link.close() }
-        var run = PushRun(link: link, format: format.output, rate: rate, quiet: jobs == nil)
+        // Where no management API is known, results are waited for without it.
+        let client = wait ? try? broker.target.managementClient(nil) : nil
+        let consumers = client.map { ConsumerWatch($0, virtualHost: link.virtualHost) }
+        var run = PushRun(
+            link: link, format: format.output, rate: rate, quiet: jobs == nil, consumers: consumers)
         if wait { try run.listenForReplies() }
         try run.publish(source)
         if wait { try run.collectReplies(for: waitTimeout.duration) }

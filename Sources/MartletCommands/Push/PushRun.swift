@@ -33,6 +33,11 @@ struct PushRun {
     private var replyQueue: String?
     private var interrupted = false
     private var told = ToldWarnings()
+    private let consumers: ConsumerWatch?
+    /// The keys of the jobs, as far as the watch of consumers is to look.
+    private var keys: Set<String> = []
+    private static let watchedKeys = 100
+    private var unserved: Set<String> = []
     private(set) var counts = Counts()
     private let began = ContinuousClock.now
 
@@ -42,8 +47,12 @@ struct PushRun {
     ///   - format: How to print data.
     ///   - rate: Jobs per second, or `nil` for as fast as the broker confirms.
     ///   - quiet: Whether progress is not worth showing, because there is one job.
-    init(link: CommandConnection, format: OutputFormat, rate: Double?, quiet: Bool) {
+    ///   - consumers: Tells which queues nobody consumes from, where that can be asked.
+    init(
+        link: CommandConnection, format: OutputFormat, rate: Double?, quiet: Bool, consumers: ConsumerWatch? = nil
+    ) {
         self.link = link
+        self.consumers = consumers
         self.format = format
         self.quiet = quiet
         pacer = rate.map(Pacer.init)
@@ -95,6 +104,7 @@ struct PushRun {
             if wait > .zero { try link.pause(wait) { fate in note(fate) } }
         }
         if replyQueue != nil { ledger.expect(job: job.messageID, notifications: job.notifications) }
+        if keys.count < Self.watchedKeys { keys.insert(job.routingKey) }
         try link.publish(job, replyTo: replyQueue) { fate in note(fate) }
         counts.published += 1
     }
@@ -126,10 +136,15 @@ struct PushRun {
     /// - Parameter limit: How long at most.
     mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
         let deadline = ContinuousClock.now.advanced(by: limit)
+        var heard = ContinuousClock.now
         while ledger.outstanding > 0 && !Interrupt.isRequested && Console.failure == nil {
             let left = min(ContinuousClock.now.duration(to: deadline), .milliseconds(200))
             guard left > .zero else { break }
-            guard let message = try link.next(timeout: left) else { continue }
+            guard let message = try link.next(timeout: left) else {
+                if heard.duration(to: .now) >= ConsumerWatch.patience { tellUnservedQueues() }
+                continue
+            }
+            heard = .now
             try link.acknowledge(message, upToHere: false)
             guard let record = ResultRecord.parse(message.body), ledger.receive(record) else { continue }
             summary.add(record)
@@ -142,6 +157,13 @@ struct PushRun {
             progress.show("  \(TimeText.count(ledger.received)) results, \(TimeText.count(ledger.outstanding)) to come")
         }
         progress.clear()
+    }
+
+    /// Says once of each queue that nobody consumes from it.
+    private mutating func tellUnservedQueues() {
+        for queue in consumers?.look(keys) ?? [] where unserved.insert(queue).inserted {
+            progress.interrupt("\(queue) has no consumer, so its jobs wait: start a worker, or see martlet status")
+        }
     }
 
     /// Says how it went.

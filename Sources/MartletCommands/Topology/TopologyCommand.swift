@@ -77,8 +77,9 @@ struct TopologyCommand: ParsableCommand {
             } catch {
                 throw CommandFailure(error)
             }
-            for row in done.mended { row.print("mended", format.output) }
-            for row in done.remaining { row.print("remains", format.output) }
+            let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
+            for row in done.mended { row.print("mended", format.output, admin) }
+            for row in done.remaining { row.print("remains", format.output, admin) }
             try Console.flush()
             Console.talk("\(client.place): \(done.mended.count) mended, \(done.remaining.count) remaining")
             if !done.remaining.isEmpty { throw CommandStatus.someFailed }
@@ -89,7 +90,10 @@ struct TopologyCommand: ParsableCommand {
     struct Check: AsyncParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Compare what the broker holds with what it should, and print the command that mends each row.",
-            discussion: "Changes nothing. The exit status is 1 if anything differs.")
+            discussion: """
+                Changes nothing. The exit status is 1 if anything differs. Commands are for rabbitmqadmin, in the syntax \
+                of version 2 (v2) and of version 1 (v1), and take the password from RABBITMQADMIN_PASSWORD.
+                """)
 
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
@@ -100,8 +104,11 @@ struct TopologyCommand: ParsableCommand {
             let client = try configuration.managementClient()
             let live = try await client.picture(of: topology.virtualHost)
             let rows = topology.drift(from: live)
-            for row in rows { row.print(nil, format.output) }
+            Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : TopologyDrift.summary(of: rows))")
+            let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
+            for row in rows { row.print(nil, format.output, admin) }
             try Console.flush()
+            if format.output == .text, let hint = TopologyDrift.hint(rows, admin) { Console.talk(hint) }
             let leaders = topology.leaders(in: live)
             if !leaders.isEmpty {
                 Console.talk("leaders of queues: \(leaders.map { "\($0.node) \($0.queues)" }.joined(separator: ", "))")
@@ -110,7 +117,6 @@ struct TopologyCommand: ParsableCommand {
             {
                 Console.talk("one node leads more than twice its share: rabbitmq-queues rebalance quorum spreads them")
             }
-            Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : "\(rows.count) differences")")
             if !rows.isEmpty { throw CommandStatus.someFailed }
         }
     }

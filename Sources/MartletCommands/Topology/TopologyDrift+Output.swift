@@ -6,18 +6,39 @@ extension TopologyDrift {
     /// - Parameters:
     ///   - state: What was done about it, if anything was tried.
     ///   - format: How to print it.
-    func print(_ state: String?, _ format: OutputFormat) {
+    ///   - admin: Writes down what mends it.
+    func print(_ state: String?, _ format: OutputFormat, _ admin: AdminCommands) {
         switch format {
         case .text:
             let words = [state, kind.rawValue.padded(to: 9), object, detail.isEmpty ? nil : "(\(detail))"]
             Console.data(words.compactMap(\.self).joined(separator: "  "))
-            if state != "mended" { Console.data("           \(command)") }
+            if state != "mended" { commands(admin).forEach { Console.data("           \($0)") } }
         case .json:
+            let one = admin.one(remedies)
             Console.data(
                 JSON.object([
                     ("state", .optional(state)), ("kind", .text(kind.rawValue)), ("object", .text(object)),
-                    ("detail", .text(detail)), ("command", .text(command)),
+                    ("detail", .text(detail)), ("command", .text(admin.two(remedies) ?? one)),
+                    ("command_v1", .text(one)),
                 ]).bytes)
         }
+    }
+
+    /// The command lines that mend it: one where the version of `rabbitmqadmin` does not matter, else one for each.
+    /// - Parameter admin: Writes them down.
+    func commands(_ admin: AdminCommands) -> [String] {
+        let (one, two) = (admin.one(remedies), admin.two(remedies))
+        if one == two { return [one] }
+        return (two.map { ["v2  \($0)"] } ?? []) + ["v1  \(one)"]
+    }
+
+    /// What to know about the command lines of some differences; nil where there is nothing.
+    /// - Parameters:
+    ///   - rows: The differences.
+    ///   - admin: Writes the command lines down.
+    static func hint(_ rows: [TopologyDrift], _ admin: AdminCommands) -> String? {
+        guard rows.contains(where: { $0.commands(admin).contains { $0.contains("rabbitmqadmin") } }) else { return nil }
+        return "v2 is for rabbitmqadmin 2, v1 for rabbitmqadmin 1; put the password into "
+            + "\(AdminCommands.passwordVariable). martlet topology apply does all that needs no deleting."
     }
 }

@@ -29,6 +29,9 @@ package struct ManagementClient: Sendable {
     /// Where the API is, without user and password.
     package var place: String { connection.place }
 
+    /// The same in parts, with the user.
+    package var location: ManagementPlace { connection.location }
+
     /// The usual management address of a broker: its host and login with port 15672, or 15671 with TLS.
     ///
     /// - Parameter uri: The broker's AMQP URI.

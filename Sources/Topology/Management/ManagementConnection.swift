@@ -15,6 +15,8 @@ struct ManagementConnection: Sendable {
 
     /// Where it is, without user and password; for messages.
     let place: String
+    /// The same in parts, with the user.
+    let location: ManagementPlace
     private let authorization: String
     private let session: URLSession
 
@@ -36,6 +38,8 @@ struct ManagementConnection: Sendable {
         let login = (parts.userInfo ?? "guest:guest").split(separator: ":", maxSplits: 1).map {
             String($0).removingPercentEncoding ?? String($0)
         }
+        location = ManagementPlace(
+            host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login.first ?? "")
         authorization = "Basic " + Data(login.joined(separator: ":").utf8).base64EncodedString()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout

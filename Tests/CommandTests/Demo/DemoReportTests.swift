@@ -48,6 +48,54 @@ struct DemoReportTests {
         #expect(report.lines(colour: true).last == "  \u{1b}[32mlost 0\u{1b}[0m")
     }
 
+    @Test("The end of a clean run fits a terminal of 24 lines and 80 columns, with a green verdict last")
+    func size() {
+        var report = report { state in
+            accept(&state, times: 2, redelivered: true)
+            let outcomes = ["accepted", "dead_token", "rejected", "invalid", "expired", "exhausted", "unknown"]
+            for (index, outcome) in outcomes.enumerated() {
+                for reason in ["A", "PayloadTooLarge", "a longer reason than any of Apple's"].prefix(index + 1) {
+                    let kind = ResultRecord.Kind(outcome: outcome, status: index > 0 ? 400 : nil, reason: reason)
+                    state.outcomes[kind] = 12_345
+                }
+            }
+            for milliseconds: Int64 in [500, 59_900, 59_900, 100_000] { state.took(milliseconds) }
+            (state.firstAttempts, state.redelivered) = (100_000_000, 12_345)
+        }
+        let accounts = DemoDevicePlan.owners.map { owner in
+            var account = DemoDeviceAccount(DemoDevices.Member(owner: owner, tokens: [:], arrivals: []), pushes: [])
+            (account.accepted, account.received) = (19, 19)
+            if owner.fate == .leaves { (account.onReturn, account.replaced) = (3, 3) }
+            if owner.fate == .uninstalls { account.unregistered = 4 }
+            return account
+        }
+        report.devices = accounts
+        #expect(report.isClean)
+        let lines = report.lines(colour: false)
+        #expect(lines.allSatisfy { $0.count < 80 }, "\(lines.joined(separator: "\n"))")
+        // The prompt of a shell is below.
+        #expect(lines.count <= 23, "\(lines.joined(separator: "\n"))")
+        #expect(lines.contains { $0.contains("Eve 19 (3 on return, 3 replaced)") })
+        #expect(report.lines(colour: true).last == "  \u{1b}[32mlost 0\u{1b}[0m")
+    }
+
+    @Test("Something that starts shows for how long it has")
+    func pulse() {
+        #expect(DemoPulse.line("RabbitMQ is starting", after: .milliseconds(1_460)) == "  RabbitMQ is starting: 1.4 s")
+    }
+
+    @Test("An outcome with several reasons has one line with all of them")
+    func reasons() {
+        let report = report { state in
+            accept(&state)
+            state.outcomes[ResultRecord.Kind(outcome: "invalid", reason: "BadTopic")] = 3
+            state.outcomes[ResultRecord.Kind(outcome: "invalid", status: 413, reason: "PayloadTooLarge")] = 6
+        }
+        #expect(
+            report.lines(colour: false).contains(
+                "  invalid                 9   90.0 %  413 PayloadTooLarge 6, BadTopic 3"))
+    }
+
     @Test("Duplicates are explained by the killed worker")
     func explained() {
         let report = report { accept(&$0, times: 2, redelivered: true) }
@@ -98,7 +146,7 @@ struct DemoReportTests {
         let first = DemoDeviceAccount.Push(id: "1", token: "aa", status: 200, time: 1)
         report.devices = [DemoDeviceAccount(member, pushes: [first])]
         #expect(report.isClean)
-        #expect(report.lines(colour: false).contains { $0.split(separator: " ") == ["Ada", "1", "1", "0", "0", "0"] })
+        #expect(report.lines(colour: false).contains("  devices        Ada 1"))
         #expect(report.json.description.contains(#""devices":[{"name":"Ada","accepted":1,"received":1,"on_return":0"#))
         let second = DemoDeviceAccount.Push(id: "2", token: "aa", status: 200, time: 2)
         report.devices = [DemoDeviceAccount(member, pushes: [first, second])]

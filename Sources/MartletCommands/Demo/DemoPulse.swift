@@ -1,0 +1,50 @@
+import Glibc
+import Rig
+import Text
+
+/// A line that shows that something goes on which takes time and tells nothing by itself; on a terminal only.
+enum DemoPulse {
+    /// How often the line changes.
+    static let interval = Duration.milliseconds(200)
+
+    /// Shows the line while something is done, and takes it away.
+    /// - Parameters:
+    ///   - what: What is under way.
+    ///   - body: Does it.
+    /// - Returns: What `body` returns.
+    static func show<Value: Sendable>(
+        _ what: String, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard Console.isTerminal(STDERR_FILENO) else { return try await body() }
+        let began = ContinuousClock.now
+        let pulse = Task {
+            while !Task.isCancelled {
+                Console.redraw(line(what, after: began.duration(to: .now)))
+                try? await Task.sleep(for: interval)
+            }
+        }
+        do {
+            let value = try await body()
+            await end(pulse)
+            return value
+        } catch {
+            await end(pulse)
+            throw error
+        }
+    }
+
+    /// The line.
+    /// - Parameters:
+    ///   - what: What is under way.
+    ///   - elapsed: For how long.
+    static func line(_ what: String, after elapsed: Duration) -> String {
+        "  \(what): \(TimeText.length(elapsed.wholeMilliseconds / 100 * 100))"
+    }
+
+    private static func end(_ pulse: Task<Void, Never>) async {
+        pulse.cancel()
+        // It may be drawing.
+        await pulse.value
+        Console.redraw("")
+    }
+}

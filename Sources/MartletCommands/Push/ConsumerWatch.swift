@@ -1,0 +1,48 @@
+import Synchronization
+import Topology
+
+/// Asks the management API, beside a thread that waits for results, which queues of its jobs nobody consumes from.
+final class ConsumerWatch: Sendable {
+    /// How long results may stay away before anybody is asked.
+    static let patience = Duration.seconds(3)
+    /// How long to wait after an answer: the broker counts consumers every five seconds.
+    private static let interval = Duration.seconds(2)
+
+    private struct State {
+        /// When to ask again; nil while a question is under way.
+        var due: ContinuousClock.Instant? = ContinuousClock.now
+        var found: [String] = []
+    }
+
+    private let client: ManagementClient
+    private let virtualHost: String
+    private let state = Mutex(State())
+
+    /// Prepares questions; nothing is sent yet.
+    /// - Parameters:
+    ///   - client: Whom to ask.
+    ///   - virtualHost: Where the queues are.
+    init(_ client: ManagementClient, virtualHost: String) {
+        self.client = client
+        self.virtualHost = virtualHost
+    }
+
+    /// Asks where it is time to, without waiting for the answer.
+    /// - Parameter keys: The keys of the jobs.
+    /// - Returns: The queues of the latest answer; none where the API cannot be asked.
+    func look(_ keys: Set<String>) -> [String] {
+        let (isDue, found) = state.withLock { state in
+            let isDue = state.due.map { $0 <= .now } ?? false
+            if isDue { state.due = nil }
+            return (isDue, state.found)
+        }
+        if isDue {
+            Task.detached { [self] in
+                let found = try? await client.queuesWithoutConsumer(
+                    of: TopologyNames.jobs, keys: keys, virtualHost: virtualHost)
+                state.withLock { $0 = State(due: ContinuousClock.now.advanced(by: Self.interval), found: found ?? []) }
+            }
+        }
+        return found
+    }
+}

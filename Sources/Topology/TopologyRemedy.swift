@@ -1,0 +1,21 @@
+/// One step that mends a difference; ``AdminCommands`` writes it down for a shell.
+package enum TopologyRemedy: Sendable, Equatable {
+    /// Declares a durable exchange.
+    case declareExchange(name: String, kind: TopologyExchange.Kind)
+    /// Deletes an exchange.
+    case deleteExchange(name: String)
+    /// Declares a durable queue.
+    case declareQueue(name: String, kind: TopologyQueue.Kind)
+    /// Deletes a queue, and where it holds what is missed, only an empty one.
+    case deleteQueue(name: String, onlyIfEmpty: Bool)
+    /// Binds a queue to an exchange.
+    case bind(TopologyBinding)
+    /// Takes a binding away.
+    case unbind(LiveTopology.Binding)
+    /// Gives a policy its settings.
+    case set(TopologyPolicy)
+    /// Takes a policy away.
+    case clear(policy: String)
+    /// Lets `martlet topology apply` do it, because it takes more than declaring and deleting.
+    case apply
+}
