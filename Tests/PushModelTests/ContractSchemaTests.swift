@@ -101,8 +101,8 @@ struct ContractSchemaTests {
             "a named broadcast",
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("x-apns-operation", .text("broadcast")),
-                    ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
+                    ("x-apns-operation", .text("broadcast")), ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
                 ]
             }
         ),
@@ -159,7 +159,8 @@ struct ContractSchemaTests {
             "a new channel with a name", .badOperation,
             {
                 $0.headers = [
-                    ("x-apns-operation", .text("create_channel")), ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
+                    ("x-apns-operation", .text("create_channel")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
                 ]
             }
         ),
