@@ -102,7 +102,8 @@ struct ContractSchemaTests {
             {
                 $0.headers = [
                     ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
-                    ("x-apns-operation", .text("broadcast")), ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
+                    ("x-apns-operation", .text("broadcast")),
+                    ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
                 ]
             }
         ),
