@@ -471,7 +471,7 @@ extension Publisher {
         let route = publication.route
         if fate == .confirmed {
             refused.confirmed(publication)
-            proof.confirmed(route, isStalled: stalled(route) > 0, now: now)
+            proof.confirmed(route, isStalled: !isTroubleFree && stalled(route) > 0, now: now)
             self.fate(publication, fate)
         } else {
             proof.refused(route, now: now)
