@@ -137,8 +137,10 @@ package final class EventLoop {
         isTurning = true
         defer { isTurning = false }
 
-        // A signal ends the wait: the turn is then an empty one, and the caller looks at its flags.
-        let count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
+        var count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
+        // A signal ends the wait, also the one that lets a stopped process go on. What came meanwhile is served before the
+        // timers that fell due meanwhile: an answer that is there is not late.
+        if count < 0, errno == EINTR { count = epoll_wait(epoll, events, Int32(Self.eventLimit), 0) }
         guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
         let now = MonotonicTime.now()
         awoke(now)

@@ -153,6 +153,36 @@ struct EventLoopTests {
         #expect(times == [now, now])
     }
 
+    @Test("a turn whose wait a signal ended serves what came meanwhile, before timers can call it late")
+    func interruptedWait() throws {
+        let loop = try EventLoop()
+        let ends = try Socket.descriptorPair()
+        let socket = Socket(takingOwnershipOf: ends.0)
+        defer { close(ends.1) }
+        let recorder = Recorder()
+        try loop.watch(socket.fileDescriptor, for: .readable, handler: recorder)
+        // The signal's handler itself lets bytes come, so that they never come without the signal.
+        interruption.store(ends.1, ordering: .sequentiallyConsistent)
+        signal(SIGURG) { _ in _ = write(interruption.load(ordering: .sequentiallyConsistent), "x", 1) }
+        defer { signal(SIGURG, SIG_DFL) }
+        // Threads that tests run on block signals.
+        var (urgent, usual) = (sigset_t(), sigset_t())
+        sigaddset(&urgent, SIGURG)
+        pthread_sigmask(SIG_UNBLOCK, &urgent, &usual)
+        defer { pthread_sigmask(SIG_SETMASK, &usual, nil) }
+        let turning = UInt(pthread_self())
+        let status = try #require(realpath("/proc/thread-self/stat", nil))
+        defer { free(status) }
+        let path = String(cString: status)
+        let thread = try LoopThread.start(name: "interrupts") {
+            while !isAsleep(path) { sched_yield() }
+            pthread_kill(pthread_t(turning), SIGURG)
+        }
+        try loop.turn(waitingAtMost: .seconds(50))
+        #expect(recorder.seen == [.readable])
+        thread.join()
+    }
+
     @Test("a timer that schedules for now runs in the next turn, so that sockets are not starved")
     func timerStarvation() throws {
         let loop = try EventLoop()
@@ -215,6 +245,20 @@ struct EventLoopTests {
         // One that never turned.
         _ = try EventLoop()
     }
+}
+
+/// Where the handler of a signal writes.
+private let interruption = Atomic<Int32>(-1)
+
+/// Whether a thread waits in the kernel, as its `stat` of proc(5) tells.
+private func isAsleep(_ path: String) -> Bool {
+    guard let file = fopen(path, "r") else { return false }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, Int32(line.count), file) != nil, let name = strrchr(line, Int32(UInt8(ascii: ")"))) else {
+        return false
+    }
+    return name[2] == CChar(UInt8(ascii: "S"))
 }
 
 /// Writes down what it was told, and does what the test says.
