@@ -69,7 +69,7 @@ let package = Package(
         module("HTTP2", ["CNGHTTP2"]),
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "Text", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
-        module("PushModel"),
+        module("PushModel", ["Text"]),
         module("Topology", ["Text", "PushModel"], []),
         module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         module(

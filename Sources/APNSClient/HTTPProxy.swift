@@ -63,18 +63,8 @@ package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
                 .badAddress, "the address of the proxy cannot be used: before the @ there must be a user")
         }
         if !bytes.contains(UInt8(ascii: ":")) { bytes.append(UInt8(ascii: ":")) }
-        return base64(bytes)
-    }
-
-    /// Standard Base64 with padding (RFC 4648, section 4), made from the URL-safe kind.
-    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
-        Base64URL.append(bytes, to: &text)
-        for index in text.indices {
-            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
-            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
-        }
-        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        Base64.standard.append(bytes, to: &text)
         return text
     }
 }

@@ -80,13 +80,13 @@ package final class ProviderTokenSource: Sendable {
         claims.append(contentsOf: #","iat":\#(issuedAt)}"#.utf8)
 
         var token: [UInt8] = []
-        Base64URL.append(protected, to: &token)
+        Base64.url.append(protected, to: &token)
         token.append(UInt8(ascii: "."))
-        Base64URL.append(claims, to: &token)
+        Base64.url.append(claims, to: &token)
         do throws(TLSError) {
             let signature = try key.sign(token.span)
             token.append(UInt8(ascii: "."))
-            Base64URL.append(signature, to: &token)
+            Base64.url.append(signature, to: &token)
         } catch {
             throw APNSClientError(.signing, "the provider token of key \(keyID) cannot be signed: \(error.message)")
         }

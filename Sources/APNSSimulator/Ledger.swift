@@ -1,4 +1,5 @@
 import Synchronization
+import Text
 
 /// What every device token received, in order, and how often what was answered. Safe from any thread.
 ///

@@ -32,7 +32,7 @@ extension Worker: AdminSource {
                 continue
             }
             if lane.handle.isEnded { reasons.append("lane \(status.index) has stopped") }
-            if status.isDraining { reasons.append("draining") }
+            if status.isDraining { reasons.append(WorkerReadiness.draining) }
             statuses.append(status)
             reasons += status.troubles
             lanes.append(

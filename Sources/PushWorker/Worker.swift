@@ -186,7 +186,8 @@ package final class Worker: Sendable {
         _ = try LoopThread.start(name: "martlet-report") {
             self.reporter.run { self.report(at: WallClock.milliseconds(), isDraining: $0) }
         }
-        let watchdog = LaneWatchdog(lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, logger: logger)
+        let watchdog = WorkerWatchdog(
+            lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, readiness: { self.readiness() }, logger: logger)
         _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
         defer {
             // Not waited for: one may be reading from a file system that hangs.

@@ -4,14 +4,12 @@ package enum HexText {
     ///
     /// - Parameter digit: An ASCII byte.
     /// - Returns: 0 to 15, or nil where the byte is no digit.
-    @inlinable
+    @inlinable @inline(__always)
     package static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        let decimal = digit &- UInt8(ascii: "0")
+        if decimal <= 9 { return decimal }
+        let letter = (digit | 0x20) &- UInt8(ascii: "a")
+        return letter <= 5 ? letter + 10 : nil
     }
 
     /// Tells whether all bytes are hexadecimal digits.
@@ -64,8 +62,8 @@ package enum HexText {
     ///
     /// - Parameter value: 0 to 15.
     /// - Returns: An ASCII byte.
-    @usableFromInline
-    internal static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + (value - 10)
+    @inlinable @inline(__always)
+    package static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? value + UInt8(ascii: "0") : value + (UInt8(ascii: "a") - 10)
     }
 }

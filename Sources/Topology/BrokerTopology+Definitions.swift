@@ -1,3 +1,5 @@
+import Text
+
 /// The definitions file, which `rabbitmqctl import_definitions`, `load_definitions` and the management API read.
 ///
 /// [Definition export and import](https://www.rabbitmq.com/docs/definitions)
@@ -11,7 +13,7 @@ extension BrokerTopology {
         if !users.isEmpty {
             sections.append(("users", users.map(Self.json(user:))))
         }
-        sections.append(("vhosts", [Self.object([("name", Self.quoted(virtualHost))])]))
+        sections.append(("vhosts", [Self.object([("name", JSONEscaping.quoted(virtualHost))])]))
         if !users.isEmpty {
             sections.append(("permissions", users.map(json(permissionsOf:))))
         }
@@ -41,55 +43,58 @@ extension BrokerTopology {
 
     private func json(policy: TopologyPolicy) -> String {
         Self.object([
-            ("vhost", Self.quoted(virtualHost)), ("name", Self.quoted(policy.name)),
-            ("pattern", Self.quoted(policy.pattern)), ("apply-to", Self.quoted(policy.scope.rawValue)),
+            ("vhost", JSONEscaping.quoted(virtualHost)), ("name", JSONEscaping.quoted(policy.name)),
+            ("pattern", JSONEscaping.quoted(policy.pattern)), ("apply-to", JSONEscaping.quoted(policy.scope.rawValue)),
             ("priority", "\(policy.priority)"), ("definition", Self.json(settings: policy.settings)),
         ])
     }
 
     private func json(exchange: TopologyExchange) -> String {
         Self.object([
-            ("vhost", Self.quoted(virtualHost)), ("name", Self.quoted(exchange.name)),
-            ("type", Self.quoted(exchange.kind.rawValue)), ("durable", "true"), ("auto_delete", "false"),
+            ("vhost", JSONEscaping.quoted(virtualHost)), ("name", JSONEscaping.quoted(exchange.name)),
+            ("type", JSONEscaping.quoted(exchange.kind.rawValue)), ("durable", "true"), ("auto_delete", "false"),
             ("internal", "false"), ("arguments", "{}"),
         ])
     }
 
     private func json(queue: TopologyQueue) -> String {
         Self.object([
-            ("vhost", Self.quoted(virtualHost)), ("name", Self.quoted(queue.name)), ("durable", "true"),
-            ("auto_delete", "false"), ("arguments", Self.object([("x-queue-type", Self.quoted(queue.kind.rawValue))])),
+            ("vhost", JSONEscaping.quoted(virtualHost)), ("name", JSONEscaping.quoted(queue.name)), ("durable", "true"),
+            ("auto_delete", "false"),
+            ("arguments", Self.object([("x-queue-type", JSONEscaping.quoted(queue.kind.rawValue))])),
         ])
     }
 
     private func json(binding: TopologyBinding) -> String {
         Self.object([
-            ("source", Self.quoted(binding.source)), ("vhost", Self.quoted(virtualHost)),
-            ("destination", Self.quoted(binding.queue)), ("destination_type", Self.quoted("queue")),
-            ("routing_key", Self.quoted(binding.routingKey)), ("arguments", "{}"),
+            ("source", JSONEscaping.quoted(binding.source)), ("vhost", JSONEscaping.quoted(virtualHost)),
+            ("destination", JSONEscaping.quoted(binding.queue)), ("destination_type", JSONEscaping.quoted("queue")),
+            ("routing_key", JSONEscaping.quoted(binding.routingKey)), ("arguments", "{}"),
         ])
     }
 
     private static func json(user: BrokerUser) -> String {
         object([
-            ("name", quoted(user.name)), ("password_hash", quoted(user.passwordHash)),
-            ("hashing_algorithm", quoted("rabbit_password_hashing_sha256")), ("tags", quoted(user.role.tag ?? "")),
+            ("name", JSONEscaping.quoted(user.name)), ("password_hash", JSONEscaping.quoted(user.passwordHash)),
+            ("hashing_algorithm", JSONEscaping.quoted("rabbit_password_hashing_sha256")),
+            ("tags", JSONEscaping.quoted(user.role.tag ?? "")),
         ])
     }
 
     private func json(permissionsOf user: BrokerUser) -> String {
         let permissions = user.role.permissions(user: user.name)
         return Self.object([
-            ("user", Self.quoted(user.name)), ("vhost", Self.quoted(virtualHost)),
-            ("configure", Self.quoted(permissions.configure)), ("write", Self.quoted(permissions.write)),
-            ("read", Self.quoted(permissions.read)),
+            ("user", JSONEscaping.quoted(user.name)), ("vhost", JSONEscaping.quoted(virtualHost)),
+            ("configure", JSONEscaping.quoted(permissions.configure)),
+            ("write", JSONEscaping.quoted(permissions.write)),
+            ("read", JSONEscaping.quoted(permissions.read)),
         ])
     }
 
     private static func json(value: TopologyValue) -> String {
         switch value {
         case .integer(let number): "\(number)"
-        case .text(let text): quoted(text)
+        case .text(let text): JSONEscaping.quoted(text)
         }
     }
 
@@ -101,21 +106,6 @@ extension BrokerTopology {
     }
 
     private static func object(_ members: [(String, String)]) -> String {
-        "{ \(members.map { "\(quoted($0.0)): \($0.1)" }.joined(separator: ", ")) }"
-    }
-
-    /// A JSON string; names here are short and rarely need an escape.
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case "\u{0}"..<" ":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        "{ \(members.map { "\(JSONEscaping.quoted($0.0)): \($0.1)" }.joined(separator: ", ")) }"
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 /// A user to be written into a definitions file.
 package struct BrokerUser: Sendable, Equatable {
     /// The login name.
@@ -25,20 +27,6 @@ package struct BrokerUser: Sendable, Equatable {
     package static func rabbitPasswordHash(
         salt: [UInt8], password: [UInt8], sha256: ([UInt8]) -> [UInt8]
     ) -> String {
-        base64(salt + sha256(salt + password))
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let value = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                let isPadding = place > group.count
-                text.append(isPadding ? UInt8(ascii: "=") : alphabet[value >> (18 - 6 * place) & 63])
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        Base64.standard.text(salt + sha256(salt + password))
     }
 }

@@ -148,9 +148,9 @@ class Stack:
         return self.run(RABBITMQ + "rabbitmqctl", "-q", *command, env=self.environment)
 
     def depths(self):
-        """How many messages each queue holds, ready or not."""
-        rows = self.control("list_queues", "--no-table-headers", "name", "messages").split("\n")
-        return {name: int(count) for name, count in (row.split() for row in rows if row.strip())}
+        """How many messages each queue holds, ready or not. Streams keep what was read, such as workers' reports."""
+        rows = self.control("list_queues", "--no-table-headers", "name", "messages", "type").split("\n")
+        return {name: int(count) for name, count, kind in (row.split() for row in rows if row.strip()) if kind != "stream"}
 
     def depths_when(self, holds, seconds=30, meanwhile=lambda: time.sleep(1)):
         """How many messages each queue holds as soon as that is as it should be, or in the end; it counts late."""

@@ -42,6 +42,8 @@ extension FaultCatalogue {
             }
         ) { ring in
             try await ring.strike { $0.brokerProxy?.set { $0.stalled = [.toClient] } }
+            // With what was delivered between the first count and the blow.
+            try await ring.noteHeld()
             try await ring.awaitNotice(within: .seconds(15))
             try await ring.endure(.seconds(5))
             ring.brokerProxy?.heal()

@@ -158,10 +158,6 @@ extension Topic {
     static func pushType(of text: String) -> PushType? { pushType(of: text.bytes.span) }
 }
 
-extension DateTime {
-    static func parse(_ text: String) -> Int64? { parse(text.bytes.span) }
-}
-
 extension Reason {
     init(bytes: [UInt8]) { self.init(utf8: bytes.span) }
 }

@@ -2,6 +2,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
+import Text
 
 /// The admin API: what was pushed, as JSON, on a loopback port of its own.
 ///

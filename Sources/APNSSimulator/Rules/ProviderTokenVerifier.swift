@@ -87,9 +87,9 @@ struct ProviderTokenVerifier {
     private func signedFacts(_ token: ArraySlice<UInt8>) -> ProviderTokenFacts? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Base64URL.decode(parts[0]).flatMap(JSONReader.members(of:)),
-            let claims = Base64URL.decode(parts[1]).flatMap(JSONReader.members(of:)),
-            let signature = Base64URL.decode(parts[2]), !signature.isEmpty,
+            let header = Base64.url.decode(parts[0]).flatMap(JSONReader.members(of:)),
+            let claims = Base64.url.decode(parts[1]).flatMap(JSONReader.members(of:)),
+            let signature = Base64.url.decode(parts[2]), !signature.isEmpty,
             Self.text("alg", in: header) == "ES256",
             let keyID = Self.text("kid", in: header),
             let teamID = Self.text("iss", in: claims),

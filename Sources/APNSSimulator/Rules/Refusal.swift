@@ -1,3 +1,5 @@
+import Text
+
 /// An answer of APNs that is not 200: a status, a reason and what goes with it.
 ///
 /// See Apple, "Handling notification responses from APNs":

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Text
 
 /// A line of the journal: a notification, its place at a device, or an event of the delivery log.
 struct JournalLine: Decodable {

@@ -1,3 +1,5 @@
+import Text
+
 extension JobReader {
     /// Environment, topic and class, from the job and from its routing key, which must not contradict each other.
     mutating func readRouting() {
@@ -81,8 +83,8 @@ extension JobReader {
             job.bytes.reserveCapacity(start + range.count * 2)
             for index in range {
                 let byte = job.bytes[index]
-                job.bytes.append(hexadecimalText(byte >> 4))
-                job.bytes.append(hexadecimalText(byte & 15))
+                job.bytes.append(HexText.digit(byte >> 4))
+                job.bytes.append(HexText.digit(byte & 15))
             }
             return start..<job.bytes.count
         case .integer, .timestamp, .other:

@@ -1,3 +1,5 @@
+import Text
+
 /// Fills a job from its message, notes the first defect, and reads on, so that a result can say as much as possible.
 struct JobReader {
     /// The job as far as it was read.
@@ -246,7 +248,7 @@ extension Span where Element == UInt8 {
         for index in 0..<count {
             if index == 2 || index == 35 || index == 52 {
                 guard self[index] == UInt8(ascii: "-") else { return false }
-            } else if hexadecimalDigit(self[index]) == nil {
+            } else if HexText.value(of: self[index]) == nil {
                 return false
             }
         }

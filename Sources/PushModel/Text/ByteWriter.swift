@@ -1,3 +1,5 @@
+import Text
+
 /// Writes bytes into free memory that was reserved beforehand; running over its end traps.
 struct ByteWriter {
     private let base: UnsafeMutablePointer<UInt8>
@@ -74,7 +76,7 @@ struct ByteWriter {
                 place[target] = UInt8(ascii: "-")
                 target += 1
             }
-            place[target] = hexadecimalText(uuid.nibble(index))
+            place[target] = HexText.digit(uuid.nibble(index))
             target += 1
         }
     }
@@ -109,8 +111,8 @@ struct ByteWriter {
         case 0x09: write("\\t")
         default:
             write("\\u00")
-            write(byte: hexadecimalText(byte >> 4))
-            write(byte: hexadecimalText(byte & 15))
+            write(byte: HexText.digit(byte >> 4))
+            write(byte: HexText.digit(byte & 15))
         }
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 extension Span where Element == UInt8 {
     /// Whether these bytes are exactly the given constant text.
     @inline(__always)
@@ -87,7 +89,7 @@ extension Span where Element == UInt8 {
 
     /// Whether every byte is a hexadecimal digit.
     func isHexadecimal() -> Bool {
-        for index in 0..<count where hexadecimalDigit(self[index]) == nil { return false }
+        for index in 0..<count where HexText.value(of: self[index]) == nil { return false }
         return true
     }
 }
@@ -107,21 +109,6 @@ private func sameBytes(_ one: UnsafeRawPointer, _ two: UnsafeRawPointer, count: 
         offset += 1
     }
     return true
-}
-
-/// The value of a hexadecimal digit in either case, nil for any other byte.
-@inline(__always)
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    let decimal = byte &- UInt8(ascii: "0")
-    if decimal <= 9 { return decimal }
-    let letter = (byte | 0x20) &- UInt8(ascii: "a")
-    return letter <= 5 ? letter + 10 : nil
-}
-
-/// The lower-case hexadecimal digit of a value from 0 to 15.
-@inline(__always)
-func hexadecimalText(_ value: UInt8) -> UInt8 {
-    value < 10 ? value + UInt8(ascii: "0") : value + (UInt8(ascii: "a") - 10)
 }
 
 extension UInt8 {

@@ -1,3 +1,5 @@
+import Text
+
 /// The text of JSON strings: how to write it and how to take its escapes apart.
 package enum JSONText {
     /// Appends text with quotation marks, escaped (RFC 8259 section 7); bytes that are not UTF-8 become U+FFFD.
@@ -67,7 +69,7 @@ package enum JSONText {
 
     private static func fourDigits(in bytes: [UInt8], at position: Int) -> UInt32 {
         var value: UInt32 = 0
-        for offset in 0..<4 { value = value << 4 | UInt32(hexadecimalDigit(bytes[position + offset]) ?? 0) }
+        for offset in 0..<4 { value = value << 4 | UInt32(HexText.value(of: bytes[position + offset]) ?? 0) }
         return value
     }
 

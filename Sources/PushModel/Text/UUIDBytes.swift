@@ -1,3 +1,5 @@
+import Text
+
 /// A UUID as two words, so that it is compared, hashed and written without allocation.
 ///
 /// RFC 9562: <https://www.rfc-editor.org/rfc/rfc9562>
@@ -28,7 +30,7 @@ package struct UUIDBytes: Hashable, Sendable {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard let digit = hexadecimalDigit(byte) else { return nil }
+            guard let digit = HexText.value(of: byte) else { return nil }
             if index < 18 {
                 high = high << 4 | UInt64(digit)
             } else {
@@ -69,7 +71,7 @@ package struct UUIDBytes: Hashable, Sendable {
         buffer.append(addingCapacity: 36) { output in
             for index in 0..<32 {
                 if index == 8 || index == 12 || index == 16 || index == 20 { output.append(UInt8(ascii: "-")) }
-                output.append(hexadecimalText(nibble(index)))
+                output.append(HexText.digit(nibble(index)))
             }
         }
     }

@@ -1,3 +1,5 @@
+import Text
+
 /// A point in time as a producer or a person writes it: a date and time with its offset, or seconds or milliseconds
 /// since 1970, which their size tells apart.
 package struct WrittenTime: Sendable, Equatable {

@@ -55,6 +55,16 @@ package struct WorkerReadiness: Sendable, Encodable {
         }
     }
 
+    /// What keeps a worker or a route from its work.
+    enum Hindrance {
+        /// The worker is not ready.
+        case unready
+        /// The route takes no jobs.
+        case parked
+        /// The broker takes nothing that the route publishes, or not all of it.
+        case refused
+    }
+
     /// How a worker sees its fleet, where it finds its share of the routes by itself.
     package struct Fleet: Sendable, Encodable {
         /// How many workers there are, this one included.
@@ -68,6 +78,9 @@ package struct WorkerReadiness: Sendable, Encodable {
             self.detail = detail
         }
     }
+
+    /// The reason of a worker that finishes what it has and takes no more.
+    static let draining = "draining"
 
     /// The worker's name.
     package var instance: String
@@ -105,5 +118,19 @@ package struct WorkerReadiness: Sendable, Encodable {
         try container.encode(lanes, forKey: .lanes)
         try container.encode(routes, forKey: .routes)
         try container.encodeIfPresent(fleet, forKey: .fleet)
+    }
+}
+
+extension WorkerReadiness.Route {
+    /// What keeps the route from its work, and why; nil for one that works, waits for a connection to APNs, or is served by
+    /// others.
+    var hindrance: (kind: WorkerReadiness.Hindrance, reason: String)? {
+        switch RouteState(rawValue: state) {
+        case .parked: (.parked, reason ?? state)
+        case .ready:
+            // Connections to APNs open by themselves, and have lines of their own.
+            reason.flatMap { $0.hasPrefix("APNs: ") ? nil : (.refused, $0) }
+        case .probing, .starting, .unreachable, .unassigned, nil: nil
+        }
     }
 }

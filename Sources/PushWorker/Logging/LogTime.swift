@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// A moment as log lines write it: UTC, with milliseconds.
 ///

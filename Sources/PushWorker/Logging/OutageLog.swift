@@ -20,10 +20,7 @@ struct OutageLog {
 
         /// The outage in words, such as `after 21s and 5 failures`.
         var text: String {
-            let milliseconds = duration.wholeMilliseconds
-            let length = DurationText.write(
-                .milliseconds(milliseconds < 1_000 ? milliseconds : milliseconds / 1_000 * 1_000))
-            return "after \(length) and \(failures) failure\(failures == 1 ? "" : "s")"
+            "after \(OutageLog.length(of: duration)) and \(failures) failure\(failures == 1 ? "" : "s")"
         }
     }
 
@@ -33,6 +30,12 @@ struct OutageLog {
         case failed(String, Logger.Level)
         /// It works again.
         case works(Ended)
+    }
+
+    /// A length in words: whole seconds, milliseconds below one.
+    static func length(of duration: Duration) -> String {
+        let milliseconds = duration.wholeMilliseconds
+        return DurationText.write(.milliseconds(milliseconds < 1_000 ? milliseconds : milliseconds / 1_000 * 1_000))
     }
 
     private var began: MonotonicTime?

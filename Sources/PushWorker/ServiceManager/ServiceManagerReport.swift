@@ -82,7 +82,7 @@ struct ServiceManagerReport: Equatable {
     mutating func stop() -> ServiceManagerMessage? {
         guard phase != .stopping else { return nil }
         phase = .stopping
-        status = Self.draining
+        status = WorkerReadiness.draining
         return ServiceManagerMessage(change: .stopping, status: status)
     }
 
@@ -100,11 +100,9 @@ struct ServiceManagerReport: Equatable {
         return .ready
     }
 
-    private static let draining = "draining"
-
     private func words(_ look: Look) -> String {
         if !look.isAlive { return "stuck: a lane does not turn" }
-        if phase == .stopping { return Self.draining }
+        if phase == .stopping { return WorkerReadiness.draining }
         guard let reason = look.reasons.first else { return "ready" }
         let more = look.reasons.count - 1
         return "waits: \(reason)\(more == 0 ? "" : " (and \(more) more)")"

@@ -18,13 +18,13 @@ struct TokenMaker: Sendable {
         header: String = #"{"alg":"ES256","kid":"ABC1234567"}"#, claims: String, isDER: Bool = false
     ) throws -> String {
         var signed: [UInt8] = []
-        Base64URL.append(Array(header.utf8), to: &signed)
+        Base64.url.append(Array(header.utf8), to: &signed)
         signed.append(UInt8(ascii: "."))
-        Base64URL.append(Array(claims.utf8), to: &signed)
+        Base64.url.append(Array(claims.utf8), to: &signed)
         var signature = try key.sign(signed.span)
         if isDER { signature = Self.der(signature) }
         signed.append(UInt8(ascii: "."))
-        Base64URL.append(signature, to: &signed)
+        Base64.url.append(signature, to: &signed)
         return String(decoding: signed, as: UTF8.self)
     }
 

@@ -2,15 +2,17 @@ import Dispatch
 import EventLoop
 import Logging
 
-/// A thread that looks at every lane once a second, and says when one does not turn. `/livez` says so meanwhile.
+/// A thread that looks at the worker once a second.
 ///
+/// It says when a lane does not turn, which `/livez` says meanwhile, and tells of changes of state: see ``StateLog``.
 /// Nothing that a lane calls waits for a peer. A lane that does not turn is a fault of this program or of its machine,
 /// and only a restart helps.
-final class LaneWatchdog: Sendable {
+final class WorkerWatchdog: Sendable {
     /// The time between two looks.
     static let interval = Duration.seconds(1)
 
     private let lanes: [(index: Int, pulse: LanePulse)]
+    private let readiness: @Sendable () -> WorkerReadiness
     private let interval: Duration
     private let logger: Logger
     private let end = DispatchSemaphore(value: 0)
@@ -19,10 +21,15 @@ final class LaneWatchdog: Sendable {
     ///
     /// - Parameters:
     ///   - lanes: Their numbers and what they let see.
+    ///   - readiness: How the worker is doing.
     ///   - logger: Where it says what it found.
     ///   - interval: The time between two looks.
-    init(lanes: [(index: Int, pulse: LanePulse)], logger: Logger, interval: Duration = LaneWatchdog.interval) {
+    init(
+        lanes: [(index: Int, pulse: LanePulse)], readiness: @escaping @Sendable () -> WorkerReadiness, logger: Logger,
+        interval: Duration = WorkerWatchdog.interval
+    ) {
         self.lanes = lanes
+        self.readiness = readiness
         self.logger = logger
         self.interval = interval
     }
@@ -30,14 +37,23 @@ final class LaneWatchdog: Sendable {
     /// Ends `run()`.
     func stop() { end.signal() }
 
-    /// Looks at the lanes until it is stopped; on a thread of its own.
+    /// Looks at the worker until it is stopped; on a thread of its own.
     func run() {
         var watches = lanes.map { _ in LaneWatch() }
+        var states = StateLog()
         while end.wait(timeout: .now() + .nanoseconds(Int(interval.clampedNanoseconds))) == .timedOut {
             for (position, lane) in lanes.enumerated() where !lane.pulse.isOver {
                 act(on: watches[position].look(turns: lane.pulse.turns), lane.index, lane.pulse)
             }
+            states.look(readiness(), now: .now()).forEach(say)
         }
+    }
+
+    private func say(_ line: StateLog.Line) {
+        var metadata: Logger.Metadata = [:]
+        if let route = line.route { metadata[LogKey.route.rawValue] = "\(route)" }
+        if let detail = line.detail { metadata[LogKey.detail.rawValue] = "\(detail)" }
+        logger.log(level: line.level, "\(line.message)", metadata: metadata)
     }
 
     private func act(on finding: LaneWatch.Finding, _ index: Int, _ pulse: LanePulse) {

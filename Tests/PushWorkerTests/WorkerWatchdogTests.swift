@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushWorker
 
-@Suite("The watchdog of the lanes", .timeLimit(.minutes(1)))
-struct LaneWatchdogTests {
+@Suite("The watchdog of a worker", .timeLimit(.minutes(1)))
+struct WorkerWatchdogTests {
     @Test("a lane is stuck after ten looks without a turn, again after as many, and recovers with its next turn")
     func looks() {
         var watch = LaneWatch()
@@ -32,8 +32,11 @@ struct LaneWatchdogTests {
         pulse.turn()
         pulse.enter(.publishing)
         let lines = LogLines()
-        let watchdog = LaneWatchdog(lanes: [(3, pulse)], logger: lines.logger, interval: .milliseconds(20))
+        let watchdog = WorkerWatchdog(
+            lanes: [(3, pulse)], readiness: { WorkerReadiness(instance: "w", reasons: [], lanes: [], routes: []) },
+            logger: lines.logger, interval: .milliseconds(20))
         _ = try LoopThread.start(name: "watchdog") { watchdog.run() }
+        for await line in lines.stream where line.hasPrefix("the worker is ready") { break }
         for await line in lines.stream where line.hasPrefix("a lane does not turn") { break }
         #expect(pulse.isStuck)
         pulse.turn()

@@ -1,0 +1,34 @@
+/// Writes text into JSON strings: [RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7).
+///
+/// For text that is known to be UTF-8, away from the way of a job.
+package enum JSONEscaping {
+    /// Appends text with its escapes, without the quotation marks.
+    ///
+    /// - Parameters:
+    ///   - text: UTF-8 bytes.
+    ///   - output: Receives them.
+    package static func append(_ text: some Sequence<UInt8>, to output: inout [UInt8]) {
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                output.append(UInt8(ascii: "\\"))
+                output.append(byte)
+            case 0..<0x20:
+                output.append(contentsOf: "\\u00".utf8)
+                HexText.append(byte, to: &output)
+            default:
+                output.append(byte)
+            }
+        }
+    }
+
+    /// A JSON string with its quotation marks.
+    ///
+    /// - Parameter text: What the string says.
+    package static func quoted(_ text: String) -> String {
+        var output = [UInt8(ascii: "\"")]
+        append(text.utf8, to: &output)
+        output.append(UInt8(ascii: "\""))
+        return String(decoding: output, as: UTF8.self)
+    }
+}
