@@ -53,7 +53,7 @@ extension Worker: AdminSource {
             WorkerReadiness.Route(
                 name: route.name, state: route.state.rawValue, reason: route.troubles.first,
                 connections: route.connections,
-                credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue)
+                credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue, refusal: route.refusal)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
         let configured = joined.filter { $0.name != WorkerBuilder.unrouted && $0.state != .unassigned }

@@ -10,7 +10,7 @@ package enum HTTPDate {
     /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// - Parameter text: The header's value.
-    /// - Returns: Seconds since 1970; nil for any other form.
+    /// - Returns: Seconds since 1970; nil for any other form, and for no day of the calendar.
     package static func seconds(_ text: Span<UInt8>) -> Int64? {
         guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
             text[22] == UInt8(ascii: ":"), text[26] == UInt8(ascii: "G"), text[27] == UInt8(ascii: "M"),

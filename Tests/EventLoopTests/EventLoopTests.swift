@@ -178,9 +178,9 @@ struct EventLoopTests {
             while !isAsleep(path) { sched_yield() }
             pthread_kill(pthread_t(turning), SIGURG)
         }
+        defer { thread.join() }
         try loop.turn(waitingAtMost: .seconds(50))
         #expect(recorder.seen == [.readable])
-        thread.join()
     }
 
     @Test("a timer that schedules for now runs in the next turn, so that sockets are not starved")

@@ -209,7 +209,7 @@ extension FaultCatalogue {
             try await ring.strike { $0.apnsProxy?.set { $0.stalled = [.toClient, .toServer] } }
             // However fast the worker was, some jobs wait for answers now.
             try await ring.publish(200)
-            try await ring.noteHeld()
+            ring.noteHeld(atMost: 200)
             try await ring.until("the broker loses its patience") {
                 try ring.brokerLog.contains("delivery acknowledgement on channel")
             }

@@ -34,6 +34,8 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var credentialVersion: Int?
         /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
         package var limitedBy: String?
+        /// Why the broker does not take what it publishes; nil where it does. For the log: `reason` tells it in `/readyz`.
+        package var refusal: String?
 
         private enum CodingKeys: String, CodingKey {
             case name, state, reason, connections
@@ -44,9 +46,10 @@ package struct WorkerReadiness: Sendable, Encodable {
         /// Makes a route's state from its parts.
         package init(
             name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil,
-            limitedBy: String? = nil
+            limitedBy: String? = nil, refusal: String? = nil
         ) {
             self.limitedBy = limitedBy
+            self.refusal = refusal
             self.name = name
             self.state = state
             self.reason = reason
@@ -122,14 +125,11 @@ package struct WorkerReadiness: Sendable, Encodable {
 }
 
 extension WorkerReadiness.Route {
-    /// What keeps the route from its work, and why; nil for one that works, waits for a connection to APNs, or is served by
-    /// others.
+    /// What keeps the route from its work, and why; nil for one that works, waits for a connection, or is served by others.
     var hindrance: (kind: WorkerReadiness.Hindrance, reason: String)? {
         switch RouteState(rawValue: state) {
         case .parked: (.parked, reason ?? state)
-        case .ready:
-            // Connections to APNs open by themselves, and have lines of their own.
-            reason.flatMap { $0.hasPrefix("APNs: ") ? nil : (.refused, $0) }
+        case .ready: refusal.map { (.refused, $0) }
         case .probing, .starting, .unreachable, .unassigned, nil: nil
         }
     }

@@ -17,6 +17,8 @@ struct LaneStatus: Sendable {
         var troubles: [String]
         /// The limit that keeps it from pushing more.
         var limitedBy: RouteLimit
+        /// Why the broker does not take what it publishes, such as `results_full`; nil where it does.
+        var refusal: String?
 
         /// Adds how the same route is doing on another lane.
         ///
@@ -29,6 +31,7 @@ struct LaneStatus: Sendable {
             credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
             troubles += other.troubles.filter { !troubles.contains($0) }
             limitedBy = limitedBy.joined(with: other.limitedBy)
+            refusal = refusal ?? other.refusal
         }
     }
 

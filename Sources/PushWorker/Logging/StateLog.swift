@@ -47,23 +47,41 @@ struct StateLog {
         guard !readiness.reasons.contains(WorkerReadiness.draining) else { return [] }
         var lines: [Line] = []
         let why = readiness.isReady ? nil : readiness.reasons.joined(separator: "; ")
-        if let line = note(.worker, .unready, why, now: now) { lines.append(line) }
+        var worker = note(.worker, .unready, why, now: now)
         if readiness.isReady, !wasReady {
             wasReady = true
-            if lines.isEmpty { lines.append(Line(level: .notice, message: "the worker is ready")) }
+            worker = Line(level: .notice, message: "the worker is ready", detail: worker?.detail)
         }
+        if let worker { lines.append(worker) }
         for route in readiness.routes {
-            // A probe that fails parks the route again: one trouble from beginning to end.
-            if route.state == RouteState.probing.rawValue, troubles[.route(route.name)] != nil { continue }
-            let hindrance = route.hindrance
-            let line = note(.route(route.name), hindrance?.kind ?? .parked, hindrance?.reason, now: now)
-            if let line { lines.append(line) }
+            if let line = note(route, of: readiness, now: now) { lines.append(line) }
         }
+        guard !troubles.isEmpty else { return lines }
         let names = Set(readiness.routes.map(\.name))
         troubles = troubles.filter { subject, _ in
             if case .route(let name) = subject { names.contains(name) } else { true }
         }
         return lines
+    }
+
+    /// Notes how a route is doing.
+    private mutating func note(
+        _ route: WorkerReadiness.Route, of readiness: WorkerReadiness, now: MonotonicTime
+    ) -> Line? {
+        let subject = Subject.route(route.name)
+        switch RouteState(rawValue: route.state) {
+        case .parked, .ready, nil: break
+        case .probing, .starting, .unreachable:
+            // A probe that fails parks the route again, and a connection that is lost mends nothing: the trouble goes on.
+            if troubles[subject] != nil { return nil }
+        case .unassigned:
+            troubles[subject] = nil
+            return nil
+        }
+        let hindrance = route.hindrance
+        // What stops the whole worker is told with the worker.
+        if let hindrance, hindrance.kind == .refused, readiness.reasons.contains(hindrance.reason) { return nil }
+        return note(subject, hindrance?.kind ?? .parked, hindrance?.reason, now: now)
     }
 
     /// Notes the trouble of one subject, or that it has none.

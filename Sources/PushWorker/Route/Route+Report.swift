@@ -45,7 +45,8 @@ extension Route {
         counters.state = state(isUnreachable: pool?.isConnected == false)
         let status = LaneStatus.Route(
             name: name, state: counters.state, connections: usable,
-            credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit)
+            credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit,
+            refusal: isServed ? surroundings.publisher.trouble(of: position) : nil)
         return (status, counters)
     }
 

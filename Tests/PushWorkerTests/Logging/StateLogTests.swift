@@ -21,7 +21,11 @@ struct StateLogTests {
     ) -> WorkerReadiness {
         WorkerReadiness(
             instance: "w", reasons: reasons, lanes: [],
-            routes: routes.map { .init(name: $0.name, state: $0.state.rawValue, reason: $0.reason, connections: 0) })
+            routes: routes.map { name, state, reason in
+                .init(
+                    name: name, state: state.rawValue, reason: reason, connections: 0,
+                    refusal: reason == "results_full" ? reason : nil)
+            })
     }
 
     @Test("A worker is told to be ready once; what does not last is not told")
@@ -45,11 +49,11 @@ struct StateLogTests {
             ])
     }
 
-    @Test("A worker that begins in trouble is not called ready twice when it ends")
+    @Test("A worker that begins in trouble is told to be ready with how long that took")
     func late() {
         #expect(
             lines((0...5).map { ($0, worker($0 < 5 ? ["blocked"] : [])) }) == [
-                "3 warning: the worker is not ready | blocked", "5 notice: the worker is ready again | after 5s",
+                "3 warning: the worker is not ready | blocked", "5 notice: the worker is ready | after 5s",
             ])
     }
 
@@ -59,7 +63,8 @@ struct StateLogTests {
             (RouteState.parked, "parked: APNs refuses the credential", "a route takes no jobs"),
             (.parked, nil, "a route takes no jobs"),
             (.ready, "results_full", "RabbitMQ does not take what a route publishes"),
-            (.ready, "APNs: connecting", nil), (.ready, nil, nil), (.unreachable, "APNs: refused", nil),
+            (.ready, "the next push shows whether APNs accepts the new version", nil), (.ready, nil, nil),
+            (.unreachable, "APNs: refused", nil),
             (.starting, "the queue is missing", nil), (.probing, "probing: the next job shows", nil),
             (.unassigned, nil, nil),
         ] as [(RouteState, String?, String?)])
@@ -83,6 +88,38 @@ struct StateLogTests {
                 "4 warning: a route takes no jobs | a | errors",
                 "6 warning: RabbitMQ does not take what a route publishes | a | results_full",
                 "8 notice: RabbitMQ takes what a route publishes again | a | after 8s",
+            ])
+    }
+
+    @Test(
+        "A trouble goes on while its route connects, and is forgotten where others serve the route",
+        arguments: [
+            (
+                RouteState.starting,
+                ["3 warning: a route takes no jobs | a | errors", "9 notice: a route takes jobs again | a | after 9s"]
+            ),
+            (
+                .unreachable,
+                ["3 warning: a route takes no jobs | a | errors", "9 notice: a route takes jobs again | a | after 9s"]
+            ),
+            (.unassigned, ["3 warning: a route takes no jobs | a | errors"]),
+        ])
+    func between(state: RouteState, expected: [String]) {
+        let looks = (0...9).map { second in
+            let now = second < 5 ? RouteState.parked : second < 9 ? state : .ready
+            return (second, worker([], [("a", now, now == .parked ? "errors" : nil)]))
+        }
+        #expect(Array(lines(looks).dropFirst()) == expected)
+    }
+
+    @Test("What stops the whole worker is told once, with the worker")
+    func wholeWorker() {
+        let looks = (0...9).map {
+            ($0, worker($0 < 9 ? ["results_full"] : [], [("a", .ready, $0 < 9 ? "results_full" : nil)]))
+        }
+        #expect(
+            lines(looks) == [
+                "3 warning: the worker is not ready | results_full", "9 notice: the worker is ready | after 9s",
             ])
     }
 
