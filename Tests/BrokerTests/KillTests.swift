@@ -25,6 +25,8 @@ struct KillTests {
                 let watch = try await ring.watch()
                 async let published: Void = ring.publish(RunJob.several(Self.jobs), watch.audit)
                 try await watch.until(finals: Self.jobs / 2)
+                // Frozen first: what it holds does not change between the count and the blow.
+                workers[0].signal(SIGSTOP)
                 let held = try await ring.jobCounts()
                 workers[0].signal(SIGKILL)
                 #expect(watch.audit.look { $0.ledger.finals } < Self.jobs, "the worker was killed under load")
