@@ -1,12 +1,15 @@
 /// "Did you mean": the known word nearest to a misspelt one.
 package enum Suggestion {
-    /// The nearest candidate within a third of the word's length (at least one edit), or nil.
+    /// The only candidate that begins with the word, or else the nearest one within a third of the word's length (at least
+    /// one edit), or nil.
     ///
     /// - Parameters:
     ///   - word: What was written.
     ///   - candidates: What could have been meant; the first of equally near ones wins.
     /// - Returns: The nearest candidate.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
+        let beginnings = candidates.filter { $0.lowercased().hasPrefix(word.lowercased()) }
+        if word.utf8.count > 2, beginnings.count == 1 { return beginnings.first }
         let limit = max(1, word.utf8.count / 3)
         var best: (distance: Int, word: String)?
         for candidate in candidates {

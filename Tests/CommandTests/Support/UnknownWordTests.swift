@@ -36,6 +36,7 @@ struct UnknownWordTests {
             ("psuh a1", "martlet", "unknown command 'psuh'. Did you mean 'push'?"),
             ("push --tpoic com.a a1", "martlet push", "unknown option '--tpoic'. Did you mean '--topic'?"),
             ("push --tpoic=com.a a1", "martlet push", "unknown option '--tpoic'. Did you mean '--topic'?"),
+            ("push --top com.a a1", "martlet push", "unknown option '--top'. Did you mean '--topic'?"),
             ("push a1 --strange --tpoic", "martlet push", "unknown option '--strange'."),
             ("push a1 -q", "martlet push", "unknown option '-q'."),
             ("dead lst", "martlet dead", "unknown command 'lst'. Did you mean 'list'?"),

@@ -250,7 +250,8 @@ struct ConfigurationTests {
         ),
         (
             "log: { level: warn }",
-            "15: log.level: \"warn\" is not one of trace, debug, info, notice, warning, error, critical."
+            "15: log.level: \"warn\" is not one of trace, debug, info, notice, warning, error, critical. "
+                + "Did you mean \"warning\"?"
         ),
         ("shutdown: { grace: 0s }", "20: shutdown.grace: 0s is out of range: 1s to 1h"),
         ("instance: \"a b\"", "11: instance: \"a b\" must be at most 100 letters, digits, \".\", \"_\" and \"-\""),
@@ -289,7 +290,8 @@ struct ConfigurationTests {
                 "martlet.yaml:6:117: credentials[4].file: belongs to kind certificate, not token",
                 "martlet.yaml:8:13: routes[0].name: \"Shop\" must be 1 to 40 lower-case letters, digits and \"-\"",
                 "martlet.yaml:9:13: routes[1].name: \"unrouted\" is the name of the queue for jobs without a route",
-                "martlet.yaml:9:36: routes[1].environment: \"prod\" is neither production nor development.",
+                "martlet.yaml:9:36: routes[1].environment: \"prod\" is neither production nor development. "
+                    + "Did you mean \"production\"?",
                 "martlet.yaml:9:50: routes[1].topics: at least one topic is needed",
                 "martlet.yaml:9:66: routes[1].credential: no credential is named \"kk\". Did you mean \"k\"?",
                 "martlet.yaml:10:50: routes[2].topics: \"com.example.app.voip\" in production is already claimed by "
