@@ -2,7 +2,7 @@ import Dispatch
 import EventLoop
 import Logging
 
-/// A thread that looks at the worker once a second.
+/// A thread that looks at the lanes once a second, and at the state of worker and routes every third time.
 ///
 /// It says when a lane does not turn, which `/livez` says meanwhile, and tells of changes of state: see ``StateLog``.
 /// Nothing that a lane calls waits for a peer. A lane that does not turn is a fault of this program or of its machine,
@@ -10,6 +10,8 @@ import Logging
 final class WorkerWatchdog: Sendable {
     /// The time between two looks.
     static let interval = Duration.seconds(1)
+    /// Of so many looks one is at states, too: with many routes those cost more.
+    private static let looksAtStates = 3
 
     private let lanes: [(index: Int, pulse: LanePulse)]
     private let readiness: @Sendable () -> WorkerReadiness
@@ -41,11 +43,13 @@ final class WorkerWatchdog: Sendable {
     func run() {
         var watches = lanes.map { _ in LaneWatch() }
         var states = StateLog()
+        var looks = 0
         while end.wait(timeout: .now() + .nanoseconds(Int(interval.clampedNanoseconds))) == .timedOut {
             for (position, lane) in lanes.enumerated() where !lane.pulse.isOver {
                 act(on: watches[position].look(turns: lane.pulse.turns), lane.index, lane.pulse)
             }
-            states.look(readiness(), now: .now()).forEach(say)
+            if looks.isMultiple(of: Self.looksAtStates) { states.look(readiness(), now: .now()).forEach(say) }
+            looks += 1
         }
     }
 
