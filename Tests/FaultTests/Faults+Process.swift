@@ -13,7 +13,7 @@ import Topology
 // Workers are killed, stopped and started.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let process = [crashLoop, kills, manyKills, terminations, sleep, longSleep]
+    static let process = [crashLoop, kills, manyKills, terminations, sleep, longSleep, nap]
 
     /// How many jobs a worker may hold where it dies.
     private static let prefetch = 200
@@ -184,6 +184,30 @@ extension FaultCatalogue {
 
     private static let sleep = asleep(44, "worker frozen for 60 s", .seconds(60), heartbeat: "10s")
     private static let longSleep = asleep(144, "worker frozen for ten minutes", .seconds(600), heartbeat: "15s")
+
+    private static let nap = Fault(
+        160, name: "worker stopped for longer than a request may take",
+        expects: "Reads the answers that came meanwhile; pushes nothing again",
+        setup: {
+            $0.requestTimeout = .seconds(6)
+            $0.milliseconds = 2_000...4_000
+            $0.mostTwice = 0
+        }
+    ) { ring in
+        let worker = try ring.worker
+        try await ring.until("pushes are under way") { try worker.metric("martlet_apns_requests_in_flight") >= 100 }
+        try await ring.strike(noting: false) { _ in worker.process.signal(SIGSTOP) }
+        // Counted while it stands still: however slow the count is, this many wait for their answers.
+        let held = try ring.broker.queueCounts()["apns.q.jobs.shop"]?.unacknowledged ?? 0
+        ring.noteHeld(atMost: held)
+        ring.expect(held >= 100, "the worker held \(held) jobs: the run says nothing")
+        try await ring.endure(.seconds(10))
+        worker.process.signal(SIGCONT)
+        try await ring.awaitReady()
+        try await ring.awaitEmptyJobQueues()
+        let unanswered = try worker.metric("martlet_apns_answers_total", #"status="none""#)
+        ring.expect(unanswered == 0, "\(unanswered) requests whose answers were there counted as unanswered")
+    }
 
     /// A worker sleeps while another goes on.
     private static func asleep(_ number: Int, _ name: String, _ duration: Duration, heartbeat: String) -> Fault {

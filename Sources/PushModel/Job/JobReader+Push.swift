@@ -81,11 +81,7 @@ extension JobReader {
             // Beyond the longest token there is nothing to gain from spelling it out.
             guard range.count <= Job.maximumTokenLength else { return range }
             job.bytes.reserveCapacity(start + range.count * 2)
-            for index in range {
-                let byte = job.bytes[index]
-                job.bytes.append(HexText.digit(byte >> 4))
-                job.bytes.append(HexText.digit(byte & 15))
-            }
+            for index in range { HexText.append(job.bytes[index], to: &job.bytes) }
             return start..<job.bytes.count
         case .integer, .timestamp, .other:
             fail(.badDeviceToken, "the header \(HeaderName.deviceToken) must be hexadecimal text, or bytes")

@@ -110,9 +110,9 @@ extension WorkerReadiness.Hindrance {
     /// What the log says while it lasts.
     fileprivate var message: String {
         switch self {
-        case .unready: "the worker is not ready"
-        case .parked: "a route takes no jobs"
-        case .refused: "RabbitMQ does not take what a route publishes"
+        case .unready: "the worker is not ready: `martlet status` says what to do"
+        case .parked: "a route takes no jobs: `martlet status` says what to do"
+        case .refused: "RabbitMQ does not take what a route publishes: `martlet status` says what to do"
         }
     }
 

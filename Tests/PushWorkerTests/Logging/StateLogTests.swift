@@ -1,16 +1,22 @@
 import EventLoop
+import Logging
 import Testing
 
 @testable import PushWorker
 
 @Suite("The log of a worker's state", .timeLimit(.minutes(1)))
 struct StateLogTests {
+    private static let nextStep = ": `martlet status` says what to do"
+
     /// Looks at a worker, and gives the lines with the seconds at which they come.
     private func lines(_ looks: [(Int, WorkerReadiness)]) -> [String] {
         var states = StateLog()
         return looks.flatMap { second, readiness in
             states.look(readiness, now: MonotonicTime(nanoseconds: UInt64(second + 1) * 1_000_000_000)).map { line in
-                let words = [line.message, line.route, line.detail].compactMap(\.self).joined(separator: " | ")
+                // Each warning ends with the next step.
+                #expect(line.message.hasSuffix(Self.nextStep) == (line.level == .warning))
+                let message = line.message.replacing(Self.nextStep, with: "")
+                let words = [message, line.route, line.detail].compactMap(\.self).joined(separator: " | ")
                 return "\(second) \(line.level): \(words)"
             }
         }
