@@ -7,17 +7,6 @@ import TLS
 ///
 /// Frames leave in TLS records of up to 16 KiB. All records of a turn leave in one write.
 final class APNSConnection: ReadinessHandler {
-    /// What a connection is told at its start.
-    struct Settings {
-        var authority: String
-        var requestTimeout: Duration
-        var pingInterval: Duration
-        var pingTimeout: Duration
-        var patience: Duration
-        var streamLimit: Int
-        var omitsOnlyTopic = false
-    }
-
     /// Plaintext of one TLS record.
     private static let recordSize = 16_384
     /// Plaintext that is encrypted before the socket is asked again. What the socket does not take stays in memory.
@@ -42,7 +31,7 @@ final class APNSConnection: ReadinessHandler {
     /// Whether its pool knows that it has answered. The pool sets this.
     var isProved = false
 
-    private let settings: Settings
+    private let settings: APNSPoolConfiguration
     private let socket: Socket
     private let tls: TLSSession
     private let http2: HTTP2ClientSession
@@ -77,8 +66,9 @@ final class APNSConnection: ReadinessHandler {
     ///
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
-        _ connection: EstablishedConnection, settings: Settings, credential: APNSCredential, token: ProviderToken?,
-        isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers, owner: any APNSConnectionOwner, now: MonotonicTime
+        _ connection: EstablishedConnection, authority: String, settings: APNSPoolConfiguration,
+        credential: APNSCredential, token: ProviderToken?, isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers,
+        owner: any APNSConnectionOwner, now: MonotonicTime
     ) throws(APNSClientError) {
         address = connection.address
         openedAt = now
@@ -90,9 +80,10 @@ final class APNSConnection: ReadinessHandler {
         self.loop = loop
         self.buffers = buffers
         self.owner = owner
-        machine = APNSConnectionStateMachine(usesToken: token != nil || isProof, ownLimit: settings.streamLimit)
+        machine = APNSConnectionStateMachine(
+            usesToken: token != nil || isProof, ownLimit: max(1, settings.streamsPerConnection))
         head = RequestHead(
-            authority: settings.authority, omittedTopic: settings.omitsOnlyTopic ? credential.onlyTopic : nil)
+            authority: authority, omittedTopic: settings.omitsOnlyTopic ? credential.onlyTopic : nil)
         tls = connection.session
         socket = connection.takeSocket()
         table.now = now

@@ -27,7 +27,8 @@ package final class APNSPool {
     var proof = CredentialProof()
 
     private let configuration: APNSPoolConfiguration
-    private let settings: APNSConnection.Settings
+    /// The `:authority` of its requests.
+    private let authority: String
     private let loop: EventLoop
     private(set) weak var delegate: (any APNSPoolDelegate)?
     private let buffers = ConnectionBuffers()
@@ -79,11 +80,7 @@ package final class APNSPool {
         self.credential = credential
         rotation = CredentialRotationStateMachine(version: credential.version)
         self.delegate = delegate
-        settings = APNSConnection.Settings(
-            authority: endpoint.authority, requestTimeout: configuration.requestTimeout,
-            pingInterval: configuration.pingInterval, pingTimeout: configuration.pingTimeout,
-            patience: configuration.patience,
-            streamLimit: max(1, configuration.streamsPerConnection), omitsOnlyTopic: configuration.omitsOnlyTopic)
+        authority = endpoint.authority
         machine = APNSPoolStateMachine(
             configuration.connections,
             timing: APNSPoolStateMachine.Timing(
@@ -230,7 +227,7 @@ package final class APNSPool {
             let identity = request.credential ?? credential
             let token = try identity.tokens?.current(wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
-                connection, settings: settings, credential: identity, token: token,
+                connection, authority: authority, settings: configuration, credential: identity, token: token,
                 isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
             if let token { adopted.use(token, until: MonotonicTime(nanoseconds: 0)) }
             requests.remove(request.id)

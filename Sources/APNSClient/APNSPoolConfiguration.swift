@@ -7,7 +7,7 @@ package struct APNSPoolConfiguration: Sendable {
     /// How long one attempt to connect may take.
     package var connectTimeout: Duration = .seconds(15)
     /// The silence after which a PING is sent; Apple asks for an hour.
-    package var pingInterval: Duration = .seconds(3_600)
+    package var pingInterval: Duration
     /// How long a PING may stay unanswered before the connection is given up.
     package var pingTimeout: Duration = .seconds(10)
     /// How long a connection is kept that takes no request, because SETTINGS do not come or allow no stream. A server
@@ -31,9 +31,13 @@ package struct APNSPoolConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - requestTimeout: How long a request may stay without an answer.
+    ///   - pingInterval: The silence after which a PING is sent.
     ///   - connections: A fixed number; nil for a number that follows the load, up to `automaticMaximum`.
-    package init(requestTimeout: Duration = .seconds(30), connections: Int? = nil) {
+    package init(
+        requestTimeout: Duration = .seconds(30), pingInterval: Duration = .seconds(3_600), connections: Int? = nil
+    ) {
         self.requestTimeout = requestTimeout
+        self.pingInterval = pingInterval
         self.connections = connections.map { .fixed($0) } ?? .automatic(maximum: Self.automaticMaximum)
     }
 }

@@ -79,9 +79,10 @@ struct WorkerBuilder {
             tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
             resultsQueues: configuration.results.queues,
-            prefetch: configuration.prefetch.fixedValue, requestTimeout: configuration.apns.requestTimeout,
-            pingInterval: configuration.apns.pingInterval, idle: configuration.apns.idle,
-            wantsJournal: configuration.journal != nil)
+            prefetch: configuration.prefetch.fixedValue,
+            pool: APNSPoolConfiguration(
+                requestTimeout: configuration.apns.requestTimeout, pingInterval: configuration.apns.pingInterval),
+            idle: configuration.apns.idle, wantsJournal: configuration.journal != nil)
     }
 }
 

@@ -31,8 +31,13 @@ private final class DayClient: APNSConnectionOwner {
     /// How many tokens were taken.
     private(set) var tokensTaken = 0
 
-    /// Every this long a silent connection is asked whether it lives.
-    static let pingInterval = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1).pingInterval
+    /// A silent connection is asked each `pingInterval` whether it lives. It may stay useless for ever.
+    static let configuration = {
+        var configuration = APNSPoolConfiguration(requestTimeout: .seconds(20), connections: 1)
+        configuration.pingTimeout = pingTimeout
+        configuration.patience = .nanoseconds(Int64.max)
+        return configuration
+    }()
     /// Ten seconds and a bit: nothing else falls due at such a time.
     static let pingTimeout = Duration.nanoseconds(10_000_000_001)
 
@@ -51,10 +56,7 @@ private final class DayClient: APNSConnectionOwner {
         let request = ConnectRequest(id: 1, avoiding: [], timeout: .seconds(10))
         let established = try connector.result(of: request).get()
         connection = try APNSConnection(
-            established,
-            settings: APNSConnection.Settings(
-                authority: endpoint.authority, requestTimeout: .seconds(20), pingInterval: Self.pingInterval,
-                pingTimeout: Self.pingTimeout, patience: .nanoseconds(Int64.max), streamLimit: 1_000),
+            established, authority: endpoint.authority, settings: Self.configuration,
             credential: APNSCredential(name: "day", context: context, tokens: tokens), token: nil, isProof: false,
             loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
         connection.use(try tokens.current(wallSeconds: clock.wallSeconds), until: 0)

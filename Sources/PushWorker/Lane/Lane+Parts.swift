@@ -100,10 +100,9 @@ extension Lane {
         guard let connector = destination.connector, let credentials = route.openingCredentials else { return }
         let own = settings.routes[route.position]
         let isForBroadcastChannels = destination.isForBroadcastChannels
-        var configuration = APNSPoolConfiguration(requestTimeout: settings.requestTimeout)
+        var configuration = settings.pool
         configuration.connections = isForBroadcastChannels ? .fixed(1) : own.connections
         configuration.omitsOnlyTopic = own.omitsTopic && !isForBroadcastChannels
-        configuration.pingInterval = settings.pingInterval
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: configuration, loop: loop, endpoint: connector.endpoint,

@@ -70,10 +70,8 @@ struct LaneSettings: Sendable {
     var prefetch: Int?
     /// The memory for jobs, which all lanes of the worker share.
     var memory = SharedMemoryBudget()
-    /// How long a request may stay without an answer.
-    var requestTimeout: Duration
-    /// After how much silence a connection to APNs gets a PING.
-    var pingInterval: Duration
+    /// How pools of connections behave, apart from what their route decides.
+    var pool: APNSPoolConfiguration
     /// After how long without a push a route's connections to devices are closed.
     var idle = APNSConfiguration.standardIdle
     /// How long a confirm of the broker is awaited.

@@ -20,7 +20,7 @@ struct LaneBrokerTests {
             routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
             instance: "test", broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
             replyPattern: try ReplyPattern("apns.q.reply.*"), includesDeviceToken: false,
-            requestTimeout: .seconds(1), pingInterval: .seconds(60))
+            pool: APNSPoolConfiguration(requestTimeout: .seconds(1), pingInterval: .seconds(60)))
         // All at once, after a look at the first.
         settings.prefetch = 2_000
         return settings

@@ -41,7 +41,8 @@ struct LaneConnectTests {
             },
             routeCount: routes, credentials: credentials, instance: "test", broker: broker.configuration,
             policy: RetryPolicy(), tierNames: [], version: "test", replyPattern: try ReplyPattern(""),
-            includesDeviceToken: false, requestTimeout: .seconds(1), pingInterval: .seconds(60))
+            includesDeviceToken: false,
+            pool: APNSPoolConfiguration(requestTimeout: .seconds(1), pingInterval: .seconds(60)))
         let handle = LaneHandle()
         _ = try LoopThread.start(name: "lane") {
             do {
