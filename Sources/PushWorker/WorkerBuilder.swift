@@ -1,3 +1,4 @@
+import APNSClient
 import PushModel
 import RabbitMQ
 import TLS

@@ -1,3 +1,4 @@
+import APNSClient
 import BrokerClient
 import Dispatch
 import EventLoop
