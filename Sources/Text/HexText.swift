@@ -1,4 +1,5 @@
-/// Hexadecimal digits.
+/// Hexadecimal digits. Other modules inline what is done for each digit.
+@usableFromInline
 package enum HexText {
     /// The value of a digit of either case.
     ///
