@@ -143,10 +143,10 @@ extension FaultCatalogue {
                 try ring.broker.restart()
                 // Without this the disk alarm would come first.
                 try ring.broker.control(["set_disk_free_limit", "1000"])
+                try ring.broker.control(["eval", unforgiving])
                 _ = try? ring.run("/bin/dd", "if=/dev/zero", "of=\(data)/filler", "bs=64k")
             }
             try await ring.until("the broker cannot write") { try ring.brokerLog.contains("enospc") }
-            // Writing on into a full disk, this RabbitMQ tears holes into its own logs and never reads them again.
             ring.broker.crash()
             try await ring.endure(.seconds(5))
             try await ring.strike(noting: false) { ring in
@@ -156,6 +156,17 @@ extension FaultCatalogue {
             try await ring.awaitReconnected()
         },
     ]
+
+    /// Erlang that lets RabbitMQ's write-ahead log fail for good.
+    ///
+    /// By itself RabbitMQ 3.10.8 starts the log anew on the full disk within milliseconds. A capture of the wire shows
+    /// that it then confirms publications behind the hole that it has torn, and it never delivers them. Here the
+    /// supervisors of the log allow no restart, so that nothing is confirmed until the disk has room again.
+    private static let unforgiving = """
+        {dictionary, D} = process_info(whereis(ra_log_wal), dictionary),
+        Supervisors = lists:droplast(proplists:get_value('$ancestors', D)),
+        [sys:replace_state(S, fun(T) -> setelement(6, T, 0) end) || S <- Supervisors], ok.
+        """
 
     /// Raises an alarm, and expects that pushing ends while results cannot be published.
     private static func block(_ ring: FaultRing, by command: [String]) async throws {
