@@ -1,3 +1,5 @@
+package import PushModel
+
 /// Why a connection to APNs could not be made or kept. Holds no token, no payload and no key.
 package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     /// The kind of an `APNSClientError`. Open, so that new kinds break no switch.
@@ -33,14 +35,20 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// What failed and why, for a person.
     package let message: String
+    /// Whose credential is meant where the server refuses ours. A refused certificate is that of every route.
+    package let refusalScope: CredentialVerdict.RefusalScope
 
     /// An error from its parts.
     ///
     /// - Parameters:
     ///   - code: The kind.
     ///   - message: What failed and why; no secrets.
-    package init(_ code: Code, _ message: String) {
+    ///   - refusalScope: Whose credential is meant where the server refuses ours.
+    package init(
+        _ code: Code, _ message: String, refusalScope: CredentialVerdict.RefusalScope = .everyRoute
+    ) {
         self.code = code
+        self.refusalScope = refusalScope
         self.message = message
     }
 

@@ -428,10 +428,12 @@ extension APNSConnection: StreamTableOwner {
     func goAwayReceived(_ goAway: HTTP2GoAway) {
         machine.goAwayReceived()
         var data = goAway.debugData
-        let refuses = ErrorBody(reading: &data).reason?.refusesCredential == true
-        farewell = APNSClientError(
-            refuses ? .credentialRefused : .connectionLost,
-            "\(address) is going away: \(GoAwayText.describe(goAway))")
+        let text = "\(address) is going away: \(GoAwayText.describe(goAway))"
+        if case .refused(let scope)? = ErrorBody(reading: &data).reason?.credentialVerdict {
+            farewell = APNSClientError(.credentialRefused, text, refusalScope: scope)
+        } else {
+            farewell = APNSClientError(.connectionLost, text)
+        }
     }
 
     func pingAcknowledged() {

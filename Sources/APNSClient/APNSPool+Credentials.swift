@@ -111,7 +111,7 @@ extension APNSPool {
 
     /// APNs refused the credential below HTTP: with a TLS alert, or with GOAWAY.
     func refusedConnection(of credential: APNSCredential, _ error: APNSClientError, now: MonotonicTime) {
-        apply(.refused(.everyRoute), to: credential, reason: error.message, now)
+        apply(.refused(error.refusalScope), to: credential, reason: error.message, now)
     }
 
     private func apply(

@@ -132,12 +132,19 @@ extension BrokerTopology {
     private func policyDrift(_ live: LiveTopology) -> [TopologyDrift] {
         let unmet = unmetPolicies(in: live)
         let kept = Dictionary(keepingTiers(in: live).map { ($0.queue, $0) }) { first, _ in first }
+        let waiting = waitingTiers(in: live)
+        let others = queuesWithoutReturns(in: live).joined(separator: ", ")
         var rows = unmet.map { policy, differences in
-            TopologyDrift(
+            let waits = waiting.contains(policy.name)
+            let reasons = [
+                kept[policy.name]?.detail,
+                waits ? "waits for the return queues of \(others): apply their configuration, or --prune them" : nil,
+            ]
+            return TopologyDrift(
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
-                detail: ([kept[policy.name]?.detail].compactMap(\.self) + differences).joined(separator: "; "),
+                detail: (reasons.compactMap(\.self) + differences).joined(separator: "; "),
                 // What waits has to be led back, too, which takes more than one command.
-                remedies: [kept[policy.name]?.isMendedByPolicy == true ? .apply : .set(policy)])
+                remedies: [kept[policy.name]?.isMendedByPolicy == true || waits ? .apply : .set(policy)])
         }
         // A policy of equal content can still be without effect, when another one with a higher priority matches.
         let met = Set(policies.map(\.name)).subtracting(unmet.map(\.policy.name))

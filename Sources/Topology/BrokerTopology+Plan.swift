@@ -11,7 +11,8 @@ extension BrokerTopology {
     package func plan(from live: LiveTopology, prunes: Bool) -> [TopologyStep] {
         let exchangesThere = Set(live.exchanges.map(\.name))
         let queuesThere = Set(live.queues.map(\.name))
-        let policies = unmetPolicies(in: live).map(\.policy)
+        let waiting = prunes ? [] : waitingTiers(in: live)
+        let policies = unmetPolicies(in: live).map(\.policy).filter { !waiting.contains($0.name) }
         let later = policies.filter { policy in
             policy.scope == .exchanges
                 ? exchangesThere.contains(policy.name)
@@ -43,6 +44,34 @@ extension BrokerTopology {
         steps += leaving.filter { !gone.contains(TopologyBinding($0)) }.map(TopologyStep.unbind)
         steps += replacedPolicies(in: live).map { .clear(policy: $0.name) }
         return steps
+    }
+
+    /// The job queues of other configurations to which no copy comes back from `apns.return`.
+    ///
+    /// Those configurations have not been applied since return queues came.
+    ///
+    /// - Parameter live: What the broker holds.
+    func queuesWithoutReturns(in live: LiveTopology) -> [String] {
+        let own = Set(queues.map(\.name))
+        let returning = live.bindings.filter { $0.isToQueue && $0.source == TopologyNames.returns }.map(\.destination)
+        let returned = Set(returning.map(TopologyNames.normalQueue(of:)))
+        let bound = live.bindings.filter {
+            $0.isToQueue && $0.source == TopologyNames.jobs && TopologyNames.isJobQueue($0.destination)
+        }
+        return Set(bound.map { TopologyNames.normalQueue(of: $0.destination) }).subtracting(own).subtracting(returned)
+            .sorted()
+    }
+
+    /// The tiers that keep leading to `apns.jobs`, as earlier versions had it, because copies of other configurations'
+    /// jobs have no other way back.
+    ///
+    /// - Parameter live: What the broker holds.
+    func waitingTiers(in live: LiveTopology) -> Set<String> {
+        guard !queuesWithoutReturns(in: live).isEmpty else { return [] }
+        let earlier = live.policies.filter {
+            isTier(queue: $0.name) && $0.settings["dead-letter-exchange"] == .text(TopologyNames.jobs)
+        }
+        return Set(earlier.map(\.name))
     }
 
     /// The stale bindings that a plan takes away.

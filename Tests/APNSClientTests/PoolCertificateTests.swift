@@ -74,7 +74,7 @@ struct PoolCertificateTests {
         let stranger = try ThrowawayCertificates(name: "Stranger").client(userID: "com.example.app")
         let ring = try Ring(credential: try credential(stranger), context: try context())
         try ring.turn { !ring.events.isEmpty }
-        guard case .refused(version: 1, let reason, .everyRoute)? = ring.events.first else { throw Ring.TimedOut() }
+        guard case .refused(version: 1, let reason, .oneRoute)? = ring.events.first else { throw Ring.TimedOut() }
         #expect(reason.contains("refused our certificate"))
         try ring.turn { ring.pool.connections.isEmpty }
         let accepted = ring.server.accepted
@@ -171,16 +171,20 @@ struct PoolCertificateTests {
         #expect(ring.server.connections.count == 1)
     }
 
-    @Test("GOAWAY with a credential's reason counts as its refusal")
-    func goAway() throws {
+    @Test(
+        "GOAWAY with a credential's reason counts as its refusal, for every route or for this one",
+        arguments: [
+            ("BadCertificateEnvironment", .oneRoute), ("BadCertificate", .everyRoute),
+        ] as [(String, CredentialVerdict.RefusalScope)])
+    func goAway(_ named: String, _ scope: CredentialVerdict.RefusalScope) throws {
         let ring = try Ring(credential: try credential(try identity("push")), context: try context())
         ring.server.script = { _ in
-            [.goAway(last: 0, .noError, debug: #"{"reason":"BadCertificateEnvironment"}"#)]
+            [.goAway(last: 0, .noError, debug: #"{"reason":"\#(named)"}"#)]
         }
         try ring.send(try Jobs.make(), count: 1)
         try ring.turn { !ring.events.isEmpty }
-        guard case .refused(version: 1, let reason, .everyRoute)? = ring.events.first else { throw Ring.TimedOut() }
-        #expect(reason.contains("BadCertificateEnvironment"))
+        guard case .refused(version: 1, let reason, scope)? = ring.events.first else { throw Ring.TimedOut() }
+        #expect(reason.contains(named))
         #expect(ring.answers.first?.answer.isUnprocessed == true)
         #expect(ring.pool.status.connecting == 0)
     }

@@ -201,6 +201,32 @@ struct TopologyPlanTests {
         }
     }
 
+    @Test("without return queues of another configuration, tiers lead where its copies have a way, until it is applied")
+    func withoutReturnsOfOthers() {
+        let routes = [
+            TopologyRoute(name: "a", environment: .production, topics: ["com.a", "com.moving"], highLane: true),
+            TopologyRoute(name: "b", environment: .production, topics: ["com.b"]),
+        ]
+        var broker = PlannedBroker(live: .withoutReturns(routes, tiers: Self.tiers))
+        let halves = routes.map { BrokerTopology(routes: [$0], tiers: Self.tiers) }
+        func ways() -> [String] {
+            ["com.a", "com.moving", "com.b"].flatMap { broker.queues(after: Self.tiers[0], "production", $0) }
+        }
+        for _ in 0..<2 { for step in halves[1].plan(from: broker.live, prunes: false) { broker.take(step) } }
+        #expect(halves[1].plan(from: broker.live, prunes: false) == [])
+        #expect(ways() == ["apns.q.jobs.a", "apns.q.jobs.a", "apns.q.jobs.b"])
+        let row = halves[1].drift(from: broker.live).first { $0.object == "policy \(Self.tiers[0].queue)" }
+        #expect(row?.detail.hasPrefix("waits for the return queues of apns.q.jobs.a: ") == true, "\(row?.detail ?? "")")
+        #expect(row?.remedies == [.apply])
+
+        for step in halves[0].plan(from: broker.live, prunes: false) {
+            broker.take(step)
+            #expect(ways().count == 3 && ways().allSatisfy { !$0.contains("unrouted") }, "\(ways()) after \(step)")
+        }
+        #expect(ways() == ["apns.q.jobs.a.return", "apns.q.jobs.a.return", "apns.q.jobs.b.return"])
+        for half in halves { #expect(half.plan(from: broker.live, prunes: false) == []) }
+    }
+
     @Test("what a move that was ended half way left behind gets nothing of the next move, whatever its target")
     func nextTarget() {
         let plan = Self.after.plan(from: Self.broker(Self.before).live, prunes: false)

@@ -104,6 +104,6 @@ extension Attempted {
 }
 
 extension Reason {
-    /// Whether a GOAWAY frame with this reason, which has no status, refuses the credential.
-    package var refusesCredential: Bool { AnswerMeaning(status: 403, reason: self).credential.isRefusal }
+    /// What a GOAWAY frame with this reason, which has no status, says about the credential.
+    package var credentialVerdict: CredentialVerdict { AnswerMeaning(status: 403, reason: self).credential }
 }

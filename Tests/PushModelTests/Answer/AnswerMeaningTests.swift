@@ -101,12 +101,13 @@ struct AnswerMeaningTests {
     @Test(
         "a GOAWAY frame refuses the credential with the reasons that refuse it in an answer",
         arguments: [
-            ("BadCertificate", true), ("BadCertificateEnvironment", true), ("InvalidProviderToken", true),
-            ("Forbidden", true), ("BadCertificateSomething", true), ("TooManyProviderTokenUpdates", false),
-            ("ExpiredProviderToken", false), ("Shutdown", false), ("SomethingNew", false),
-        ])
-    func goAway(_ reason: String, _ refuses: Bool) {
-        #expect(Reason(rawValue: reason).refusesCredential == refuses)
+            ("BadCertificate", .refused(.everyRoute)), ("BadCertificateEnvironment", .refused(.oneRoute)),
+            ("InvalidProviderToken", .refused(.everyRoute)), ("Forbidden", .refused(.oneRoute)),
+            ("BadCertificateSomething", .refused(.everyRoute)), ("TooManyProviderTokenUpdates", .tokenChangedTooOften),
+            ("ExpiredProviderToken", .tokenExpired), ("Shutdown", .doubted), ("SomethingNew", .doubted),
+        ] as [(String, CredentialVerdict)])
+    func goAway(_ reason: String, _ verdict: CredentialVerdict) {
+        #expect(Reason(rawValue: reason).credentialVerdict == verdict)
     }
 
     @Test(
