@@ -35,7 +35,10 @@ final class SharedRate: Sendable {
     }
 
     /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
-    func giveBack(_ count: Int) { limit.withLock { $0.take(-count) } }
+    func giveBack(_ count: Int) {
+        // In most turns everything that was taken is used.
+        if count != 0 { limit.withLock { $0.take(-count) } }
+    }
 
     /// When the next request may go out, when none may go out now.
     func nextDue(now: MonotonicTime) -> MonotonicTime { limit.withLock { $0.nextDue(now: now) } }
