@@ -1,7 +1,7 @@
 import Synchronization
 import Text
 
-/// What every device token received, in order, and how often what was answered. Safe from any thread.
+/// What every device token received, in order, and how often each answer was given. Safe from any thread.
 ///
 /// Entries are small and tokens lie in one buffer, so that a million pushes take about 130 MB. Beyond ``capacity``
 /// entries pushes are counted but not listed.

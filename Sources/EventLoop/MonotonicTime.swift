@@ -44,7 +44,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         adding(nanoseconds: duration.clampedNanoseconds)
     }
 
-    /// The earliest of some points. They are no array, so that a loop that asks in each turn allocates nothing.
+    /// The earliest of some points. They are not an array, so that a loop that asks in each turn allocates nothing.
     ///
     /// - Parameter times: The points; nil ones do not count.
     /// - Returns: The earliest; nil where all are nil.

@@ -21,9 +21,8 @@ struct LaneAssignment {
 
     /// The places of a route.
     ///
-    /// By default these are all lanes, up to a limit, while there are no more routes than lanes, else one. No lane is
-    /// without a connection, so that few connections are few lanes, even where more lanes are wanted. Where it is not
-    /// all lanes, a hash of the name decides which, the same in every worker.
+    /// Default: all lanes up to a limit if there are at most as many routes as lanes, otherwise one. A route has at most as
+    /// many lanes as connections. A hash of the route's name chooses the first lane; every worker chooses the same.
     ///
     /// - Parameters:
     ///   - name: The route's name.

@@ -1,11 +1,15 @@
 /// Compares what producers were promised, what APNs received, and what was reported, after a run.
 ///
-/// A notification is named by its job and index. Nothing may be lost; a second acceptance at APNs is explained when a
-/// result of that notification says `redelivered`, because the broker then delivered the job again after a crash, or
-/// when it took more than one attempt, because a request whose answer never came was made again; results of one attempt
-/// may come twice only as the same message, with an id that no other result has; and only a redelivery explains two
-/// final outcomes. What APNs received is what was promised, for whom it was promised; whatever is reported otherwise than
-/// accepted has a dead letter, and nothing else has one.
+/// A notification is named by its job and index. The rules:
+///
+/// - Each promised notification gets a final outcome.
+/// - A second acceptance at APNs is explained if a result of the notification says `redelivered`: the broker delivered
+///   the job again after a crash. It is also explained if the notification took more than one attempt: a request whose
+///   answer never came was made again.
+/// - Results of one attempt come twice only as the same message, with an id that no other result has.
+/// - Only a redelivery explains two final outcomes.
+/// - APNs received the promised payload for the promised device token.
+/// - A notification that is not reported accepted has a dead letter. Other notifications have none.
 package struct RunLedger: Sendable {
     /// One notification.
     package struct Key: Hashable, Sendable {

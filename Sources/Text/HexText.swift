@@ -4,7 +4,7 @@ package enum HexText {
     /// The value of a digit of either case.
     ///
     /// - Parameter digit: An ASCII byte.
-    /// - Returns: 0 to 15, or nil where the byte is no digit.
+    /// - Returns: 0 to 15, or nil where the byte is not a digit.
     @inlinable @inline(__always)
     package static func value(of digit: UInt8) -> UInt8? {
         let decimal = digit &- UInt8(ascii: "0")
@@ -25,7 +25,7 @@ package enum HexText {
     /// Reads bytes, two digits of either case each.
     ///
     /// - Parameter digits: ASCII bytes.
-    /// - Returns: The bytes, or nil where their number is odd or one is no digit.
+    /// - Returns: The bytes, or nil where the number of digits is odd or a byte is not a digit.
     package static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -2,9 +2,12 @@
 extension BrokerTopology {
     /// The steps, in the order in which they must be taken.
     ///
-    /// The way can be left at any step and taken up again from what the broker holds then. Policies come before what
-    /// they are for, so that no queue is ever without its limits; those that lead messages elsewhere wait until that is
-    /// there. What a step leaves behind that only the broker can name, the next plan removes: plan until nothing is left.
+    /// - The steps may stop anywhere. The next plan goes on from what the broker holds then.
+    /// - A policy comes before the queues that it limits, so that no queue is ever without its limits.
+    /// - A policy that leads messages to another queue or exchange waits until that queue or exchange is there.
+    /// - A step may leave something behind that only the broker can name. The next plan removes it: plan until nothing is
+    ///   left.
+    ///
     /// - Parameters:
     ///   - live: What the broker holds.
     ///   - prunes: Whether bindings go, too, that lead to queues of routes which this topology does not have.
@@ -108,7 +111,7 @@ extension BrokerTopology {
         (between(binding).map { [.bind($0)] } ?? []) + rivals.map(TopologyStep.unbind) + [.bind(binding)]
     }
 
-    /// Where the jobs began that a move which was ended half way leads on; nil for any other binding.
+    /// The original binding address of a leftover from an interrupted move; nil for other bindings.
     private static func origin(ofLeftover binding: LiveTopology.Binding) -> TopologyBinding.Address? {
         TopologyNames.moving.first { $0.value == binding.source }.map {
             TopologyBinding.Address(source: $0.key, routingKey: binding.routingKey)

@@ -24,7 +24,7 @@ struct NotificationView: Encodable {
     var time: Int64
     /// Milliseconds since 1970 at which the push was accepted.
     var acceptedAt: Int64
-    /// The payload as text; bytes that are no UTF-8 become U+FFFD.
+    /// The payload as text; bytes that are not UTF-8 become U+FFFD.
     var payload: String
 
     /// Describes an entry.

@@ -38,7 +38,7 @@ extension Refusal {
     static let featureNotEnabled = Refusal(400, "FeatureNotEnabled")
     /// `apns-channel-id` is missing.
     static let missingChannelID = Refusal(400, "MissingChannelId")
-    /// `apns-channel-id` is no base64 or too long.
+    /// `apns-channel-id` is not base64, or is too long.
     static let badChannelID = Refusal(400, "BadChannelId")
     /// There is no such broadcast channel in this environment.
     static let channelNotRegistered = Refusal(400, "ChannelNotRegistered")

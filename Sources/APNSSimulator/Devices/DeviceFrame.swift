@@ -77,7 +77,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     package var time: Int64?
     /// The payload, where it is text.
     package var payload: String?
-    /// The payload in base64, where it is no text.
+    /// The payload in base64, where it is not text.
     package var payloadData: Data?
     /// What went wrong, for a person.
     package var message: String?
@@ -133,7 +133,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     /// Reads a frame.
     ///
     /// - Parameter bytes: What follows the length.
-    /// - Throws: ``SimulatorError`` where it is no frame.
+    /// - Throws: ``SimulatorError`` where it is not a frame.
     package init(bytes: [UInt8]) throws(SimulatorError) {
         do {
             self = try JSONDecoder().decode(DeviceFrame.self, from: Data(bytes))

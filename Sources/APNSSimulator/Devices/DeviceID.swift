@@ -37,7 +37,7 @@ extension MessageID: Codable {
     /// Reads the canonical text.
     ///
     /// - Parameter decoder: Holds a string.
-    /// - Throws: `DecodingError` where it is no UUID.
+    /// - Throws: `DecodingError` where it is not a UUID.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

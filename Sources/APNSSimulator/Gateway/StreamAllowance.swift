@@ -2,7 +2,7 @@
 ///
 /// A value without clock or sockets: what became of each push goes in, what to do about it comes out. APNs starts token
 /// connections at one stream, allows many once a push was good, slows senders of errors down and disconnects them in the
-/// end; 410 is no error. See Apple, "Handling notification responses from APNs":
+/// end; 410 is not an error. See Apple, "Handling notification responses from APNs":
 /// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 struct StreamAllowance {
     /// What became of a push.

@@ -44,7 +44,7 @@ struct ResultHelp: ParsableCommand {
     private static let outcomes = [
         HelpEntry(
             "accepted", "action none",
-            "APNs answered 200: it took the push, which is no proof of delivery. There is no dead letter."),
+            "APNs answered 200: it took the push, which does not prove delivery. There is no dead letter."),
         HelpEntry(
             "dead_token", "action drop_token or hold",
             "APNs does not know the device token, or knows that it is dead. Dead letter in apns.q.dead.tokens."),

@@ -174,7 +174,7 @@ struct WorkerCommand: AsyncParsableCommand {
         return logger
     }
 
-    /// The same logger for warnings only: what services start and stop is no news for operators.
+    /// The same logger for warnings only: which services start and stop is not news for operators.
     private static func quiet(_ logger: Logger) -> Logger {
         var quiet = logger
         quiet.logLevel = .warning

@@ -4,10 +4,10 @@ import WorkerSettings
 
 /// Who may ask the admin server what.
 ///
-/// Reading is free where only this machine can ask. Elsewhere a stranger learns whether the worker lives and is ready,
-/// which probes need, and nothing more. Whatever changes something needs the token, wherever it comes from: a page in a
-/// browser of this machine reaches a loopback address too. Such a page may even read, where the name that it comes from
-/// is made to lead here (DNS rebinding); it cannot hide that name, so that one that is not ours is sent away.
+/// - Reading is free on loopback. On other addresses only `/livez` and `/readyz` are answered without the token, and
+///   without any detail: probes need that.
+/// - Changes always need the token, because a page in a browser of this machine reaches loopback too.
+/// - On loopback, a request for a foreign host name is refused, because DNS rebinding lets a web page reach loopback.
 struct AdminGate: Sendable {
     /// What becomes of a request.
     enum Verdict: Equatable {

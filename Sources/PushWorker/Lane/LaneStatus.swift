@@ -102,7 +102,7 @@ extension Lane {
             refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
     }
 
-    /// The trouble of one route, if each route has one that has work, or had publications confirmed meanwhile.
+    /// The publishing trouble of the whole lane. Nil if any route with work, or with a recent confirm, has none.
     private var refusal: LaneStatus.Refusal? {
         guard let since = publisher.proof.troubledSince else { return nil }
         var trouble: String?

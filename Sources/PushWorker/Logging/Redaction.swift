@@ -57,7 +57,7 @@ package enum Redaction {
         }
         if index >= 3, has(bytes, "://", at: index - 3) {
             let end = run(bytes, index) { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\"") }
-            // Nothing before the @ is no secret, and whoever asks must get on.
+            // If nothing stands before the @, there is no secret, and the caller must get on.
             guard let at = bytes[index..<end].lastIndex(of: UInt8(ascii: "@")), at > index else { return nil }
             return at
         }

@@ -1,4 +1,4 @@
-/// One lane's part of it: what is not worth a lock yet.
+/// The answers about device tokens that one lane counts before it locks ``SharedDeadTokens``.
 struct DeadTokenTally {
     /// How many answers are held back at most: as many as weigh little in a decision.
     static let limit = 64

@@ -135,7 +135,8 @@ extension Route {
         }
     }
 
-    /// Whether a delivery that may have been made before needs no push of its own, or waits until that is known.
+    /// True if this delivery must not be pushed now: its job was pushed already or is open here, or other lanes were asked
+    /// and have not answered.
     private func isSettledElsewhere(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Bool {
         switch suppressRedelivery(delivery, at: moment) {
         case .suppressed: return true
@@ -231,8 +232,8 @@ extension Route {
         for suspect in suspects { ledger.requeue(suspect, at: moment) }
     }
 
-    /// Whether a stopped route has stood long enough for other workers to get its unsent jobs. Where a probe is due one of
-    /// each queue may stay for it: given back after each probe, it would look like poison.
+    /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
+    /// return counts towards poison.
     var shouldHandBack: Bool {
         // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
         guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }

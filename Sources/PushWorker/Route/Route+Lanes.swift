@@ -205,7 +205,7 @@ extension Route {
             tell(delivery.lane, .settled(delivery, of: job, .givenBack))
             return
         }
-        // It may have come about while the delivery was on its way here.
+        // The job may have finished while the other lane's message was under way.
         let isOver = job.job.isComplete
         job.job.redelivered(as: delivery)
         if isOver { settleLent(job.job) } else { resume(job.job, at: moment) }

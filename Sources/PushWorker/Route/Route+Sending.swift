@@ -31,7 +31,9 @@ extension Route {
         }
     }
 
-    /// Takes as many requests as the rate allows now, whichever host they go to; notes where it allows none when it will.
+    /// Takes as many requests as the rate allows now, whichever host they go to.
+    ///
+    /// If the rate allows none, stores in `rateDue` when it allows the next.
     private func takeFromRate(upTo most: Int, at moment: Moment) -> Int {
         guard let rate else { return most }
         let taken = rate.take(upTo: most, now: moment.monotonic)
@@ -39,7 +41,7 @@ extension Route {
         return taken
     }
 
-    /// Whether the rate allows a request now; notes where it does not when it will.
+    /// Whether the rate allows a request now. If it does not, stores in `rateDue` when it allows the next.
     private func isWithinRate(at moment: Moment) -> Bool {
         guard let rate, rate.available(now: moment.monotonic) == 0 else { return true }
         rateDue = rate.nextDue(now: moment.monotonic)
@@ -170,8 +172,10 @@ extension Route {
         rest(devices)
     }
 
-    /// Closes connections that nobody needs. Connections to devices hand what they proved of the credential to the next
-    /// ones, which prove a version whose proof has not ended.
+    /// Closes connections that nobody needs.
+    ///
+    /// The next connections to devices start with the credential versions that this pool proved. An unfinished proof
+    /// starts again.
     func rest(_ host: Destination) {
         if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
         host.rest()

@@ -72,9 +72,10 @@ extension Route {
 
     // MARK: What an answer teaches
 
-    /// Tells the breaker whether an answer says that APNs cannot serve the route: its own errors, and too many requests
-    /// for a device token that was not known to have too many. Those for one that was say nothing either way, but a
-    /// probe that ends so has not shown that the trouble is over.
+    /// Tells the breaker whether an answer says that APNs cannot serve the route.
+    ///
+    /// While the route works, a 429 for a token that already rests counts neither way. A probe answered 429 does not end
+    /// the outage.
     private func learnHealth(from answer: Answer, _ notification: Notification, at moment: Moment) {
         let now = moment.monotonic
         let service = answer.meaning.service

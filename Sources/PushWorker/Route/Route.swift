@@ -158,7 +158,7 @@ final class Route {
         counters = RouteCounters(tiers: surroundings.policy.tiers.count)
     }
 
-    /// The route's part of a lane's turn: everything that what happened and the passing of time lead to.
+    /// The route's part of a turn: it acts on events and on timers that fell due.
     ///
     /// Most of it the route does itself. It queues results and copies of jobs at the lane's publisher, gives requests to
     /// the connections to APNs and flushes them, opens and closes these connections, and tells the other lanes. What it
@@ -225,8 +225,10 @@ final class Route {
         followCredential(at: moment)
     }
 
-    /// Sets the prefetch that breaker, credit and connections want, or none while the lane takes no more jobs, or none of
-    /// the route.
+    /// Sets the prefetch that breaker, credit and connections want.
+    ///
+    /// The prefetch is 0 while the lane drains or another worker serves the route. It is also 0 while results cannot go
+    /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
         guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp, !expiryLook.isEnding else {
             consumer.wantedPrefetch = 0
@@ -251,7 +253,7 @@ final class Route {
         }
     }
 
-    /// What its jobs take of the memory that all routes share, and would take if they could.
+    /// How much shared memory the route's jobs use, and how much the route would use at full speed.
     private var memoryUse: MemoryClaim.Use {
         let prefetch = consumer.currentPrefetch
         // While nothing is consumed yet, the wanted prefetch may be all that the broker knows.

@@ -78,7 +78,7 @@ package struct RouteConsumer {
     private var doubtful: Int?
     /// Whether somebody wants to know whether the channel is alive.
     private var wantsProof = false
-    /// Whether the prefetch that is being set is the present one, to be told so.
+    /// Whether `basic.qos` was sent only to learn if the channel is alive.
     private(set) var isProving = false
     private var backoff = Backoff.queue
     private var holdUntil = MonotonicTime(nanoseconds: 0)

@@ -47,7 +47,7 @@ struct ConfigurationNode: Sendable {
         }
     }
 
-    /// The value of a key; nil when this is no mapping or has no such key.
+    /// The value of a key; nil when this is not a mapping or has no such key.
     subscript(key: String) -> ConfigurationNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value
@@ -59,7 +59,8 @@ struct ConfigurationNode: Sendable {
         return ConfigurationNode(content: isNull ? .null : .scalar(text, quoted: quoted), origin: origin)
     }
 
-    /// Sets the value at a path, making the mappings on the way; a value that is no mapping on the way wins and stays.
+    /// Sets the value at a path, making the mappings on the way. A value on the way that is not a mapping stays, and nothing
+    /// is set.
     mutating func set(_ path: ArraySlice<String>, to value: ConfigurationNode) {
         guard let key = path.first else {
             self = value

@@ -3,7 +3,7 @@ enum ConfigurationSchema {
     /// What every variable begins with.
     static let environmentPrefix = "MARTLET_"
 
-    /// Variables with the prefix that are no settings: where a worker under test is to die, see ``FailPoint``; and which
+    /// Variables with the prefix that are not settings: where a worker under test is to die, see ``FailPoint``; and which
     /// context a command works with.
     static let otherVariables: Set<String> = ["MARTLET_FAILPOINT", "MARTLET_CONTEXT"]
 

@@ -19,7 +19,7 @@ struct ConfigurationYAML {
     /// - Parameters:
     ///   - text: The document; empty text is an empty mapping.
     ///   - origin: Names a place in it.
-    /// - Returns: The root (nil when the text is no YAML) and what is wrong.
+    /// - Returns: The root (nil when the text is not YAML) and what is wrong.
     static func read(
         _ text: String, origin: @escaping (_ line: Int, _ column: Int) -> ConfigurationOrigin
     ) -> (root: ConfigurationNode?, errors: [ConfigurationError]) {

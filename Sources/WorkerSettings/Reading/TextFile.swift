@@ -45,7 +45,7 @@ package enum TextFile {
     ///   - path: The file.
     ///   - mayBePipe: As for ``bytes(at:mayBePipe:)``.
     /// - Returns: The line without its end, in which nothing is trimmed.
-    /// - Throws: ``Failure`` when the file cannot be read, is empty, or is no text.
+    /// - Throws: ``Failure`` when the file cannot be read, is empty, or is not text.
     package static func firstLine(of path: String, mayBePipe: Bool = false) throws(Failure) -> String {
         let line = try bytes(at: path, mayBePipe: mayBePipe).prefix { $0 != 0x0A && $0 != 0x0D }
         guard !line.isEmpty else { throw Failure(reason: "its first line is empty") }
