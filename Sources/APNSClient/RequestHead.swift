@@ -2,8 +2,8 @@ import HTTP2
 import PushModel
 
 /// Builds the header blocks of pushes (`/3/device/…`) and of requests about broadcast channels. There is one per
-/// connection, reused for each request. A connection carries either pushes to devices or requests about channels, never
-/// both.
+/// connection, reused for each request. A connection carries either pushes to devices or requests about broadcast
+/// channels, never both.
 ///
 /// Apple's advice decides which headers enter the peer's HPACK table: every name once, and values that stay the same,
 /// but never the path
@@ -90,12 +90,12 @@ struct RequestHead {
         return true
     }
 
-    /// Builds the head of a request about broadcast channels, or of one to a channel's listeners.
+    /// Builds the head of a request about broadcast channels, or of a message to a broadcast channel's listeners.
     ///
     /// Names and paths are those of Apple's pages "Sending channel management requests to APNs"
     /// (<https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>) and
     /// "Sending broadcast push notification requests to APNs". APNs asks for an expiration with every broadcast. If the
-    /// job has none, it is 0, the only value that a channel without storage accepts.
+    /// job has none, the expiration is 0, the only value that a broadcast channel without storage accepts.
     private mutating func buildBroadcastChannelRequest(_ job: borrowing Job, authorization: ProviderToken?) {
         let bytes = job.bytes.span
         block.removeAll()

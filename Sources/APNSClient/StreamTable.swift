@@ -40,7 +40,7 @@ final class StreamTable: HTTP2ClientDelegate {
     private var bodies: [[UInt8]] = []
     private var uniqueIDs: [[UInt8]] = []
     private var free: [Int] = []
-    /// The broadcast channels that answers named, by slot; requests about channels are rare.
+    /// The broadcast channels that answers named, by slot; requests about them are rare.
     private var channelIDs: [Int: [UInt8]] = [:]
     private var deadlines = DeadlineList()
     private var nextDate = MonotonicTime(nanoseconds: 0)

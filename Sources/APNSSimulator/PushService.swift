@@ -122,7 +122,7 @@ final class PushService: Sendable {
         }
     }
 
-    /// Counts a request about channels, or a broadcast.
+    /// Counts a request about broadcast channels, or a broadcast.
     ///
     /// - Parameters:
     ///   - app: The bundle identifier.

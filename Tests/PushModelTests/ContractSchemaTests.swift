@@ -207,7 +207,7 @@ struct ContractSchemaTests {
         #expect(expected.filter { name in !problems.contains { $0.hasPrefix("raw-job-headers, \(name): ") } } == [])
     }
 
-    @Test("jobs about channels that the worker refuses for what is in their body break the schema")
+    @Test("jobs about broadcast channels that the worker refuses for what is in their body break the schema")
     func refusedChannels() throws {
         let check = ContractCheck()
         // A parser of JSON keeps one of two fields.

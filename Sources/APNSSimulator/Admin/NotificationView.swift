@@ -10,7 +10,7 @@ struct NotificationView: Encodable {
     var app: String
     /// The topic.
     var topic: String
-    /// The channel of a broadcast.
+    /// The broadcast channel; nil for a push to a device.
     var channel: String?
     /// The push type.
     var pushType: String

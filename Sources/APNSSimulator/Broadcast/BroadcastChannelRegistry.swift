@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The broadcast channels of all apps in one environment.
 ///
 /// A value without clock or lock. See Apple, "Sending channel management requests to APNs": identifiers are random
-/// base64 and never reused, the storage policy is fixed at creation, an app has at most 10,000 channels.
+/// base64 and never reused, the storage policy is fixed at creation, an app has at most 10,000 broadcast channels.
 struct BroadcastChannelRegistry: Sendable {
     /// How many broadcast channels an app has at most.
     static let limit = 10_000

@@ -1,7 +1,7 @@
 import HTTP2
 import Text
 
-/// Answers the broadcast requests of one connection: publishing on the gateway, channels on the management port.
+/// Answers the broadcast requests of one connection: publishing on the gateway, management on the management port.
 struct BroadcastEndpoint {
     private let facts: ConnectionFacts
     private var credentials: CredentialRegistry.Snapshot

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Synchronization
 
 extension PushService {
-    /// Whether the gateway takes messages for channels: not where they have a port of their own.
+    /// Whether the gateway takes messages for broadcast channels: not where they have a port of their own.
     var publishesToBroadcastChannels: Bool { configuration.devices.broadcastPort == nil }
 }
 

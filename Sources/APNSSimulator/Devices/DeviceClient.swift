@@ -261,8 +261,8 @@ extension DeviceClient {
         case .restore:
             ask(DeviceFrame(.restore), "restored")
             for app in apps { register(app) }
-        case .subscribe(let app, let channel): listen(.subscribe, app, channel)
-        case .unsubscribe(let app, let channel): listen(.unsubscribe, app, channel)
+        case .subscribe(let app, let broadcastChannel): listen(.subscribe, app, broadcastChannel)
+        case .unsubscribe(let app, let broadcastChannel): listen(.unsubscribe, app, broadcastChannel)
         case .mute(let app): switchNotifications(of: app, on: false)
         case .unmute(let app): switchNotifications(of: app, on: true)
         case .quit: isStopping = true
@@ -275,11 +275,11 @@ extension DeviceClient {
         ask(frame, "uninstalled \(app)")
     }
 
-    private func listen(_ kind: DeviceFrame.Kind, _ app: String, _ channel: String) {
+    private func listen(_ kind: DeviceFrame.Kind, _ app: String, _ broadcastChannel: String) {
         var frame = DeviceFrame(kind)
         frame.app = app
-        frame.channel = channel
-        ask(frame, "\(kind.rawValue)d \(channel)")
+        frame.channel = broadcastChannel
+        ask(frame, "\(kind.rawValue)d \(broadcastChannel)")
     }
 
     private func switchNotifications(of app: String, on isOn: Bool) {

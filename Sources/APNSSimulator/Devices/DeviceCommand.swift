@@ -13,9 +13,9 @@ package enum DeviceCommand: Equatable, Sendable {
     /// Restores the device from a backup, or sets its system up anew: every app gets a new token.
     case restore
     /// Listens to a broadcast channel of an app.
-    case subscribe(app: String, channel: String)
+    case subscribe(app: String, broadcastChannel: String)
     /// No longer listens to it.
-    case unsubscribe(app: String, channel: String)
+    case unsubscribe(app: String, broadcastChannel: String)
     /// Switches an app's notifications off.
     case mute(app: String)
     /// Switches them on again.
@@ -53,8 +53,10 @@ package enum DeviceCommand: Equatable, Sendable {
         case ("uninstall", 1...2): self = .uninstall(app: named)
         case ("reinstall", 1...2), ("install", 1...2): self = .reinstall(app: named)
         case ("restore", 1): self = .restore
-        case ("subscribe", 2...3): self = .subscribe(app: words.count > 2 ? words[2] : app, channel: words[1])
-        case ("unsubscribe", 2...3): self = .unsubscribe(app: words.count > 2 ? words[2] : app, channel: words[1])
+        case ("subscribe", 2...3):
+            self = .subscribe(app: words.count > 2 ? words[2] : app, broadcastChannel: words[1])
+        case ("unsubscribe", 2...3):
+            self = .unsubscribe(app: words.count > 2 ? words[2] : app, broadcastChannel: words[1])
         case ("mute", 1...2): self = .mute(app: named)
         case ("unmute", 1...2): self = .unmute(app: named)
         case ("quit", 1): self = .quit

@@ -30,8 +30,8 @@ package struct GatewayLimits: Equatable, Sendable {
     package var idleTimeout: Int64?
     /// How many pushes a device token may get in a span of time, more are answered `TooManyRequests`; nil for any.
     package var devicePushes: Rate?
-    /// How many requests about channels, broadcasts among them, an app may make in a span of time, more are answered
-    /// `TooManyRequests`; nil for any.
+    /// How many requests about broadcast channels, messages to them included, an app may make in a span of time. More
+    /// are answered `TooManyRequests`; nil for any.
     package var channelRequests: Rate?
     /// How long one provider token must be used before another one, in milliseconds; 0 for no accounting.
     package var tokenUpdateInterval: Int64 = 1_200_000

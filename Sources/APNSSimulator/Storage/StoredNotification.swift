@@ -10,7 +10,7 @@ package struct StoredNotification: Codable, Equatable, Sendable {
     package var app: String
     /// The topic, or for a broadcast the bundle identifier.
     package var topic: String
-    /// The channel of a broadcast.
+    /// The broadcast channel; nil for a push to a device.
     package var channel: String?
     /// The push type.
     package var type: String

@@ -120,12 +120,13 @@ struct JobHelp: ParsableCommand {
     private static let operations = [
         HelpEntry("push", "with a payload", "Push to devices."),
         HelpEntry(
-            "broadcast", "with a channel and a payload", "Send an update to all listeners of a broadcast channel."),
+            "broadcast", "with a broadcast channel and a payload",
+            "Send an update to all listeners of a broadcast channel."),
         HelpEntry(
             "create_channel", "with a storage policy", "Make a broadcast channel, whose identifier APNs chooses."),
-        HelpEntry("read_channel", "with a channel", "Say what a broadcast channel's storage policy is."),
+        HelpEntry("read_channel", "with a broadcast channel", "Say what a broadcast channel's storage policy is."),
         HelpEntry("list_channels", "List all broadcast channels of the app."),
-        HelpEntry("delete_channel", "with a channel", "Delete a broadcast channel."),
+        HelpEntry("delete_channel", "with a broadcast channel", "Delete a broadcast channel."),
     ]
 
     /// All of it.

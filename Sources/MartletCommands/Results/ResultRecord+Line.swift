@@ -24,9 +24,9 @@ extension ResultRecord {
         if let topic { parts.append("\(topic) (\(environment ?? "-"))") }
         if let deviceToken { parts.append("token \(deviceToken.prefix(8))…") }
         if let operation { parts.append(operation) }
-        if let channelID { parts.append("channel \(channelID)") }
+        if let channelID { parts.append("broadcast channel \(channelID)") }
         if let storagePolicy { parts.append("storage policy \(storagePolicy)") }
-        if let channels { parts.append("\(channels.count) channels: \(channels.joined(separator: " "))") }
+        if let channels { parts.append("\(channels.count) broadcast channels: \(channels.joined(separator: " "))") }
         if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
         if redelivered == true { parts.append("redelivered") }
         if let apnsMilliseconds { parts.append(TimeText.length(apnsMilliseconds)) }

@@ -179,12 +179,12 @@ struct SimulatorCommand: AsyncParsableCommand {
         switch output {
         case .json: Console.data(Array(json.utf8))
         case .text:
-            Console.data("gateway  \(gateway)  (\(environment.rawValue))")
-            Console.data("admin    \(admin)/counts")
-            Console.data("page     \(admin)/")
-            Console.data("devices  \(address):\(simulator.devicePort ?? 0)")
-            Console.data("channels https://\(address):\(simulator.managementPort ?? 0)")
-            Console.data("trust    \(simulator.authorityFile)")
+            Console.data("gateway             \(gateway)  (\(environment.rawValue))")
+            Console.data("admin               \(admin)/counts")
+            Console.data("page                \(admin)/")
+            Console.data("devices             \(address):\(simulator.devicePort ?? 0)")
+            Console.data("broadcast channels  https://\(address):\(simulator.managementPort ?? 0)")
+            Console.data("trust               \(simulator.authorityFile)")
         }
         try Console.flush()
     }

@@ -1,4 +1,4 @@
-// Jobs about channels: broadcasts, and the making, reading, listing and end of channels.
+// Jobs about broadcast channels: messages to their listeners, and their making, reading, listing and end.
 extension JobReader {
     /// Whether the job says anything about an operation or a broadcast channel; nearly none does.
     var hasBroadcastChannelFields: Bool {
@@ -142,7 +142,7 @@ extension JobReader {
         if isRaw { job.unknownFields = headers.unknownCount }
     }
 
-    /// The request's body: a broadcast's payload, or what APNs wants to know about a new channel.
+    /// The request's body: a broadcast's payload, or what APNs wants to know about a new broadcast channel.
     private mutating func readBroadcastChannelBody() {
         let given: Range<Int>
         switch form {

@@ -73,8 +73,7 @@ package struct ResultReport: Sendable {
     }
 
     /// Appends the result's body: one JSON object with every field present, null where it does not apply; the fields
-    /// about broadcast channels are in the results of jobs about channels only, and `duplicate` where a push was
-    /// suppressed.
+    /// about broadcast channels are in the results of such jobs only, and `duplicate` where a push was suppressed.
     package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         let room = room(for: job, from: origin)
         buffer.append(addingCapacity: room) { output in

@@ -93,8 +93,8 @@ final class Destination {
     var inFlight: Int { requests.count }
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && !hasWaiting }
-    /// Whether nothing is under way. For channels, jobs that wait for the next probe of a host that refused the
-    /// credential do not count.
+    /// Whether nothing is under way. On a host for broadcast channels that refused the credential, jobs that wait for the
+    /// next probe do not count.
     var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForBroadcastChannels && breaker.intake == .none)) }
     /// Whether there is nothing to do and no connection to look after.
     var isAsleep: Bool { isQuiet && pool == nil }

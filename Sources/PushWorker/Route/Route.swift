@@ -132,7 +132,7 @@ final class Route {
     ///   - rate: What it may send, on all its lanes; nil for no limit.
     ///   - credential: What is known about its credential; nil for the route that answers `NoRoute`.
     ///   - devices: Where pushes to devices go.
-    ///   - broadcastHosts: Where jobs about channels go.
+    ///   - broadcastHosts: Where jobs about broadcast channels go.
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,

@@ -29,9 +29,11 @@ struct APNSKeys: Sendable {
     let proxy = SettingKey(
         "apns.proxy", .proxyAddress, without: "`HTTPS_PROXY` and `NO_PROXY`", "the HTTP proxy on the way to APNs")
     let broadcastProduction = SettingKey(
-        "apns.broadcast.production", .apnsAddress, without: "as `apns.production`", "where broadcasts to channels go")
+        "apns.broadcast.production", .apnsAddress, without: "as `apns.production`",
+        "where messages to broadcast channels go")
     let broadcastDevelopment = SettingKey(
-        "apns.broadcast.development", .apnsAddress, without: "as `apns.development`", "where broadcasts to channels go")
+        "apns.broadcast.development", .apnsAddress, without: "as `apns.development`",
+        "where messages to broadcast channels go")
     let channelsProduction = SettingKey(
         "apns.channels.production", .apnsAddress, without: "`\(AppleHosts.channelsProduction)` with Apple's own APNs",
         "where broadcast channels are managed")

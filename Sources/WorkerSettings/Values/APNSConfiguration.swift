@@ -27,7 +27,7 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var connectBurst: Int
     /// The HTTP proxy on the way to APNs; nil for a direct one.
     package var proxy: ProxyConfiguration?
-    /// Where broadcasts to channels go, where that is not the address of the environment.
+    /// Where messages to broadcast channels go, where that is not the address of the environment.
     package var broadcast: APNSAddresses
     /// Where broadcast channels are managed; without an address where the environment's is not Apple's and none is
     /// given here.

@@ -99,7 +99,7 @@ struct BroadcastTests {
                 let device = try TestDevice(simulator)
                 _ = try await device.token()
                 if index < 2 {
-                    device.tell(.subscribe(app: "com.example.app", channel: channel))
+                    device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
                     try await device.done("subscribed \(channel)")
                 }
                 devices.append(device)
@@ -122,7 +122,7 @@ struct BroadcastTests {
                 return states.count { $0 == "delivered" } == 2
             }
             #expect(simulator.devices?.delivery(uniqueID)?.events.count { $0.state == "received" } == 2)
-            devices[0].tell(.unsubscribe(app: "com.example.app", channel: channel))
+            devices[0].tell(.unsubscribe(app: "com.example.app", broadcastChannel: channel))
             try await devices[0].done("unsubscribed \(channel)")
             #expect(try gateway.exchange(publish(channel, #"{"n":2}"#)).status == 200)
             #expect(try await devices[1].notification().payload == #"{"n":2}"#)
@@ -139,7 +139,7 @@ struct BroadcastTests {
             let device = try TestDevice(simulator)
             _ = try await device.token()
             for channel in [storing, fleeting] {
-                device.tell(.subscribe(app: "com.example.app", channel: channel))
+                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
                 try await device.done("subscribed \(channel)")
             }
             device.tell(.offline)
@@ -156,7 +156,7 @@ struct BroadcastTests {
             #expect(try await device.notification().payload == #"{"n":2}"#)
             let newcomer = try TestDevice(simulator)
             _ = try await newcomer.token()
-            newcomer.tell(.subscribe(app: "com.example.app", channel: storing))
+            newcomer.tell(.subscribe(app: "com.example.app", broadcastChannel: storing))
             #expect(try await newcomer.notification().payload == #"{"n":2}"#)
             await newcomer.quit()
             await device.quit()
@@ -278,7 +278,7 @@ struct BroadcastTests {
             try await with({ $0.stateDirectory = directory }) { second in
                 let device = try TestDevice(second)
                 _ = try await device.token()
-                device.tell(.subscribe(app: "com.example.app", channel: channel))
+                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
                 #expect(try await device.notification().payload == #"{"n":1}"#)
                 await device.quit()
             }

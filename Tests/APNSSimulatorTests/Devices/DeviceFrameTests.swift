@@ -70,9 +70,9 @@ struct DeviceFrameTests {
             ("normal-power", .power(.normal)), ("uninstall", .uninstall(app: "a")),
             ("uninstall b", .uninstall(app: "b")), ("reinstall", .reinstall(app: "a")),
             ("install b", .reinstall(app: "b")), ("restore", .restore),
-            ("subscribe c=", .subscribe(app: "a", channel: "c=")),
-            ("subscribe c b", .subscribe(app: "b", channel: "c")),
-            ("unsubscribe c", .unsubscribe(app: "a", channel: "c")), ("mute", .mute(app: "a")),
+            ("subscribe c=", .subscribe(app: "a", broadcastChannel: "c=")),
+            ("subscribe c b", .subscribe(app: "b", broadcastChannel: "c")),
+            ("unsubscribe c", .unsubscribe(app: "a", broadcastChannel: "c")), ("mute", .mute(app: "a")),
             ("unmute b", .unmute(app: "b")), ("quit", .quit), ("", nil), ("subscribe", nil), ("offline now", nil),
             ("fly", nil), ("a b c d", nil),
         ] as [(String, DeviceCommand?)])

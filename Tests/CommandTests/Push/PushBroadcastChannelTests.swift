@@ -80,6 +80,6 @@ struct PushBroadcastChannelTests {
         let body =
             #"{"index":0,"outcome":"accepted","operation":"create_channel","channel_id":"YQ==","storage_policy":1}"#
         let record = try #require(ResultRecord.parse(Array(body.utf8)))
-        #expect(record.line().contains("create_channel  channel YQ==  storage policy 1"))
+        #expect(record.line().contains("create_channel  broadcast channel YQ==  storage policy 1"))
     }
 }
