@@ -15,7 +15,7 @@ struct ConnectLineTests {
 
     /// Lets everybody ask at the time they were told, until all are gone.
     ///
-    /// - Returns: who went when.
+    /// - Returns: Who went when.
     private func drain(_ line: inout ConnectLine, _ numbers: [Int], from start: MonotonicTime) -> [Int: MonotonicTime] {
         var due = Dictionary(uniqueKeysWithValues: numbers.map { ($0, start) })
         var gone: [Int: MonotonicTime] = [:]

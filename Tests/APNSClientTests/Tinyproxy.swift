@@ -12,7 +12,7 @@ final class Tinyproxy {
 
     /// Starts it.
     ///
-    /// - Parameter allowed: the one port that tunnels may lead to.
+    /// - Parameter allowed: The one port that tunnels may lead to.
     init(allowing allowed: Int) throws {
         directory = try TemporaryDirectory(prefix: "martlet-proxy")
         port = try FreePort.next()

@@ -51,7 +51,7 @@ package struct AppleStyleCertificates: Sendable {
 
     /// Runs openssl(1).
     ///
-    /// - Parameter arguments: its arguments.
+    /// - Parameter arguments: Its arguments.
     /// - Returns: What it printed.
     /// - Throws: What it said when it failed.
     @discardableResult
@@ -64,8 +64,8 @@ package struct AppleStyleCertificates: Sendable {
     /// Issues a certificate: `<name>.pem` and `<name>.key` in the directory.
     ///
     /// - Parameters:
-    ///   - name: the files' name.
-    ///   - content: what it says.
+    ///   - name: The files' name.
+    ///   - content: What it says.
     /// - Returns: The two paths.
     /// - Throws: What openssl(1) said when it failed.
     @discardableResult
@@ -93,9 +93,9 @@ package struct AppleStyleCertificates: Sendable {
     /// Packs a certificate as `<name>.p12`.
     ///
     /// - Parameters:
-    ///   - name: what `issue` was told.
-    ///   - password: what protects the file.
-    ///   - options: more arguments of `openssl pkcs12`, such as `-legacy`.
+    ///   - name: What `issue` was told.
+    ///   - password: What protects the file.
+    ///   - options: More arguments of `openssl pkcs12`, such as `-legacy`.
     /// - Returns: The path.
     /// - Throws: What openssl(1) said when it failed.
     package func pack(_ name: String, password: String, _ options: [String] = []) throws -> String {

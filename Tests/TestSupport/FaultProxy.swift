@@ -54,8 +54,8 @@ package final class FaultProxy: Sendable {
     /// Starts the relay.
     ///
     /// - Parameters:
-    ///   - port: where the server listens, on 127.0.0.1.
-    ///   - delay: how long every byte is held back, each way: half of a round trip.
+    ///   - port: Where the server listens, on 127.0.0.1.
+    ///   - delay: How long every byte is held back, each way: half of a round trip.
     /// - Throws: `EventLoopError` when the system has no socket or thread left.
     package init(to port: Int, delay: Duration = .zero) throws(EventLoopError) {
         var conditions = Conditions()
@@ -75,7 +75,7 @@ package final class FaultProxy: Sendable {
 
     /// Changes how bytes and connections are treated from now on.
     ///
-    /// - Parameter change: makes the change.
+    /// - Parameter change: Makes the change.
     package func set(_ change: (inout Conditions) -> Void) {
         conditions.withLock { conditions in
             change(&conditions)
@@ -88,7 +88,7 @@ package final class FaultProxy: Sendable {
 
     /// Relays new connections to another port.
     ///
-    /// - Parameter port: where the server listens, on 127.0.0.1.
+    /// - Parameter port: Where the server listens, on 127.0.0.1.
     package func redirect(to port: Int) { mailbox.post(.target(port)) }
 
     /// Breaks all connections with a reset; what was under way is gone.

@@ -17,8 +17,8 @@ final class FaultRelay: ReadinessHandler {
 
     /// Starts to listen.
     /// - Parameters:
-    ///   - target: where the server listens, on 127.0.0.1.
-    ///   - conditions: how bytes and connections are treated at first.
+    ///   - target: Where the server listens, on 127.0.0.1.
+    ///   - conditions: How bytes and connections are treated at first.
     /// - Throws: `EventLoopError` when the system has no socket left.
     init(target: Int, conditions: FaultProxy.Conditions) throws(EventLoopError) {
         loop = try EventLoop()
@@ -37,7 +37,7 @@ final class FaultRelay: ReadinessHandler {
         loop.unwatch(listener.fileDescriptor)
     }
 
-    /// - Returns: whether to go on.
+    /// - Returns: Whether to go on.
     private func obey(_ order: FaultProxy.Order) -> Bool {
         switch order {
         case .conditions(let new):
@@ -120,7 +120,7 @@ final class RelayedConnection {
     }
 
     /// Ends both sockets.
-    /// - Parameter isReset: whether the peers see a reset, or an ordinary end.
+    /// - Parameter isReset: Whether the peers see a reset, or an ordinary end.
     func end(withReset isReset: Bool) {
         if let timer = idleTimer.take() { relay.loop.cancel(timer) }
         client.end(withReset: isReset)
@@ -176,7 +176,7 @@ final class RelayedEnd: ReadinessHandler {
     private var mayRead: Bool { !hasRead && !isStalled && (other?.held ?? 0) < FaultProxy.highWater }
 
     /// Does whatever can be done now, and waits for the rest.
-    /// - Parameter now: the time.
+    /// - Parameter now: The time.
     func step(_ now: MonotonicTime) {
         // Whoever ends the connection on the way lets go of it: it has to live until the last line.
         let connection = connection
@@ -268,7 +268,7 @@ final class RelayedEnd: ReadinessHandler {
     }
 
     /// Closes the socket.
-    /// - Parameter isReset: whether the peer sees a reset, or an ordinary end.
+    /// - Parameter isReset: Whether the peer sees a reset, or an ordinary end.
     func end(withReset isReset: Bool) {
         guard descriptor >= 0 else { return }
         if !interest.isEmpty { relay.loop.unwatch(descriptor) }

@@ -13,8 +13,8 @@ package final class ManualClock: Sendable {
     /// Makes a clock.
     ///
     /// - Parameters:
-    ///   - monotonic: its monotonic time, in nanoseconds.
-    ///   - wallMilliseconds: its calendar time, in milliseconds since 1970.
+    ///   - monotonic: Its monotonic time, in nanoseconds.
+    ///   - wallMilliseconds: Its calendar time, in milliseconds since 1970.
     package init(monotonic: UInt64 = 1_000_000_000_000, wallMilliseconds: Int64 = 1_800_000_000_000) {
         state = Mutex(
             State(monotonic: MonotonicTime(nanoseconds: monotonic), wallMilliseconds: wallMilliseconds))
@@ -31,7 +31,7 @@ package final class ManualClock: Sendable {
 
     /// Moves both times forward.
     ///
-    /// - Parameter duration: how far; must not be negative.
+    /// - Parameter duration: How far; must not be negative.
     package func advance(by duration: Duration) {
         precondition(duration >= .zero, "a clock moves forward")
         state.withLock {
@@ -43,7 +43,7 @@ package final class ManualClock: Sendable {
 
     /// Sets the calendar time, which may jump either way, and leaves the monotonic one alone.
     ///
-    /// - Parameter milliseconds: milliseconds since 1970.
+    /// - Parameter milliseconds: Milliseconds since 1970.
     package func setWall(milliseconds: Int64) {
         state.withLock { $0.wallMilliseconds = milliseconds }
     }
@@ -52,10 +52,10 @@ package final class ManualClock: Sendable {
 /// Turns a loop until something has happened.
 ///
 /// - Parameters:
-///   - loop: the loop, turned on the calling thread.
-///   - limit: when to give up; generous, for it is reached only when the test fails.
-///   - condition: looked at before each turn.
-/// - Returns: whether it happened in time.
+///   - loop: The loop, turned on the calling thread.
+///   - limit: When to give up; generous, for it is reached only when the test fails.
+///   - condition: Looked at before each turn.
+/// - Returns: Whether it happened in time.
 /// - Throws: `EventLoopError` when the loop fails.
 package func turn(
     _ loop: EventLoop, limit: Duration = .seconds(20), until condition: () -> Bool

@@ -10,9 +10,9 @@ package struct TLSPair {
     /// Connects two new sessions; their handshake has not begun.
     ///
     /// - Parameters:
-    ///   - client: the client's context.
-    ///   - server: the server's context.
-    ///   - serverName: the name the client expects.
+    ///   - client: The client's context.
+    ///   - server: The server's context.
+    ///   - serverName: The name the client expects.
     /// - Throws: `TLSError` when the name cannot be a server's.
     package init(client: TLSContext, server: TLSContext, serverName: String = "localhost") throws(TLSError) {
         self.client = try TLSSession(client: client, serverName: serverName)
@@ -22,10 +22,10 @@ package struct TLSPair {
     /// Moves all ciphertext from one end to the other.
     ///
     /// - Parameters:
-    ///   - sender: where it comes from.
-    ///   - receiver: where it goes.
-    ///   - portion: how many bytes the receiver gets at a time.
-    /// - Returns: how many bytes were moved.
+    ///   - sender: Where it comes from.
+    ///   - receiver: Where it goes.
+    ///   - portion: How many bytes the receiver gets at a time.
+    /// - Returns: How many bytes were moved.
     @discardableResult
     package static func move(from sender: TLSSession, to receiver: TLSSession, portion: Int = .max) -> Int {
         var moved = 0
@@ -42,8 +42,8 @@ package struct TLSPair {
 
     /// Shakes hands to the end.
     ///
-    /// - Parameter portion: how many bytes each side gets at a time, with a chance to look at them in between.
-    /// - Throws: the `TLSError` of the side that fails first.
+    /// - Parameter portion: How many bytes each side gets at a time, with a chance to look at them in between.
+    /// - Throws: The `TLSError` of the side that fails first.
     package func shakeHands(portion: Int = .max) throws(TLSError) {
         var isReady = (client: false, server: false)
         while !isReady.client || !isReady.server {
@@ -57,9 +57,9 @@ package struct TLSPair {
     /// Reads what is there.
     ///
     /// - Parameters:
-    ///   - session: the end to read from.
-    ///   - bufferSize: how many bytes to read at a time.
-    /// - Returns: the plaintext, and whether the peer has closed.
+    ///   - session: The end to read from.
+    ///   - bufferSize: How many bytes to read at a time.
+    /// - Returns: The plaintext, and whether the peer has closed.
     /// - Throws: `TLSError` when the connection is broken.
     package static func drain(
         _ session: TLSSession, bufferSize: Int = 16 << 10

@@ -7,7 +7,7 @@ package struct ThrowawayCertificates: Sendable {
 
     /// Makes a new authority.
     ///
-    /// - Parameter name: what it is called.
+    /// - Parameter name: What it is called.
     /// - Throws: `TLSError` when OpenSSL fails.
     package init(name: String = "Throw-away authority") throws(TLSError) {
         authority = try .create(commonName: name)
@@ -20,9 +20,9 @@ package struct ThrowawayCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - names: DNS names and addresses.
-    ///   - days: how long it is valid.
-    ///   - notBeforeOffset: when it starts to be valid, in seconds from now.
-    /// - Returns: the identity.
+    ///   - days: How long it is valid.
+    ///   - notBeforeOffset: When it starts to be valid, in seconds from now.
+    /// - Returns: The identity.
     /// - Throws: `TLSError` when a name is not possible.
     package func server(
         names: [String] = ["localhost", "127.0.0.1", "::1"], days: Int = 1, notBeforeOffset: Int = 0
@@ -35,11 +35,11 @@ package struct ThrowawayCertificates: Sendable {
     /// Issues a client's identity.
     ///
     /// - Parameters:
-    ///   - commonName: the subject's common name.
-    ///   - days: how long it is valid.
-    ///   - notBeforeOffset: when it starts to be valid, in seconds from now.
-    ///   - userID: the subject's user identifier.
-    /// - Returns: the identity.
+    ///   - commonName: The subject's common name.
+    ///   - days: How long it is valid.
+    ///   - notBeforeOffset: When it starts to be valid, in seconds from now.
+    ///   - userID: The subject's user identifier.
+    /// - Returns: The identity.
     /// - Throws: `TLSError` when a name is not possible.
     package func client(
         commonName: String = "client", days: Int = 1, notBeforeOffset: Int = 0, userID: String? = nil
@@ -54,8 +54,8 @@ package struct ThrowawayCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - names: DNS names and addresses of the server.
-    ///   - asksForCertificates: whether clients may show a certificate of this authority.
-    /// - Returns: the context.
+    ///   - asksForCertificates: Whether clients may show a certificate of this authority.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when a name is not possible.
     package func serverContext(
         names: [String] = ["localhost", "127.0.0.1", "::1"], asksForCertificates: Bool = false
@@ -67,8 +67,8 @@ package struct ThrowawayCertificates: Sendable {
 
     /// A client's context for `h2` that trusts this authority only.
     ///
-    /// - Parameter identity: what to show.
-    /// - Returns: the context.
+    /// - Parameter identity: What to show.
+    /// - Returns: The context.
     /// - Throws: `TLSError` when the identity cannot be used.
     package func clientContext(identity: CertificateIdentity? = nil) throws(TLSError) -> TLSContext {
         try .client(trust: trust, identity: identity, applicationProtocols: ["h2"])

@@ -10,7 +10,7 @@ import WorkerSettings
 /// - On loopback, a request for a foreign host name is refused, because DNS rebinding lets a web page reach loopback.
 struct AdminGate: Sendable {
     /// What becomes of a request.
-    enum Verdict: Equatable {
+    enum Admission: Equatable {
         /// It is answered.
         case open
         /// It is answered without any detail.
@@ -35,7 +35,7 @@ struct AdminGate: Sendable {
     ///   - path: Its path.
     ///   - host: Its `Host` header; nil without one, as with HTTP/1.0, which no browser speaks.
     ///   - authorization: Its `Authorization` header.
-    func verdict(isReading: Bool, path: String, host: String?, authorization: String?) -> Verdict {
+    func admission(isReading: Bool, path: String, host: String?, authorization: String?) -> Admission {
         if isLoopback, let host, !Self.isOfThisMachine(host) { return .misdirected }
         // A wrong token is no worse than none: probes and scrapers may send it wherever they ask.
         if let authorization, isToken(authorization) { return .open }

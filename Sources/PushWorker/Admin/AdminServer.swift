@@ -121,11 +121,11 @@ package struct AdminServer: Service {
         let (source, metrics, patience, gate) = (source, metrics, patience, gate)
         router.add(middleware: AdminGuard(gate: gate))
         router.get("livez") { request, _ in
-            Self.liveness(source.progress(), patience: patience, isBrief: gate.verdict(of: request) == .brief)
+            Self.liveness(source.progress(), patience: patience, isBrief: gate.admission(of: request) == .brief)
         }
         router.get("readyz") { request, _ in
             let readiness = source.readiness()
-            return gate.verdict(of: request) == .brief
+            return gate.admission(of: request) == .brief
                 ? Self.response(
                     readiness.isReady ? .ok : .serviceUnavailable, "application/json",
                     Array("{\"ready\":\(readiness.isReady)}\n".utf8))
@@ -183,7 +183,7 @@ private struct AdminGuard: RouterMiddleware {
         _ request: Request, context: BasicRequestContext,
         next: (Request, BasicRequestContext) async throws -> Response
     ) async throws -> Response {
-        switch gate.verdict(of: request) {
+        switch gate.admission(of: request) {
         case .open, .brief: return try await next(request, context)
         case .unauthorized:
             var response = AdminServer.response(
@@ -204,8 +204,8 @@ private struct AdminGuard: RouterMiddleware {
 
 extension AdminGate {
     /// Judges a request.
-    fileprivate func verdict(of request: Request) -> Verdict {
-        verdict(
+    fileprivate func admission(of request: Request) -> Admission {
+        admission(
             isReading: request.method == .get || request.method == .head, path: request.uri.path,
             host: request.head.authority, authorization: request.headers[.authorization])
     }

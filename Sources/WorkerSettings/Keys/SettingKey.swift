@@ -61,11 +61,3 @@ struct SettingKey<Value: Sendable>: Sendable {
             path: path, form: kind.form, isRequired: true, example: kind.write(example), help: help)
     }
 }
-
-extension SettingKey: DescribedKey {}
-
-/// A key of any type of value; how ``WorkerKeys`` finds the keys among its properties.
-protocol DescribedKey {
-    /// What is known of the key.
-    var facts: KeyFacts { get }
-}

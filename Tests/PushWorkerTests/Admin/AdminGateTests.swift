@@ -16,8 +16,8 @@ struct AdminGateTests {
         var isReading = true
         var path: String
         var authorization: String?
-        var here: AdminGate.Verdict
-        var elsewhere: AdminGate.Verdict
+        var here: AdminGate.Admission
+        var elsewhere: AdminGate.Admission
     }
 
     static let rows = [
@@ -41,14 +41,14 @@ struct AdminGateTests {
     ]
 
     @Test("reading is free on this machine, and whatever changes something needs the token everywhere", arguments: rows)
-    func verdicts(_ row: Row) throws {
+    func admissions(_ row: Row) throws {
         let directory = try TemporaryDirectory(prefix: "martlet-token")
         defer { directory.remove() }
         let file = try directory.write("\(Self.token)\n", to: "token")
         for (isLoopback, expected) in [(true, row.here), (false, row.elsewhere)] {
             let gate = AdminGate(isLoopback: isLoopback, tokenFile: file)
             #expect(
-                gate.verdict(
+                gate.admission(
                     isReading: row.isReading, path: row.path, host: "localhost", authorization: row.authorization)
                     == expected)
         }
@@ -65,11 +65,11 @@ struct AdminGateTests {
         ] as [(String?, Bool)])
     func hosts(_ host: String?, isAnswered: Bool) {
         let here = AdminGate(isLoopback: true, tokenFile: nil)
-        let verdict = here.verdict(isReading: true, path: "/metrics", host: host, authorization: nil)
-        #expect(verdict == (isAnswered ? .open : .misdirected))
+        let admission = here.admission(isReading: true, path: "/metrics", host: host, authorization: nil)
+        #expect(admission == (isAnswered ? .open : .misdirected))
         // Elsewhere names are as good as addresses, and the token decides.
         let elsewhere = AdminGate(isLoopback: false, tokenFile: nil)
-        #expect(elsewhere.verdict(isReading: true, path: "/livez", host: host, authorization: nil) == .brief)
+        #expect(elsewhere.admission(isReading: true, path: "/livez", host: host, authorization: nil) == .brief)
     }
 
     @Test("without a usable token file nothing can be changed and no token is right")
@@ -77,15 +77,15 @@ struct AdminGateTests {
         let directory = try TemporaryDirectory(prefix: "martlet-token")
         defer { directory.remove() }
         let none = AdminGate(isLoopback: true, tokenFile: nil)
-        #expect(none.verdict(isReading: false, path: "/", host: nil, authorization: nil) == .forbidden)
-        #expect(none.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer ") == .forbidden)
+        #expect(none.admission(isReading: false, path: "/", host: nil, authorization: nil) == .forbidden)
+        #expect(none.admission(isReading: false, path: "/", host: nil, authorization: "Bearer ") == .forbidden)
         for text in ["short", "\n", ""] {
             let gate = AdminGate(isLoopback: true, tokenFile: try directory.write(text, to: "token"))
-            let verdict = gate.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer \(text)")
-            #expect(verdict == .unauthorized)
+            let admission = gate.admission(isReading: false, path: "/", host: nil, authorization: "Bearer \(text)")
+            #expect(admission == .unauthorized)
         }
         let missing = AdminGate(isLoopback: true, tokenFile: "/nowhere/token")
-        #expect(missing.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
+        #expect(missing.admission(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
     }
 
     @Test("a changed token holds from the next request on")
@@ -94,10 +94,10 @@ struct AdminGateTests {
         defer { directory.remove() }
         let gate = AdminGate(isLoopback: false, tokenFile: try directory.write(Self.token, to: "token"))
         try directory.write("another-token-of-a-day", to: "token")
-        for (token, expected) in [(Self.token, AdminGate.Verdict.unauthorized), ("another-token-of-a-day", .open)] {
-            let verdict = gate.verdict(
+        for (token, expected) in [(Self.token, AdminGate.Admission.unauthorized), ("another-token-of-a-day", .open)] {
+            let admission = gate.admission(
                 isReading: true, path: "/metrics", host: nil, authorization: "Bearer \(token)")
-            #expect(verdict == expected)
+            #expect(admission == expected)
         }
     }
 
@@ -108,7 +108,7 @@ struct AdminGateTests {
         let pipe = directory.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         let gate = AdminGate(isLoopback: true, tokenFile: pipe)
-        #expect(gate.verdict(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
+        #expect(gate.admission(isReading: false, path: "/", host: nil, authorization: "Bearer x") == .unauthorized)
     }
 
     @Test("strangers at a reachable address learn whether the worker lives and is ready, and no reasons")

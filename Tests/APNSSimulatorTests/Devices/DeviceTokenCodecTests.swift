@@ -5,7 +5,7 @@ import Text
 @testable import APNSSimulator
 
 @Suite("Device tokens and their registry", .timeLimit(.minutes(1)))
-struct DeviceTokenTests {
+struct DeviceTokenCodecTests {
     static let start: Int64 = 1_800_000_000_000
     let codec: DeviceTokenCodec
     let device = DeviceID(MessageID(high: 0x0102_0304_0506_4708, low: 0x890A_0B0C_0D0E_0F10))

@@ -6,7 +6,7 @@ import Text
 @testable import APNSClient
 
 @Suite("How many connections a pool asks for", .timeLimit(.minutes(1)))
-struct PoolStateMachineTests {
+struct APNSPoolStateMachineTests {
     /// A point in time, by its distance to the clock's start.
     static func at(_ distance: Duration) -> MonotonicTime { 0 + distance }
 

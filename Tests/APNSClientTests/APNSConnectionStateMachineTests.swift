@@ -8,7 +8,7 @@ import Text
 @testable import APNSClient
 
 @Suite("What a connection admits", .timeLimit(.minutes(1)))
-struct ConnectionStateMachineTests {
+struct APNSConnectionStateMachineTests {
     typealias Machine = APNSConnectionStateMachine
 
     static func open(limit: Int = 10, usesToken: Bool = false, ownLimit: Int = 1_000) -> Machine {

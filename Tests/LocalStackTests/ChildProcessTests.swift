@@ -3,8 +3,8 @@ import Testing
 
 @testable import LocalStack
 
-@Suite("Local processes", .timeLimit(.minutes(1)))
-struct LocalProcessTests {
+@Suite("Child processes", .timeLimit(.minutes(1)))
+struct ChildProcessTests {
     @Test("A program's output, errors and status are collected", arguments: [0, 1, 66])
     func collected(status: Int32) throws {
         let outcome = try ChildProcess.run(
