@@ -38,7 +38,7 @@ package final class Ledger: Sendable {
         token: [UInt8], id: MessageID, topic: String, payload: [UInt8], time: Int64, status: Int, label: String,
         connection: Int, stream: Int32
     ) {
-        let hash = Fingerprint.of(payload)
+        let hash = StableHash.of(payload.span)
         state.withLock { state in
             let outcome = state.outcomes.index(
                 of: Outcome(status: status, label: label), limit: Self.nameLimit,

@@ -1,4 +1,5 @@
 import APNSClient
+import Text
 import WorkerSettings
 
 /// Decides on which lanes a route lives, and how many connections it has on each. Pure.

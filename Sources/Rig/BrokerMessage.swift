@@ -62,7 +62,7 @@ package struct BrokerMessage {
         case .integer(let number): "\(number)"
         case .unsigned(let number): "\(number)"
         case .boolean(let truth): "\(truth)"
-        case .timestamp(let seconds): TimeText.moment(Int64(clamping: seconds) &* 1000)
+        case .timestamp(let seconds): DateTime.write(Int64(clamping: seconds) &* 1000, withMilliseconds: true)
         case .float(let number): "\(number)"
         case .double(let number): "\(number)"
         case .decimal(let scale, let value): "\(value)e-\(scale)"

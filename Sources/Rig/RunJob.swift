@@ -1,5 +1,6 @@
 import APNSSimulator
 package import PushModel
+import Text
 
 /// A job of a run: one notification to a device of its own, or one to each of several.
 package struct RunJob: Sendable {
@@ -47,7 +48,7 @@ package struct RunJob: Sendable {
         let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
         let recipients = tokens.count == 1 ? #""device_token":\#(list)"# : #""device_tokens":[\#(list)]"#
         let envelope = #"{"id":"\#(id)",\#(recipients),"payload":\#(payload)}"#
-        let hash = Fingerprint.of(Array(payload.utf8))
+        let hash = StableHash.of(payload)
         return RunProducer.Job(
             id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
             notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },

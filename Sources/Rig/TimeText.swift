@@ -1,14 +1,5 @@
-import FoundationEssentials
-
-/// Times as people read them.
+/// Lengths of time and counts as people read them.
 package enum TimeText {
-    /// A moment in UTC to the millisecond, as `2026-11-21T12:00:00.174Z`.
-    /// - Parameter milliseconds: Since 1970.
-    package static func moment(_ milliseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-
     /// A length of time in the unit that reads best, as `41 ms`, `2.5 s`, `3 m 20 s`.
     /// - Parameter milliseconds: The length.
     package static func length(_ milliseconds: Int64) -> String {

@@ -29,7 +29,7 @@ struct DeviceTokenCodec: Sendable {
     /// - Parameter key: The simulator's token key.
     init(key: SealingKey) {
         self.key = key
-        markSeed = Fingerprint.of(key.bytes, seed: 0x6D61_726B)
+        markSeed = StableHash.of(key.bytes.span, seed: 0x6D61_726B)
     }
 
     /// Makes a token.
@@ -72,7 +72,7 @@ struct DeviceTokenCodec: Sendable {
     }
 
     private func mark(of salt: [UInt8]) -> [UInt8] {
-        let hash = Fingerprint.of(salt, seed: markSeed)
+        let hash = StableHash.of(salt.span, seed: markSeed)
         return (0..<4).map { UInt8(truncatingIfNeeded: (hash ^ hash >> 32) >> UInt64(8 * $0)) }
     }
 

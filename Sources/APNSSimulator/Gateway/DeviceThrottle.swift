@@ -1,3 +1,5 @@
+import Text
+
 /// How many pushes each device token got lately.
 struct DeviceThrottle {
     /// How many devices are remembered; beyond it all start anew.
@@ -16,7 +18,7 @@ struct DeviceThrottle {
     ///   - rate: How many pushes a device may get in which span of time.
     /// - Returns: Whether the push is within the rate.
     mutating func admits(_ token: [UInt8], now: Int64, rate: GatewayLimits.Rate) -> Bool {
-        let device = Fingerprint.of(token)
+        let device = StableHash.of(token.span)
         if counts.count >= Self.deviceLimit, counts[device] == nil { counts.removeAll() }
         var (start, count) = counts[device] ?? (now, 0)
         if now - start >= rate.period || now < start { (start, count) = (now, 0) }

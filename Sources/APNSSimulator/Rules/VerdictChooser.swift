@@ -90,7 +90,8 @@ struct VerdictChooser {
             return generator.fraction() < rule.ratio
         case .device:
             let seed = scenario.seed &+ UInt64(index)
-            var device = SplitMix64(seed: Fingerprint.of(push.token.map(Self.lower), seed: seed))
+            let digits = push.token.map(Self.lower)
+            var device = SplitMix64(seed: StableHash.of(digits.span, seed: seed))
             return device.fraction() < rule.ratio
         }
     }

@@ -1,5 +1,6 @@
 import PushModel
 import Rig
+import Text
 
 /// A dead letter as `martlet dead` shows it: a job with what the worker, or the broker, says about its end.
 struct DeadLetter {
@@ -47,7 +48,8 @@ struct DeadLetter {
 
     /// One line of the list.
     var line: String {
-        var parts = [diedAt.map(TimeText.moment) ?? "-".padded(to: 24), outcome.padded(to: 10)]
+        let moment = diedAt.map { DateTime.write($0, withMilliseconds: true) }
+        var parts = [moment ?? "-".padded(to: 24), outcome.padded(to: 10)]
         parts.append(
             [message.header(HeaderName.status), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
         parts.append(message.messageID.isEmpty ? "(no id)" : message.messageID)

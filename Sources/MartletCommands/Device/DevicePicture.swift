@@ -1,5 +1,6 @@
 import APNSSimulator
 import Rig
+import Text
 
 /// What stands on a device's screen. A value without terminal or clock.
 struct DevicePicture {
@@ -55,7 +56,7 @@ struct DevicePicture {
         lines.append("")
         for frame in notifications.reversed() {
             let text = "\(frame.app ?? "")  \(DeviceLines.summary(of: frame))"
-            lines.append("\(TimeText.moment(frame.time ?? 0))  \(text)")
+            lines.append("\(DateTime.write(frame.time ?? 0, withMilliseconds: true))  \(text)")
         }
         if notifications.isEmpty { lines.append("(nothing has arrived yet)") }
         lines.append("")

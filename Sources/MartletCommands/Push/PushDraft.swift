@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import PushModel
 import Rig
+import Text
 
 /// One job from the flags of `martlet push`.
 struct PushDraft {
@@ -120,7 +121,7 @@ struct PushDraft {
         if let expiration { members.append(("expiration", .integer(expiration))) }
         if let collapseID { members.append(("collapse_id", .text(collapseID))) }
         if let apnsID { members.append(("apns_id", .text(apnsID))) }
-        if let deadline { members.append(("deadline", .text(TimeText.moment(deadline)))) }
+        if let deadline { members.append(("deadline", .text(DateTime.write(deadline, withMilliseconds: true)))) }
         if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
         if let reference { members.append(("reference", .text(reference))) }
         if broadcastChannel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }

@@ -1,5 +1,6 @@
 import Glibc
 import Rig
+import Text
 
 extension ResultRecord {
     /// Prints the result for people: whole into files and pipes; on a terminal no wider than that, and in colour.
@@ -13,7 +14,7 @@ extension ResultRecord {
     func line(width: Int? = nil) -> String {
         var parts: [String] = []
         if let finishedAt {
-            let moment = TimeText.moment(finishedAt)
+            let moment = DateTime.write(finishedAt, withMilliseconds: true)
             parts.append(width == nil ? moment : String(moment.dropFirst(11).prefix(12)))
         }
         parts.append(outcome.padded(to: 10))

@@ -1,5 +1,6 @@
 import PushWorker
 import Rig
+import Text
 import Topology
 
 /// Writes a status for people: pure text from facts.
@@ -39,8 +40,9 @@ struct StatusText {
 
     private var head: [Line] {
         let version = facts.activity.version.map { " \($0)" } ?? ""
+        let moment = DateTime.write(facts.at, withMilliseconds: true)
         var lines = wrapped(
-            "RabbitMQ\(version) at \(facts.place), virtual host \(facts.virtualHost), \(TimeText.moment(facts.at))", 0)
+            "RabbitMQ\(version) at \(facts.place), virtual host \(facts.virtualHost), \(moment)", 0)
         guard let nodes = facts.activity.nodes else {
             return lines + wrapped("nodes: not shown, because the user does not have the tag monitoring", 0)
         }

@@ -1,3 +1,5 @@
+import Text
+
 /// Decides which workers serve which routes. Workers that know of the same others decide the same. Pure.
 ///
 /// The method is rendezvous hashing: route and worker together give a weight, and the workers with the highest weights

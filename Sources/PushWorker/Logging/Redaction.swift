@@ -9,9 +9,8 @@ package enum Redaction {
 
     /// A short name for a device token: always the same for the same token, of no use for sending.
     package static func name(ofToken token: Span<UInt8>) -> String {
-        // FNV-1a; a token has 256 random bits, so 32 bits of hash say nothing about it.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in 0..<token.count { hash = (hash ^ UInt64(token[index])) &* 0x100_0000_01b3 }
+        // A token has 256 random bits, so 32 bits of hash say nothing about it.
+        let hash = StableHash.of(token)
         let digits = String(UInt32(truncatingIfNeeded: hash ^ hash >> 32), radix: 16)
         return "token#\(String(repeating: "0", count: 8 - digits.count))\(digits)"
     }
