@@ -33,7 +33,7 @@ struct ContractSchemaTests {
         #expect(try check.problems() == [])
     }
 
-    @Test("jobs that the worker refuses for what is in their body break the schema")
+    @Test("jobs that the worker refuses for what is in their body break the schemas of jobs and of job lines")
     func refused() throws {
         let check = ContractCheck()
         var expected: Set<String> = []
@@ -41,12 +41,14 @@ struct ContractSchemaTests {
         let isJSON: (String) -> Bool = { !$0.hasPrefix("BadJSON-") && !$0.hasPrefix("BadEncoding-") }
         for name in try Fixture.names(in: "refused") where isJSON(name) && !Self.moreStrict.contains(name) {
             let bytes = try Fixture.bytes("refused/" + name)
-            check.note(.job, json: bytes, about: name)
-            expected.insert(name)
+            for schema in [ContractCheck.Schema.job, .jobLine] {
+                check.note(schema, json: bytes, about: name)
+                expected.insert("\(schema.rawValue), \(name)")
+            }
         }
         let problems = try check.problems()
-        #expect(expected.count > 50)
-        #expect(expected.filter { name in !problems.contains { $0.hasPrefix("job, \(name): ") } } == [])
+        #expect(expected.count > 100)
+        #expect(expected.filter { name in !problems.contains { $0.hasPrefix("\(name): ") } } == [])
     }
 
     /// A message's headers as JSON shows them: bytes as the text that they are, tokens in hexadecimal.
@@ -205,6 +207,78 @@ struct ContractSchemaTests {
         let problems = try check.problems()
         #expect(expected.count > 50)
         #expect(expected.filter { name in !problems.contains { $0.hasPrefix("raw-job-headers, \(name): ") } } == [])
+    }
+
+    /// Headers of enveloped jobs of any operation that are in order.
+    private static let acceptedEnveloped: [(String, [(String, MessageBuilder.Value)])] = [
+        ("none", []),
+        (
+            "every header",
+            [
+                ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
+                ("x-apns-reference", .text("campaign-7/user-81")), ("x-apns-enqueued-at", .integer(1_763_712_800)),
+                ("x-apns-replay", .text("r1")), ("traceparent", .text("00-0a-b7-01")), ("x-other", .other),
+            ]
+        ),
+        (
+            "numbers as text, and text as bytes or numbers",
+            [
+                ("x-apns-deadline", .text("1763712900000")), ("x-apns-on-unknown", .bytes("retry".bytes)),
+                ("x-apns-reference", .integer(4711)), ("x-apns-enqueued-at", .text("1763712800001")),
+                ("x-apns-replay", .integer(1)),
+            ]
+        ),
+        ("headers that count in raw jobs only", [("apns-priority", .text("eleven")), ("apns-topic", .other)]),
+    ]
+
+    @Test("headers that the worker accepts around an enveloped job obey their schema")
+    func acceptedEnvelopeHeaders() throws {
+        let check = ContractCheck()
+        for name in try Fixture.names(in: "accepted") {
+            for (what, headers) in Self.acceptedEnveloped {
+                let message = MessageBuilder.enveloped(try Fixture.text("accepted/" + name)) {
+                    $0.messageID = "job-1"
+                    $0.headers = headers
+                }
+                _ = try message.job()
+                check.note(.jobHeaders, json: try Self.headers(of: message), about: "\(what), \(name)")
+            }
+        }
+        let operations: [(String, String)] = [
+            ("push", #""device_token":"\#(MessageBuilder.token)","payload":{}"#),
+            ("broadcast", #""channel_id":"\#(BroadcastChannelJobTests.channel)","payload":{}"#),
+            ("create_channel", #""storage_policy":1"#), ("list_channels", ""),
+            ("read_channel", #""channel_id":"\#(BroadcastChannelJobTests.channel)""#),
+            ("delete_channel", #""channel_id":"\#(BroadcastChannelJobTests.channel)""#),
+        ]
+        for (operation, fields) in operations {
+            let message = BroadcastChannelJobTests.enveloped(fields) {
+                $0.headers = [("x-apns-operation", .text(operation))]
+            }
+            _ = try message.job()
+            check.note(.jobHeaders, json: try Self.headers(of: message), about: operation)
+        }
+        #expect(try check.problems() == [])
+    }
+
+    @Test("headers that the worker refuses around an enveloped job break their schema")
+    func refusedEnvelopeHeaders() throws {
+        let check = ContractCheck()
+        let ofBoth: Set<Reason> = [.badDeadline, .badOnUnknown, .badReference, .badHeaders]
+        let operations: [(String, Reason, RawJobTests.Change)] = [
+            ("an operation that nobody knows", .badOperation, { $0.set("x-apns-operation", .text("dance")) }),
+            ("an operation of another kind", .badOperation, { $0.set("x-apns-operation", .other) }),
+        ]
+        var expected: [String] = []
+        for (name, reason, change) in RawJobTests.defects.filter({ ofBoth.contains($0.1) }) + operations {
+            let message = MessageBuilder.enveloped(adding: "", change)
+            #expect(try message.defect().reason == reason, "\(name)")
+            check.note(.jobHeaders, json: try Self.headers(of: message), about: name)
+            expected.append(name)
+        }
+        let problems = try check.problems()
+        #expect(expected.count > 8)
+        #expect(expected.filter { name in !problems.contains { $0.hasPrefix("job-headers, \(name): ") } } == [])
     }
 
     @Test("jobs about broadcast channels that the worker refuses for what is in their body break the schema")
