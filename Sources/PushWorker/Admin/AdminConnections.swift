@@ -5,7 +5,8 @@ import Synchronization
 /// The roster that all connections of one server share.
 ///
 /// Thousands of connections that say nothing cannot keep a probe out: each new one takes the place of the one that has
-/// been silent longest.
+/// been silent longest. Hummingbird's own limit (`AvailableConnectionsDelegate`) stops accepting instead, so that such
+/// connections would keep probes and scrapers out for as long as they like.
 final class AdminConnections: Sendable {
     private struct State {
         var roster: ConnectionRoster<ObjectIdentifier>
