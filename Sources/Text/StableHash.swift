@@ -1,4 +1,5 @@
 /// Hashes that are the same in every process and version. Swift's own differ from process to process.
+@usableFromInline
 package enum StableHash {
     /// FNV-1a with 64 bits.
     ///

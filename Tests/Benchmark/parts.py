@@ -187,6 +187,31 @@ def first_jobs(bench, configuration, count):
     return time.monotonic() - began, max(threads), worker
 
 
+# ---- profile ----
+
+def profile(bench):
+    """Where a worker's time goes while it carries raw jobs: samples by library and by function."""
+    if not shutil.which("perf"):
+        return print("profile: perf is not installed")
+    worker, samples = bench.start_worker(bench.configuration), bench.path("perf.data")
+    bench.warm(worker)
+    # The worker is stopped while the queue fills, and has no samples then.
+    recorder = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-g", "-o", samples, "-p", str(worker.pid)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    bench.measure_work(worker, "raw", bench.arguments.jobs)
+    recorder.send_signal(signal.SIGINT)
+    recorder.wait(30)
+    bench.leave(worker)
+    for title, sort, least in (("library", "dso", 0.5), ("function", "sym", 1)):
+        report = subprocess.run(["perf", "report", "-i", samples, "--no-children", "-g", "none", "--sort", sort,
+                                 "--percent-limit", str(least)], capture_output=True, text=True).stdout
+        lines = [line.rstrip() for line in report.split("\n") if line.strip() and not line.startswith("#")]
+        if not lines:
+            return print("profile: perf may not look at processes here")
+        print(f"\nsamples of a worker with {bench.arguments.jobs:,} raw jobs, by {title}, from {least} %")
+        print("\n".join(lines), flush=True)
+
+
 # ---- memory ----
 
 def job_memory(bench):

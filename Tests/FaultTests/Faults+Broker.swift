@@ -161,7 +161,8 @@ extension FaultCatalogue {
     ///
     /// By itself RabbitMQ 3.10.8 starts the log anew on the full disk within milliseconds. A capture of the wire shows
     /// that it then confirms publications behind the hole that it has torn, and it never delivers them. Here the
-    /// supervisors of the log allow no restart, so that nothing is confirmed until the disk has room again.
+    /// supervisors of the log allow no restart, so that nothing is confirmed until the disk has room again. The sixth
+    /// element of a supervisor's state is the restarts that it allows, `intensity` (OTP's supervisor.erl).
     private static let unforgiving = """
         {dictionary, D} = process_info(whereis(ra_log_wal), dictionary),
         Supervisors = lists:droplast(proplists:get_value('$ancestors', D)),
