@@ -90,6 +90,37 @@ extension FaultCatalogue {
             try await ring.awaitReady()
         },
         Fault(
+            161, name: "a route's own results queue confirms nothing",
+            expects: "That route stands still; the others' results go on",
+            setup: {
+                $0.besideNeighbour()
+                $0.mostTwice = 0
+            }
+        ) { ring in
+            let patience = Duration.seconds(60) * Slowness.factor
+            ring.noteHeld(atMost: 1_000)
+            try await ring.importOwnResultsQueue(holding: 100_000, overflow: "drop-head")
+            try await ring.publish(100)
+            try await ring.awaitEmptyJobQueues()
+            // As a queue whose majority is down: RabbitMQ routes to it, and waits.
+            _ = try await ring.evaluate("sys:suspend('%2F_team')")
+            ring.neighbour?.judgeFromNow()
+            try await ring.publish(3_000)
+            try await ring.until("the route says what is wrong", within: patience) {
+                try ring.worker.readiness().routes.contains { $0.reason == "results_unconfirmed" }
+            }
+            let disconnects = try ring.worker.metric("martlet_broker_disconnects_total")
+            // Longer than the patience with a broker that confirms nothing at all.
+            try await ring.endure(.seconds(45))
+            try await ring.judgeNeighbour()
+            let more = try ring.worker.metric("martlet_broker_disconnects_total") - disconnects
+            ring.note("\(Int(disconnects)) connections given up at first, \(Int(more)) later")
+            _ = try await ring.evaluate("sys:resume('%2F_team')")
+            try await ring.awaitReady()
+            try await ring.awaitEmptyJobQueues()
+            try await ring.control("delete_queue", "team")
+        },
+        Fault(
             151, name: "a key that cannot be read at start",
             expects: "Its route waits and says why, until the file is there",
             setup: { $0.besideNeighbour() }
@@ -235,10 +266,13 @@ extension FaultRing {
     }
 
     /// Gives the first app a queue of its own for results, as small as one that nobody reads is full.
-    fileprivate func importOwnResultsQueue() async throws {
+    /// - Parameters:
+    ///   - length: How many results fit into it.
+    ///   - overflow: What becomes of one more.
+    fileprivate func importOwnResultsQueue(holding length: Int = 10, overflow: String = "reject-publish") async throws {
         let definitions = """
             {"queues":[{"vhost":"/","name":"team","durable":true,"auto_delete":false,"arguments":\
-            {"x-queue-type":"quorum","x-max-length":10,"x-overflow":"reject-publish"}}],\
+            {"x-queue-type":"quorum","x-max-length":\(length),"x-overflow":"\(overflow)"}}],\
             "bindings":[{"vhost":"/","source":"apns.results","destination":"team","destination_type":"queue",\
             "routing_key":"*.*.\(setup.apps[0].topic)","arguments":{}}]}
             """

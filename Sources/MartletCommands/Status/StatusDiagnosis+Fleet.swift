@@ -82,9 +82,10 @@ extension StatusDiagnosis {
         }
     }
 
-    /// The reasons of a route whose publications a queue refuses, or that no queue is bound for.
+    /// The reasons of a route whose publications a queue refuses or leaves unconfirmed, or that no queue is bound for.
     private static let refusals: Set<String> = [
-        "results_full", "results_unroutable", "dead_full", "dead_unroutable", "retry_full", "retry_unroutable",
+        "results_full", "results_unroutable", "results_unconfirmed", "dead_full", "dead_unroutable", "dead_unconfirmed",
+        "retry_full", "retry_unroutable", "retry_unconfirmed",
     ]
 
     /// Routes that push in some workers only, or that doubt their device tokens.

@@ -16,8 +16,8 @@ import EventLoop
 ///
 /// Pure: events in, publications out.
 struct ChannelTrials<Item: StallingPublication> {
-    /// Most publications that are tried at once.
-    static var mostAtOnce: Int { 512 }
+    /// Most publications that are tried at once, as many as one route may have out.
+    static var mostAtOnce: Int { PublishWindow<Item>.mostOfOne }
 
     /// Publications to try as soon as the channel for tries is open.
     private var suspects = Deque<Item>()

@@ -8,13 +8,14 @@ package import EventLoop
 package struct ConfirmPatience: Sendable {
     /// The usual patience: far above what a busy disk or a new leader of a queue takes.
     package static let usual = Duration.seconds(30)
-    /// How often it doubles at most: to eight minutes.
-    static let mostDoublings = 4
+    /// How often it usually doubles at most: to eight minutes.
+    package static let mostDoublings = 4
     /// How long there must be no trouble before the patience is the usual one again.
     static let memory = Duration.seconds(600)
 
     /// The patience without trouble.
     package let usual: Duration
+    private let mostDoublings: Int
     private var doublings = 0
     /// When it ran out last.
     private var ranOutAt: MonotonicTime?
@@ -23,8 +24,13 @@ package struct ConfirmPatience: Sendable {
 
     /// Patience that never ran out.
     ///
-    /// - Parameter usual: The usual patience.
-    package init(usual: Duration = ConfirmPatience.usual) { self.usual = usual }
+    /// - Parameters:
+    ///   - usual: The usual patience.
+    ///   - mostDoublings: How often it doubles at most.
+    package init(usual: Duration = ConfirmPatience.usual, mostDoublings: Int = ConfirmPatience.mostDoublings) {
+        self.usual = usual
+        self.mostDoublings = mostDoublings
+    }
 
     private var present: Duration { usual * (1 << doublings) }
 
@@ -49,7 +55,7 @@ package struct ConfirmPatience: Sendable {
             ranOutAt = nil
         }
         guard let due = due(oldest: oldest), now >= due else { return false }
-        doublings = ranOutAt == nil ? 1 : min(Self.mostDoublings, doublings + 1)
+        doublings = ranOutAt == nil ? 1 : min(mostDoublings, doublings + 1)
         ranOutAt = now
         return true
     }

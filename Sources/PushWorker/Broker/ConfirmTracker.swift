@@ -51,6 +51,12 @@ package struct ConfirmTracker<Publication> {
     /// How many entries are kept: from the oldest unconfirmed one to the newest, with those confirmed in between.
     package var span: Int { entries.count }
 
+    /// When the latest of the publications that the broker answered was published; nil while it has answered none.
+    package private(set) var newestAnswered: MonotonicTime?
+
+    /// How many publications were answered that are later than the oldest unconfirmed one.
+    package var overtakers: Int { entries.count - unconfirmed }
+
     /// When the oldest publication without a confirm was published; nil when all are confirmed.
     package var oldest: MonotonicTime? { entries.first?.at }
 
@@ -96,6 +102,7 @@ package struct ConfirmTracker<Publication> {
             let fate = positive ? entries[position].fate : .refused
             entries[position].publication = nil
             unconfirmed -= 1
+            newestAnswered = newestAnswered.map { max($0, entries[position].at) } ?? entries[position].at
             settle(publication, fate)
         }
         forgetSettled()
@@ -103,9 +110,20 @@ package struct ConfirmTracker<Publication> {
     }
 
     /// Stops waiting for publications that are unconfirmed for this long. Later answers about them are ignored.
-    package mutating func abandon(after patience: Duration, now: MonotonicTime, settle: (Publication) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - patience: For how long.
+    ///   - limit: Only those that were published until this time; nil for all.
+    ///   - now: The time.
+    ///   - settle: Takes them.
+    package mutating func abandon(
+        after patience: Duration, until limit: MonotonicTime? = nil, now: MonotonicTime,
+        settle: (Publication) -> Void
+    ) {
         var position = 0
-        while position < entries.count, entries[position].at + patience <= now {
+        while position < entries.count, entries[position].at + patience <= now,
+            limit.map({ entries[position].at <= $0 }) ?? true
+        {
             if let publication = entries[position].publication {
                 entries[position].publication = nil
                 unconfirmed -= 1

@@ -10,18 +10,22 @@ import RabbitMQ
 ///
 /// - Refused and unroutable publications wait in a line of their route (`RefusedPublications`).
 /// - Publications that cost the channel are tried on another channel (`ChannelTrials`).
+/// - A route whose publications are not confirmed leaves room to the others (`PublishWindow`).
+/// - Publications that are not confirmed for long count as refused, and go out one at a time on a channel of their own.
 /// - While such publications of a route pile up, the route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
-    /// The confirm channel for everything but replies.
-    static let mainChannel: UInt16 = 1
-    /// The confirm channel for replies, so that a broken `apns.replies` hurts replies alone.
-    static let replyChannel: UInt16 = 2
-    /// The confirm channel on which publications that may cost it are tried.
-    static let trialChannel: UInt16 = 3
-    /// Most unconfirmed publications on one channel.
-    static let window = 2_000
-    /// Most entries kept per channel, because confirms may overtake an older one.
-    static let span = 16 * window
+    /// How many channels the publish connection needs.
+    static let channels: UInt16 = 4
+    /// Most unconfirmed publications on the main channel.
+    static let window = 4_000
+    /// Most unconfirmed publications on another one. RabbitMQ stops reading the connection at some 200 for a queue that
+    /// confirms nothing.
+    static let smallWindow = 128
+    /// How long a publication may be unconfirmed while this many later ones are confirmed. Its queue is in trouble then,
+    /// and the broker is not.
+    static let overtaking = (most: 32, patience: Duration.seconds(2))
+    /// Most replies that are no longer waited for on one connection, because RabbitMQ may keep them.
+    static let mostAbandoned = 100
     /// No new push starts while more publications than this wait for room.
     static let congestion = 512
     /// A route starts no new push while more than this many of its publications were not taken.
@@ -32,16 +36,24 @@ final class Publisher {
     /// back.
     static let heldUpLimit = Duration.seconds(30)
 
-    private var waiting = Deque<Publication>()
-    private var waitingReplies = Deque<Publication>()
+    /// For everything that the others are not for.
+    let main = PublishChannel(1, window: window)
+    /// For replies, so that a broken `apns.replies` hurts replies alone.
+    let replies = PublishChannel(2, window: smallWindow)
+    /// For publications that may cost the channel.
+    let tried = PublishChannel(3, window: window)
+    /// For publications of routes whose publications were not confirmed for long: RabbitMQ may wait for a queue before it
+    /// looks at the channel's next message.
+    let slow = PublishChannel(4, window: smallWindow)
+
     /// How many replies of each route have no fate yet.
     private var openReplies: [Int: Int] = [:]
     /// Whether replies may go to the default exchange, as far as the broker has said on this connection.
     private(set) var mayWriteToQueues = true
-    /// Whether a reply was abandoned. The broker may still return such a reply.
-    private var hasAbandoned = false
+    /// How many replies were abandoned on this connection. The broker may still return one.
+    var abandonedReplies = 0
     /// When the broker last said that it does not read.
-    private var blockedAt = MonotonicTime(nanoseconds: 0)
+    var blockedAt = MonotonicTime(nanoseconds: 0)
     /// Publications whose notes the journal has not written yet, in the order of the notes. They are at most as many as
     /// the prefetch allows and go out a moment later, so pushes go on meanwhile.
     private var unnoted = Deque<Publication>()
@@ -53,18 +65,15 @@ final class Publisher {
     private var trials = ChannelTrials<Publication>()
     /// Since when each route has been congested by its own publications, without a pause.
     private var stalledSince: [Int: MonotonicTime] = [:]
-    private var patience: ConfirmPatience
+    /// Decides how long a confirm is awaited.
+    var patience: ConfirmPatience
+    /// The same for the slow channel. It does not grow as much, because only a new channel may help.
+    var slowPatience: ConfirmPatience
     private let heldUpLimit: Duration
     /// Since when `isCongested` has been true, without a pause.
     private var congestedSince: MonotonicTime?
     private var random = SystemRandomNumberGenerator()
-    private var main = ConfirmTracker<Publication>()
-    private var replies = ConfirmTracker<Publication>()
-    private var tried = ConfirmTracker<Publication>()
-    private var mainChannel = ConfirmChannel()
-    private var repliesChannel = ConfirmChannel()
-    private var trialsChannel = ConfirmChannel()
-    private let link: () -> BrokerLink?
+    let link: () -> BrokerLink?
     private var writer: PublicationWriter
     private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
@@ -75,10 +84,6 @@ final class Publisher {
     private(set) var proof = PublishingProof()
     /// Counts for metrics.
     private(set) var counts = Counts()
-
-    private var mainIsOpen: Bool { mainChannel.isOpen }
-    private var repliesAreOpen: Bool { repliesChannel.isOpen }
-    private var trialsAreOpen: Bool { trialsChannel.isOpen }
 
     /// Counts of publications and of their confirms.
     struct Counts {
@@ -105,32 +110,38 @@ final class Publisher {
         self.link = link
         writer = PublicationWriter(renderer)
         self.patience = patience
+        slowPatience = ConfirmPatience(usual: patience.usual, mostDoublings: 2)
         self.heldUpLimit = heldUpLimit
         self.isNoted = isNoted
         self.fate = fate
     }
 
+    private var all: [4 of PublishChannel] { [main, replies, tried, slow] }
+
     /// Publications that wait for room in the session's output buffer, oldest first. Not needed to process a job.
-    var unsent: [Publication] { Array(waiting) }
+    var unsent: [Publication] { Array(main.waiting) }
 
     /// Whether a result of a refused job of this route may be queued. The limit is lower than that for pushes, so that
     /// refusals do not hold pushes up.
     func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
-        let replies = wantsReply ? waitingReplies.count : 0
-        return !isAway && !isStalled(route) && waiting.count + replies < Self.congestion / 2
+        let replies = wantsReply ? replies.waiting.count : 0
+        return !isAway && !isStalled(route) && main.waiting.count + replies < Self.congestion / 2
     }
     /// Whether so many publications wait that no new push should start.
-    var isCongested: Bool { isAway || waiting.count > Self.congestion }
+    var isCongested: Bool { isAway || main.waiting.count > Self.congestion }
     /// Whether the route should start no new push, because too many publications wait, or too many of its own were not
     /// taken.
     func isCongested(for route: Int) -> Bool {
         // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
-            || waitingReplies.count > Self.congestion && repliesAreOpen && openReplies[route] != nil
+            || replies.waiting.count > Self.congestion && replies.isOpen && openReplies[route] != nil
+            || replies.crowded(route) > Self.congestion
     }
     /// A channel that is just reopened is back in a moment.
-    private var isAway: Bool { !mainIsOpen && !mainChannel.isReopening }
-    private func isStalled(_ route: Int) -> Bool { !isTroubleFree && stalled(route) > Self.routeCongestion }
+    private var isAway: Bool { !main.isOpen && !main.state.isReopening }
+    private func isStalled(_ route: Int) -> Bool {
+        !isTroubleFree && stalled(route) > Self.routeCongestion || main.crowded(route) > Self.routeCongestion
+    }
     private var isTroubleFree: Bool { refused.isEmpty && trials.isEmpty }
     /// How many publications of a route the broker did not take.
     private func stalled(_ route: Int) -> Int { refused.count(of: route) + trials.count(of: route) }
@@ -149,41 +160,26 @@ final class Publisher {
         refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
     }
     /// Why no publication goes through; nil if some may.
-    var trouble: String? { link()?.session != nil && !mainIsOpen && !closing.isEmpty ? closing : nil }
+    var trouble: String? { link()?.session != nil && !main.isOpen && !closing.isEmpty ? closing : nil }
 
     /// Whether nothing is left to publish or to be confirmed.
     var isIdle: Bool {
-        waiting.isEmpty && waitingReplies.isEmpty && isTroubleFree && unnoted.isEmpty && unconfirmed == 0
+        main.isIdle && replies.isIdle && tried.isIdle && slow.isIdle && isTroubleFree && unnoted.isEmpty
     }
     /// How many publications wait for the journal.
     var unnotedCount: Int { unnoted.count }
     /// How many publications wait for their confirm.
-    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed + tried.unconfirmed }
+    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed + tried.unconfirmed + slow.unconfirmed }
     /// Whether publications wait that could go out if there were room.
-    var wantsRoom: Bool {
-        (mainIsOpen && !waiting.isEmpty && Self.hasRoom(main))
-            || (trialsAreOpen && trials.hasNext)
-            || (repliesAreOpen && !waitingReplies.isEmpty && Self.hasRoom(replies))
-    }
-    private static func hasRoom(_ tracker: borrowing ConfirmTracker<Publication>) -> Bool {
-        tracker.unconfirmed < window && tracker.span < span
-    }
-    /// Since when the broker has owed its oldest answer: a confirm, or an open channel.
-    private var oldestDebt: MonotonicTime? {
-        let debts: [5 of MonotonicTime?] = [
-            main.oldest, tried.oldest, mainChannel.awaitedSince, repliesChannel.awaitedSince,
-            trialsChannel.awaitedSince,
-        ]
-        return MonotonicTime.earliest(of: debts)
-    }
+    var wantsRoom: Bool { main.wantsRoom || replies.wantsRoom || slow.wantsRoom || tried.isOpen && trials.hasNext }
     /// Whether results can go out, the broker's flow control aside.
-    var isOpen: Bool { mainIsOpen }
+    var isOpen: Bool { main.isOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? {
         guard link()?.session != nil else { return nil }
         let due: [6 of MonotonicTime?] = [
-            refused.nextDue, mainChannel.dueAt, repliesChannel.dueAt, trials.isEmpty ? nil : trialsChannel.dueAt,
-            replies.oldest.map { max($0, blockedAt) + patience.usual }, patience.due(oldest: oldestDebt),
+            refused.nextDue, main.state.dueAt, replies.state.dueAt, trials.isEmpty ? nil : tried.state.dueAt,
+            slow.waiting.isEmpty ? nil : slow.state.dueAt, answersDue,
         ]
         return MonotonicTime.earliest(of: due)
     }
@@ -207,20 +203,30 @@ final class Publisher {
     private func line(up publication: Publication) {
         if case .reply = publication.content {
             openReplies[publication.route, default: 0] += 1
-            waitingReplies.append(publication)
-        } else if !trials.takes(publication), !refused.takes(publication) {
-            waiting.append(publication)
+            replies.waiting.append(publication)
+        } else {
+            wait(publication)
         }
+    }
+
+    private func wait(_ publication: Publication) {
+        guard !trials.takes(publication), publication.isInLine || !refused.takes(publication) else { return }
+        main.waiting.append(publication)
     }
 
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
-        for publication in refused.due(now: now) where !trials.takes(publication) { waiting.append(publication) }
+        for publication in refused.due(now: now) where !trials.takes(publication) {
+            (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
+        }
+        for publication in main.release() { wait(publication) }
+        if replies.isCrowded { replies.waiting.append(contentsOf: replies.release()) }
+        if slow.isCrowded { slow.waiting.append(contentsOf: slow.release()) }
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
-        guard let session = link()?.session, keepsPatience(session, now: now) else { return }
-        abandonReplies(session, now: now)
+        guard let session = link()?.session else { return }
+        guard keepsPatience(session, now: now) else { return }
         reopenChannels(session, now: now)
         guard wantsRoom, !session.isBlocked else { return }
         do throws(AMQPError) {
@@ -233,43 +239,26 @@ final class Publisher {
     }
 
     private func publish(_ session: AMQPSession, now: MonotonicTime) throws(AMQPError) {
-        if mainIsOpen { try send(&waiting, on: Self.mainChannel, tracking: &main, session, now) }
-        if repliesAreOpen { try send(&waitingReplies, on: Self.replyChannel, tracking: &replies, session, now) }
-        if trialsAreOpen, trials.hasNext {
-            var batch = Deque(trials.next())
-            defer { if !batch.isEmpty { trials.putBack(Array(batch)) } }
-            try send(&batch, on: Self.trialChannel, tracking: &tried, session, now)
+        try send(main, session, now)
+        try send(replies, session, now)
+        try send(slow, session, now)
+        guard tried.isOpen, trials.hasNext else { return }
+        tried.waiting = Deque(trials.next())
+        defer {
+            if !tried.waiting.isEmpty { trials.putBack(Array(tried.waiting)) }
+            tried.waiting = []
         }
+        // No batch is larger than what one route may have out, so nothing waits for a place.
+        try send(tried, session, now)
     }
 
-    /// Gives up a connection on which confirms do not come, or channels do not open.
-    ///
-    /// - Returns: Whether the connection is still there.
-    private func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
-        if session.isBlocked { patience.excused(now: now) }
-        guard patience.runsOut(oldest: oldestDebt, now: now) else { return true }
-        let missing =
-            unconfirmed > 0
-            ? "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
-            : "the broker does not open a channel for publishing"
-        link()?.failed(AMQPError(.timeout, missing), now: now)
-        return false
-    }
-
-    private func send(
-        _ queue: inout Deque<Publication>, on channel: UInt16, tracking tracker: inout ConfirmTracker<Publication>,
-        _ session: AMQPSession, _ now: MonotonicTime
-    ) throws(AMQPError) {
-        while Self.hasRoom(tracker), let publication = queue.first {
-            switch try writer.write(publication, on: channel, of: session) {
-            case .noRoom: return
-            case .unfit:
-                unfit.append(queue.removeFirst())
-                continue
-            case .written: queue.removeFirst()
+    private func send(_ channel: PublishChannel, _ session: AMQPSession, _ now: MonotonicTime) throws(AMQPError) {
+        try channel.send(on: session, with: &writer, now: now) { publication, outcome in
+            if outcome == .unfit {
+                unfit.append(publication)
+            } else {
+                counts.publications[publication.kind.rawValue] += 1
             }
-            counts.publications[publication.kind.rawValue] += 1
-            tracker.published(publication, mark: writer.renderer.mark(of: publication), now: now)
         }
     }
 }
@@ -297,39 +286,45 @@ extension Publisher {
     /// something to try.
     func connectionOpened() {
         mayWriteToQueues = true
-        mainChannel.connected()
-        repliesChannel.connected()
-        trialsChannel.connected()
+        for channel in all.indices { all[channel].state.connected() }
     }
 
     /// The publish connection is gone. Everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
-        let lost = lose(&main)
+        let lost = lose(main)
         refused.lost(lost)
-        waiting.prepend(contentsOf: lost.filter { !$0.isInLine && !trials.takes($0) })
-        _ = lose(&tried)
+        main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
+        sortWaiting()
+        loseSlow()
+        _ = lose(tried)
         trials.putBack()
-        waitingReplies.prepend(contentsOf: replies.channelLost())
-        mainChannel.lost()
-        repliesChannel.lost()
-        trialsChannel.lost()
+        replies.waiting.prepend(contentsOf: replies.lose())
+        for channel in all.indices { all[channel].state.lost() }
+        abandonedReplies = 0
     }
 
     /// Takes what was unconfirmed on a channel that is gone. The broker may have it, and then gets it twice.
-    private func lose(_ tracker: inout ConfirmTracker<Publication>) -> [Publication] {
-        let lost = tracker.channelLost()
+    private func lose(_ channel: PublishChannel) -> [Publication] {
+        let lost = channel.lose()
         for publication in lost { publication.isRepublished = true }
         return lost
     }
 
+    /// Puts the publications of the slow channel back into their lines.
+    private func loseSlow() {
+        refused.lost(lose(slow) + slow.waiting)
+        slow.waiting = []
+    }
+
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
         do throws(AMQPError) {
-            if mainChannel.begins(now: now) { try session.openChannel(Self.mainChannel) }
-            if repliesChannel.begins(now: now) { try session.openChannel(Self.replyChannel) }
+            if main.state.begins(now: now) { try session.openChannel(main.number) }
+            if replies.state.begins(now: now) { try session.openChannel(replies.number) }
+            if !slow.waiting.isEmpty, slow.state.begins(now: now) { try session.openChannel(slow.number) }
             guard !trials.isEmpty else { return }
-            if trials.isUrgent { trialsChannel.hurry() }
-            if trialsChannel.begins(now: now) { try session.openChannel(Self.trialChannel) }
+            if trials.isUrgent { tried.state.hurry() }
+            if tried.state.begins(now: now) { try session.openChannel(tried.number) }
         } catch {
             link()?.failed(error, now: now)
         }
@@ -346,36 +341,44 @@ extension Publisher {
 
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
-        switch channel {
-        case Self.mainChannel: mainChannel.opened()
-        case Self.replyChannel: repliesChannel.opened()
-        default: trialsChannel.opened()
+        self[channel].state.opened()
+    }
+
+    private subscript(number: UInt16) -> PublishChannel {
+        switch number {
+        case main.number: main
+        case replies.number: replies
+        case slow.number: slow
+        default: tried
         }
     }
 
     /// The broker closed a channel, for instance because an exchange is missing (404). The channel is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
+        counts.confirms[LaneCounters.Confirm.lost.rawValue] += self[channel].unconfirmed
         switch channel {
-        case Self.mainChannel:
+        case main.number:
             // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
-            mainChannel.closed(now: now, lasting: Self.shortest, random: &random)
-            counts.confirms[LaneCounters.Confirm.lost.rawValue] += main.unconfirmed
-            hold(lose(&main))
-        case Self.trialChannel:
-            trialsChannel.closed(now: now, random: &random)
-            counts.confirms[LaneCounters.Confirm.lost.rawValue] += tried.unconfirmed
-            _ = lose(&tried)
+            main.state.closed(now: now, lasting: Self.shortest, random: &random)
+            hold(lose(main))
+        case slow.number:
+            slow.state.closed(now: now, random: &random)
+            let lost = lose(slow)
+            loseSlow()
+            hold(lost)
+        case tried.number:
+            tried.state.closed(now: now, random: &random)
+            _ = lose(tried)
             trials.failed()
-            holdWaiting()
+            sortWaiting()
         default:
-            repliesChannel.closed(now: now, random: &random)
-            counts.confirms[LaneCounters.Confirm.lost.rawValue] += replies.unconfirmed
+            replies.state.closed(now: now, random: &random)
             let isOverQueues = code == 403 && text.contains("amq.default")
             if isOverQueues { mayWriteToQueues = false }
-            let lost = replies.channelLost() + waitingReplies
+            let lost = replies.lose() + replies.waiting
             // Retrying replies might close the channel again and again. They count as returned instead, but for those
             // that were not to blame.
-            waitingReplies = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
+            replies.waiting = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
             for lost in lost where !isOverQueues || lost.isReplyToQueue {
                 replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
             }
@@ -387,27 +390,22 @@ extension Publisher {
     /// Has the lost publications tried, and holds back waiting ones for the same exchanges.
     private func hold(_ lost: [Publication]) {
         trials.channelClosed(lost)
-        holdWaiting()
+        sortWaiting()
     }
 
-    private func holdWaiting() {
-        waiting.removeAll { trials.takes($0) }
+    /// Lets waiting publications join others of their exchange that are tried, or of their line.
+    private func sortWaiting() {
+        main.waiting.removeAll { trials.takes($0) || !$0.isInLine && refused.takes($0) }
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = writer.renderer
-        func isIt(_ publication: Publication) -> Bool {
+        let isKnown = self[channel].returned { publication in
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
-        let isKnown =
-            switch channel {
-            case Self.mainChannel: main.returned(where: isIt)
-            case Self.replyChannel: replies.returned(where: isIt)
-            default: tried.returned(where: isIt)
-            }
         // Its confirm would pass for success. A new connection publishes everything unconfirmed again.
-        if !isKnown, channel != Self.replyChannel || !hasAbandoned {
+        if !isKnown, channel != replies.number || abandonedReplies == 0 {
             link()?.distrust("the broker returned a message that waits for no confirm")
         }
     }
@@ -416,46 +414,31 @@ extension Publisher {
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
         // It may be the confirm of a returned message that was not recognised.
         guard link()?.isDistrusted != true else { return }
-        switch channel {
-        case Self.mainChannel:
-            _ = main.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
-                settled(publication, fate, now: now)
-            }
-        case Self.trialChannel:
-            _ = tried.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
-                for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
-                    waiting.append(released)
-                }
-                settled(publication, fate, now: now)
-            }
-        default:
-            _ = replies.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+        self[channel].confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+            switch channel {
+            case replies.number:
                 count(fate)
                 replied(publication, fate)
+            case tried.number: triedOut(publication, fate, now: now)
+            default: settled(publication, fate, now: now)
             }
         }
     }
 
-    private func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
+    func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
         openReplies[publication.route] = openReplies[publication.route].flatMap { $0 == 1 ? nil : $0 - 1 }
         self.fate(publication, fate)
     }
 
-    /// Gives up replies that the broker neither confirms nor refuses. Only their exchange is in trouble, so the
-    /// connection stays.
-    private func abandonReplies(_ session: AMQPSession, now: MonotonicTime) {
-        if session.isBlocked { blockedAt = now }
-        guard let oldest = replies.oldest, now >= max(oldest, blockedAt) + patience.usual else { return }
-        hasAbandoned = true
-        var abandoned: [Publication] = []
-        replies.abandon(after: patience.usual, now: now) { abandoned.append($0) }
-        for publication in abandoned {
-            count(.abandoned)
-            replied(publication, .abandoned)
+    /// The broker answered a publication that was tried, or answered later ones only. Its exchange exists.
+    func triedOut(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
+        for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
+            main.waiting.append(released)
         }
+        settled(publication, fate, now: now)
     }
 
-    private func count(_ fate: ConfirmTracker<Publication>.Fate) {
+    func count(_ fate: ConfirmTracker<Publication>.Fate) {
         let confirm: LaneCounters.Confirm =
             switch fate {
             case .confirmed: .ack
@@ -466,7 +449,7 @@ extension Publisher {
         counts.confirms[confirm.rawValue] += 1
     }
 
-    private func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
+    func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         count(fate)
         let route = publication.route
         if fate == .confirmed {
@@ -477,23 +460,21 @@ extension Publisher {
             proof.refused(route, now: now)
             // Some of several bound queues may have taken it.
             if fate != .returned { publication.isRepublished = true }
-            refused.refused(publication, trouble: publication.trouble(after: fate), now: now, random: &random)
-            holdRefused(publication)
+            refused.refused(
+                publication, trouble: publication.trouble(after: fate), isUnconfirmed: fate == .abandoned, now: now,
+                random: &random)
+            // Waiting ones of its line would be refused, too.
+            sortWaiting()
         }
-    }
-
-    /// Moves waiting publications into the line of a refused one, because they would be refused, too.
-    private func holdRefused(_ publication: Publication) {
-        waiting.removeAll { !$0.isInLine && refused.takes($0) }
     }
 
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
         proof.passTime(isTroubleFree: isTroubleFree, now: now)
-        if isTroubleFree { return stalledSince.removeAll() }
+        if isTroubleFree, !main.isCrowded { return stalledSince.removeAll() }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
-        for route in refused.routes.union(trials.routes) where isStalled(route) && stalledSince[route] == nil {
+        for route in refused.routes.union(trials.routes).union(main.crowdedRoutes) where isStalled(route) && stalledSince[route] == nil {
             stalledSince[route] = now
         }
     }

@@ -1,7 +1,7 @@
 import DequeModule
 import EventLoop
 
-/// Publications that the broker refused or could not route, and later ones that would meet the same fate.
+/// Publications that the broker refused, could not route or did not answer, and later ones that would meet the same fate.
 ///
 /// RabbitMQ refuses a publication if one of the bound queues refuses it. The other queues keep their copies, so each
 /// attempt stores one more copy there. Therefore refused publications are not all published again at once.
@@ -28,6 +28,8 @@ struct RefusedPublications<Item: StallingPublication> {
         var allowance = 0
         /// When the next one goes out alone; nil while it is out, or while others follow it.
         var triesAt: MonotonicTime?
+        /// Whether the broker did not answer one for long, instead of refusing it.
+        var isUnconfirmed = false
         /// When the broker last refused one.
         var refusedAt = MonotonicTime(nanoseconds: 0)
         var backoff = Backoff.publication
@@ -54,6 +56,9 @@ struct RefusedPublications<Item: StallingPublication> {
     /// Why a route's publications were refused last, in the words of readiness; nil if none is in a line.
     func trouble(of route: Int) -> String? { troubles[route] }
 
+    /// Whether the broker did not answer a publication of the same line for long.
+    func isUnconfirmed(_ item: Item) -> Bool { way(of: item).flatMap { lines[$0]?.isUnconfirmed } ?? false }
+
     /// When time alone lets `due(now:)` return something.
     var nextDue: MonotonicTime? { isEmpty ? nil : lines.values.compactMap(\.triesAt).min() }
 
@@ -73,10 +78,12 @@ struct RefusedPublications<Item: StallingPublication> {
     /// - Parameters:
     ///   - item: The publication.
     ///   - trouble: Why, in the words of readiness.
+    ///   - isUnconfirmed: Whether the broker did not answer it for long, instead of refusing it.
     ///   - now: The time.
     ///   - random: Draws the wait.
     mutating func refused(
-        _ item: Item, trouble: String, now: MonotonicTime, random: inout some RandomNumberGenerator
+        _ item: Item, trouble: String, isUnconfirmed: Bool = false, now: MonotonicTime,
+        random: inout some RandomNumberGenerator
     ) {
         guard let way = way(of: item) else { return }
         var line = lines[way] ?? Line()
@@ -84,6 +91,7 @@ struct RefusedPublications<Item: StallingPublication> {
         line.waiting.append(item)
         troubles[item.route] = trouble
         line.allowance = 0
+        line.isUnconfirmed = line.isUnconfirmed || isUnconfirmed
         if line.triesAt == nil {
             line.backoff.ended(after: now - line.refusedAt)
             line.triesAt = now + line.backoff.next(using: &random)
@@ -98,7 +106,10 @@ struct RefusedPublications<Item: StallingPublication> {
         leave(item)
         line.out -= 1
         if line.allowance > 0 { line.allowance = min(Self.mostOut, line.allowance + 1) }
-        if line.isOver { line.triesAt = nil }
+        if line.isOver {
+            line.triesAt = nil
+            line.isUnconfirmed = false
+        }
         lines[way] = line
     }
 

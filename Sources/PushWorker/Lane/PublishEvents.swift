@@ -12,8 +12,9 @@ final class PublishEvents: BrokerLinkDelegate {
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
         lane.sayConnected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
-        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.trialChannel {
-            lane.publishLink.distrust("the broker allows \(allowed) channels, and publishing needs three")
+        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.channels {
+            lane.publishLink.distrust(
+                "the broker allows \(allowed) channels, and publishing needs \(Publisher.channels)")
             return
         }
         lane.publisher.connectionOpened()

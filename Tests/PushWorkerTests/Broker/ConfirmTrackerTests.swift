@@ -135,6 +135,20 @@ struct ConfirmTrackerTests {
         #expect(settled == ["c"])
     }
 
+    @Test("publications that others overtook are given up alone, those that were published later are awaited")
+    func overtaken() {
+        var tracker = ConfirmTracker<String>()
+        for (name, time) in [("a", 0), ("b", 1), ("c", 2), ("d", 3)] as [(String, MonotonicTime)] {
+            tracker.published(name, now: time)
+        }
+        #expect(tracker.newestAnswered == nil && tracker.overtakers == 0)
+        _ = tracker.confirmed(3, multiple: false, positive: true) { _, _ in }
+        #expect(tracker.newestAnswered == 2 && tracker.overtakers == 1)
+        var given: [String] = []
+        tracker.abandon(after: .zero, until: tracker.newestAnswered, now: 9) { given.append($0) }
+        #expect(given == ["a", "b"] && tracker.unconfirmed == 1 && tracker.oldest == 3 && tracker.overtakers == 0)
+    }
+
     @Test("a lost channel gives back what is unconfirmed, in order, and starts over")
     func lost() {
         var tracker = tracker("a", "b", "c")

@@ -17,7 +17,7 @@ struct RouteExpiryTests: RouteSuite {
     /// A route with a credential that cannot be used, since the first second.
     private func stoppedRoute(broadcastHosts: [Destination] = []) throws -> Route {
         let route = try route(broadcastHosts: broadcastHosts, credit: RouteCredit(fixed: 300, rate: nil))
-        route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
+        route.surroundings.publisher.confirmsSelected(1)
         route.credential = RouteCredential(name: "c", unusable: "gone.p8: not there")
         route.connected()
         // The breaker sees in the next turn what this one learns of the credential.
@@ -28,7 +28,7 @@ struct RouteExpiryTests: RouteSuite {
     /// A route that APNs refuses, which probes at second 82 next, and not since second 42.
     private func parkedRoute() throws -> Route {
         let route = try route(credit: RouteCredit(fixed: 300, rate: nil))
-        route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
+        route.surroundings.publisher.confirmsSelected(1)
         for second: UInt64 in [7, 12, 22, 42] {
             route.devices.breaker.tick(now: Self.at(second).monotonic)
             route.devices.credentialRefused(nil, at: Self.at(second))

@@ -277,7 +277,7 @@ struct RouteIntakeTests: RouteSuite {
         let job = try #require(route.refused.first)
         #expect(job.unsettled == 1_000 && !route.isQuiet, "there is no channel for results")
         let publisher = route.surroundings.publisher
-        publisher.confirmsSelected(Publisher.mainChannel)
+        publisher.confirmsSelected(1)
         route.reportRefused(at: Self.moment(1))
         #expect(job.unsettled == 1_000 - RefusedJobs.window && !publisher.isCongested, "pushes go on")
         for publication in publisher.unsent.prefix(28) { route.published(publication, .confirmed, at: Self.moment(1)) }

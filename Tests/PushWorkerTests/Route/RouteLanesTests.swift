@@ -27,7 +27,7 @@ struct RouteLanesTests {
                 tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
             for lane in 0..<2 {
                 let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
-                publisher.confirmsSelected(Publisher.mainChannel)
+                publisher.confirmsSelected(1)
                 let surroundings = Route.Surroundings(
                     lane: lane, policy: RetryPolicy(), publisher: publisher,
                     replyPattern: try ReplyPattern("^reply$"),

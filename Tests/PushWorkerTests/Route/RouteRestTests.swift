@@ -45,7 +45,7 @@ struct RouteRestTests: RouteSuite {
                 endpoint: endpoint, credential: route.presentCredential ?? first, delegate: delegate)
             destination.open(pool, events: delegate)
         }
-        route.surroundings.publisher.confirmsSelected(Publisher.mainChannel)
+        route.surroundings.publisher.confirmsSelected(1)
         route.credential = RouteCredential(name: "c", newest: first)
         route.connected()
         for _ in 0..<3 { follow(route, at: 1) }

@@ -25,7 +25,7 @@ struct RouteTurnTests {
         throws -> Route
     {
         let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
-        publisher.confirmsSelected(Publisher.mainChannel)
+        publisher.confirmsSelected(1)
         let table = RoutesTable(routes: [
             TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
         ])
