@@ -10,6 +10,6 @@ package enum Attempted: Sendable, Equatable {
     case expired
     /// Not sent, because the host it needs could not be reached; the text says why.
     case unreachable(String)
-    /// Not sent, because a moment ago another request got this answer, which refuses the credential.
-    case heldBack(Answer)
+    /// Not sent, because APNs refused the credential a moment ago.
+    case heldBack(CredentialRefusal)
 }

@@ -75,7 +75,7 @@ extension RetryPolicy {
         case .retry:
             return retry(answer, facts, now)
         case .park:
-            return park(answer, facts, now)
+            return park(.answer(answer), facts, now)
         case .rejected(let action):
             return .report(
                 FinalReport(
@@ -95,7 +95,7 @@ extension RetryPolicy {
         if facts.resends < Self.maximumResends { return .resendOnNewConnection }
         switch lastResort {
         case .retry: return retry(answer, facts, now)
-        case .park: return park(answer, facts, now)
+        case .park: return park(.answer(answer), facts, now)
         }
     }
 
@@ -192,12 +192,20 @@ extension RetryPolicy {
     }
 
     /// The tier nearest the delay after which the route probes.
-    private func park(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+    private func park(_ refusal: CredentialRefusal, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         func refused(_ why: String) -> Settlement {
-            .report(
-                FinalReport(
-                    .rejected, .fixCredential, status: answer.status, reason: answer.reason,
-                    detail: "the route's credential is refused, and " + why))
+            let report =
+                switch refusal {
+                case .answer(let answer):
+                    FinalReport(
+                        .rejected, .fixCredential, status: answer.status, reason: answer.reason,
+                        detail: "the route's credential is refused, and " + why)
+                case .connection(let text):
+                    FinalReport(
+                        .rejected, .fixCredential,
+                        detail: "the route's credential is refused (\(text)), and " + why)
+                }
+            return .report(report)
         }
         guard !facts.allowsNoTier else { return refused("a job with expiration 0 and no deadline does not wait") }
         guard let nearest = tier(nearest: facts.probeDelay) else { return refused("there is no retry tier") }

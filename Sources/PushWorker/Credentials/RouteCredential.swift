@@ -203,8 +203,8 @@ extension Route {
                 credential?.refusal = reason
                 tellOthers(.credential(.refused(version: version, reason: reason)))
             }
-            // A refusal below HTTP comes without an answer to any request; the breaker acts on it like on any other.
-            destination.credentialRefused(nil, at: moment)
+            // If an answer refused it, the destination hears of that answer next.
+            destination.credentialRefused(.connection(reason), at: moment)
         case .switched, .candidateRefused, .retried: break
         }
         return true
@@ -236,7 +236,7 @@ extension Route {
             _ = learned(.refused(.oneRoute), of: version)
             guard presentCredential?.version == version else { return }
             credential?.refusal = reason
-            devices.credentialRefused(nil, at: moment)
+            devices.credentialRefused(.connection(reason), at: moment)
         }
     }
 

@@ -51,7 +51,7 @@ final class Destination {
     /// Decides whether anything is asked for here.
     var breaker: RouteBreaker
     /// How APNs refused the credential here, while the breaker keeps jobs about broadcast channels back.
-    private(set) var refusal: APNSResponse?
+    private(set) var refusal: CredentialRefusal?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
     /// Jobs with notifications that were not handed out yet, oldest first.
@@ -258,12 +258,10 @@ final class Destination {
     /// APNs refused the credential here.
     ///
     /// - Parameters:
-    ///   - response: How; nil below HTTP.
+    ///   - how: What was seen.
     ///   - moment: The time.
-    func credentialRefused(_ response: APNSResponse?, at moment: Moment) {
-        if isForBroadcastChannels {
-            refusal = response ?? refusal ?? APNSResponse(status: 403, reason: .badCertificate)
-        }
+    func credentialRefused(_ how: CredentialRefusal, at moment: Moment) {
+        if isForBroadcastChannels { refusal = how }
         breaker.credentialRefused(now: moment.monotonic)
     }
 
@@ -367,8 +365,7 @@ final class Destination {
     var broadcastChannelTroubles: [String] {
         var troubles: [String] = []
         if let refusal, breaker.state != .working {
-            let reason = refusal.reason.map { ": \($0.rawValue)" } ?? ""
-            troubles.append("\(kind.setting): APNs refuses the credential\(reason)")
+            troubles.append("\(kind.setting): APNs refuses the credential: \(refusal.text)")
         }
         if let trouble { troubles.append("\(kind.setting): \(trouble)") }
         return troubles

@@ -196,12 +196,12 @@ extension Route {
         hasBroadcastChannelWork = broadcastHosts.contains { !$0.isAsleep }
     }
 
-    /// Answers jobs with what the last one heard about the credential, instead of asking APNs again: most wait in a tier.
+    /// Answers jobs with the refusal of the credential that was seen last, instead of asking APNs again: most wait in a tier.
     /// The first that no tier can take waits here, as the next probe; more of those would keep the broker from
     /// delivering anything else of the route.
     private func answerParked(_ host: Destination, at moment: Moment) {
         guard let refusal = host.refusal else { return }
-        let heldBack = Attempted.heldBack(refusal.answer)
+        let heldBack = Attempted.heldBack(refusal)
         var probe: Notification?
         while let notification = host.next() {
             let job = notification.job.job

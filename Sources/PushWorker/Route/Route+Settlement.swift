@@ -111,7 +111,7 @@ extension Route {
             }
         guard let isRefused else { return }
         if isRefused {
-            destination.credentialRefused(response, at: moment)
+            destination.credentialRefused(.answer(response.answer), at: moment)
         } else if Attempted.response(response.answer).provesCredential {
             credentialProved(on: destination)
         }

@@ -93,7 +93,8 @@ struct AnswerMeaningTests {
         let answer = Answer(status: row.status, reason: row.reason.map { Reason(rawValue: $0) })
         let isProof = row.credential == .accepted || row.credential == .unexamined
         #expect(Attempted.response(answer).provesCredential == isProof)
-        for attempted in [Attempted.unprocessed, .unanswered("reset"), .expired, .unreachable("x"), .heldBack(answer)] {
+        let refusal = Attempted.heldBack(.answer(answer))
+        for attempted in [Attempted.unprocessed, .unanswered("reset"), .expired, .unreachable("x"), refusal] {
             #expect(!attempted.provesCredential)
         }
     }

@@ -370,13 +370,24 @@ struct RetryPolicyTests {
         "what is held back for a refused credential is parked or final, and never sent again for that",
         arguments: credentialReasons + [.expiredProviderToken, .unrelatedKeyIDInToken])
     func heldBack(_ reason: Reason) {
-        let refusal = Attempted.heldBack(Answer(status: 403, reason: reason))
+        let refusal = Attempted.heldBack(.answer(Answer(status: 403, reason: reason)))
         for resends in 0...3 {
             let facts = AttemptFacts(attempt: 6, resends: resends, probeDelay: 60_000)
             #expect(Self.policy.settle(refusal, job: facts, now: Self.now) == .park(tier: 2))
         }
         let once = Self.policy.settle(refusal, job: AttemptFacts(expiration: 0), now: Self.now)
         #expect(Self.verdict(once)?.0 == .rejected && Self.verdict(once)?.1 == .fixCredential)
+    }
+
+    @Test("what is held back for a refusal without an answer is final with what was seen, and no answer of APNs")
+    func heldBackWithoutAnswer() {
+        let refusal = Attempted.heldBack(.connection("the server refused our certificate"))
+        #expect(Self.policy.settle(refusal, job: AttemptFacts(), now: Self.now) == .park(tier: 1))
+        let final = FinalReport(
+            .rejected, .fixCredential,
+            detail: "the route's credential is refused (the server refused our certificate), "
+                + "and a job with expiration 0 and no deadline does not wait")
+        #expect(Self.policy.settle(refusal, job: AttemptFacts(expiration: 0), now: Self.now) == .report(final))
     }
 
     @Test("what an answer means for its connection")

@@ -36,7 +36,7 @@ struct DestinationTests {
             endpoint: Self.endpoint, trust: try certificates.clientContext(),
             limiter: ConnectRateLimiter())
         let host = Destination(.broadcast, connector: connector)
-        host.credentialRefused(APNSResponse(status: 403, reason: .badCertificate), at: Self.moment(0))
+        host.credentialRefused(.answer(Answer(status: 403, reason: .badCertificate)), at: Self.moment(0))
         return host
     }
 
@@ -64,6 +64,31 @@ struct DestinationTests {
             #expect((host.refusal == nil) == isRefused)
             host.close()
         }
+    }
+
+    @Test("a refusal without an answer is told as it was seen, until an answer says more")
+    func refusedBelowHTTP() throws {
+        let host = Destination(.broadcast)
+        let route = Route(
+            name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil),
+            surroundings: Route.Surroundings(
+                policy: RetryPolicy(),
+                publisher: Publisher(
+                    link: { nil },
+                    renderer: PublicationRenderer(tiers: [], routes: [], worker: "test", includesDeviceToken: false),
+                    fate: { _, _ in }),
+                replyPattern: try ReplyPattern("")),
+            broadcastHosts: [host])
+        let event = CredentialEvent.refused(version: 1, reason: "revoked certificate", concerns: .oneRoute)
+        #expect(route.credentialEvent(event, on: host, at: Self.moment(0)))
+        #expect(host.refusal == .connection("revoked certificate"))
+        #expect(host.broadcastChannelTroubles == ["apns.broadcast: APNs refuses the credential: revoked certificate"])
+        let answer = Answer(status: 403, reason: .badCertificateEnvironment)
+        host.credentialRefused(.answer(answer), at: Self.moment(0))
+        #expect(host.refusal == .answer(answer))
+        #expect(
+            host.broadcastChannelTroubles
+                == ["apns.broadcast: APNs refuses the credential: BadCertificateEnvironment"])
     }
 
     @Test("a certificate whose time is over holds the hosts too, and closes what they have open, as it does the route")

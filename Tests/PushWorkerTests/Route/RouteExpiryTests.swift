@@ -31,7 +31,7 @@ struct RouteExpiryTests: RouteSuite {
         route.surroundings.publisher.confirmsSelected(1)
         for second: UInt64 in [7, 12, 22, 42] {
             route.devices.breaker.tick(now: Self.at(second).monotonic)
-            route.devices.credentialRefused(nil, at: Self.at(second))
+            route.devices.credentialRefused(.connection("refused"), at: Self.at(second))
         }
         #expect(route.devices.breaker.probeAt == Self.at(82).monotonic)
         route.connected()

@@ -122,7 +122,7 @@ struct RouteRestTests: RouteSuite {
             (
                 "parked and probing",
                 {
-                    $0.devices.credentialRefused(nil, at: Self.moment(50)); _ = $1
+                    $0.devices.credentialRefused(.connection("refused"), at: Self.moment(50)); _ = $1
                 },
                 {
                     $0.devices.breaker.credentialAccepted(); _ = $1

@@ -200,7 +200,7 @@ struct RouteTurnTests {
         #expect(route.turn(at: Self.moment(3), LaneCondition()) == [.cancelConsuming(queue: 0)])
         #expect(route.nextDue(after: Self.moment(3)) == .distantFuture)
         // A probe, then the time after which a route that stands still gives its jobs back.
-        route.devices.credentialRefused(nil, at: Self.moment(10))
+        route.devices.credentialRefused(.connection("refused"), at: Self.moment(10))
         _ = route.turn(at: Self.moment(10), LaneCondition())
         #expect(route.nextDue(after: Self.moment(10)) == Self.moment(15).monotonic)
         _ = route.turn(at: Self.moment(15), LaneCondition())
@@ -216,7 +216,7 @@ struct RouteTurnTests {
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         _ = route.turn(at: Self.moment(1), LaneCondition())
         #expect(route.nextDue(after: Self.moment(1)) == Self.second + Route.backlogInterval)
-        route.devices.credentialRefused(nil, at: Self.moment(1))
+        route.devices.credentialRefused(.connection("refused"), at: Self.moment(1))
         _ = route.turn(at: Self.moment(1), LaneCondition())
         #expect(route.nextDue(after: Self.moment(1)) == Self.second + Route.patrolInterval)
     }
