@@ -68,7 +68,7 @@ package struct AnswerMeaning: Sendable, Equatable {
         } else {
             switch status {
             case 429, 500...599: self.init(.retry, status)
-            case 403: self.init(.rejected(.fixCredential), status)
+            case 403: self.init(.rejected(.fixCredential), status, credential: .unexplained)
             default: self.init(.rejected(.fixRequest), status)
             }
         }
@@ -93,14 +93,6 @@ package struct AnswerMeaning: Sendable, Equatable {
 extension Answer {
     /// What the answer means.
     package var meaning: AnswerMeaning { AnswerMeaning(status: status, reason: reason) }
-}
-
-extension Attempted {
-    /// Whether APNs answered what it says only to those whose credential it does not turn away.
-    package var provesCredential: Bool {
-        guard case .response(let answer) = self else { return false }
-        return !answer.meaning.credential.turnsAway
-    }
 }
 
 extension Reason {

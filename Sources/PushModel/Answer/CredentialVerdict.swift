@@ -6,6 +6,8 @@ package enum CredentialVerdict: Sendable, Equatable {
     case unexamined
     /// The request was turned away for it, though it may be good.
     case doubted
+    /// The request was turned away with a reason that nobody has listed, or with none: it may be bad.
+    case unexplained
     /// The provider token is too old: a new one is to be made.
     case tokenExpired
     /// The provider token changes too often: Apple's limit is one change in 20 minutes.
@@ -28,7 +30,7 @@ package enum CredentialVerdict: Sendable, Equatable {
     package var turnsAway: Bool {
         switch self {
         case .accepted, .unexamined: false
-        case .doubted, .tokenExpired, .tokenChangedTooOften, .refused: true
+        case .doubted, .unexplained, .tokenExpired, .tokenChangedTooOften, .refused: true
         }
     }
 }

@@ -10,4 +10,13 @@ package enum Settlement: Sendable, Equatable {
     case retry(tier: Int, attempt: Int)
     /// Park the route, and publish a retry copy to the tier at this position; the attempt stays as it is.
     case park(tier: Int)
+
+    /// Whether the credential, or what is done with it, keeps the notification from being sent.
+    package var blamesCredential: Bool {
+        switch self {
+        case .park: true
+        case .report(let final): final.action == .fixCredential
+        case .resend, .resendOnNewConnection, .retry: false
+        }
+    }
 }

@@ -99,22 +99,21 @@ extension Route {
     private func learnCredential(
         from response: APNSResponse?, _ settlement: Settlement, on destination: Destination, at moment: Moment
     ) {
-        guard let response else { return }
-        let isRefused =
-            switch settlement {
-            case .park: true
-            // A refusal that is final for this job, because its time is over, is one of the credential like any other.
-            case .report(let final): final.action == .fixCredential
-            case .retry: false
-            // A notification that is sent again at once will hear more.
-            case .resend, .resendOnNewConnection: nil as Bool?
-            }
-        guard let isRefused else { return }
-        if isRefused {
-            destination.credentialRefused(.answer(response.answer), at: moment)
-        } else if Attempted.response(response.answer).provesCredential {
-            credentialProved(on: destination)
+        guard let answer = response?.answer else { return }
+        switch settlement {
+        // A notification that is sent again at once will hear more.
+        case .resend, .resendOnNewConnection: return
+        case .report, .retry, .park: break
         }
+        let isRefused: Bool
+        switch answer.meaning.credential {
+        case .accepted, .unexamined: return credentialProved(on: destination)
+        // Without a pause, each job of the queue would be rejected for a reason that nobody knows. The probes find out
+        // whether it lasts, and the pool keeps its connections.
+        case .unexplained, .refused, .tokenChangedTooOften: isRefused = true
+        case .doubted, .tokenExpired: isRefused = settlement.blamesCredential
+        }
+        if isRefused { destination.credentialRefused(.answer(answer), at: moment) }
     }
 
     /// An answer shows that the credential is accepted: what was said against it holds no more.

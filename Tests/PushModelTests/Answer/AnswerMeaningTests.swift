@@ -50,12 +50,12 @@ struct AnswerMeaningTests {
         // What nobody has listed yet.
         Row(403, "BadCertificateSomething", .retire, .refused(.everyRoute), .working),
         Row(403, "BadEnvironmentKeySomething", .retire, .refused(.oneRoute), .working),
-        Row(403, "SomethingNew", .keep, .doubted, .working),
+        Row(403, "SomethingNew", .keep, .unexplained, .working),
         Row(429, "SomethingNew", .keep, .accepted, .working),
         Row(500, "SomethingNew", .strike, .unexamined, .troubled),
         Row(400, "SomethingNew", .keep, .accepted, .working),
         Row(400, nil, .keep, .accepted, .working),
-        Row(403, nil, .keep, .doubted, .working),
+        Row(403, nil, .keep, .unexplained, .working),
         Row(429, nil, .keep, .accepted, .working),
         Row(502, nil, .strike, .unexamined, .troubled),
     ]
@@ -88,15 +88,10 @@ struct AnswerMeaningTests {
         #expect(!isRefused || row.credential.turnsAway, "what is refused was turned away")
     }
 
-    @Test("whatever is not turned away proves the credential; without an answer nothing does", arguments: rows)
-    func proves(_ row: Row) {
-        let answer = Answer(status: row.status, reason: row.reason.map { Reason(rawValue: $0) })
+    @Test("all but what is accepted, or not looked at, was turned away for its credential", arguments: rows)
+    func turnsAway(_ row: Row) {
         let isProof = row.credential == .accepted || row.credential == .unexamined
-        #expect(Attempted.response(answer).provesCredential == isProof)
-        let refusal = Attempted.heldBack(.answer(answer))
-        for attempted in [Attempted.unprocessed, .unanswered("reset"), .expired, .unreachable("x"), refusal] {
-            #expect(!attempted.provesCredential)
-        }
+        #expect(row.credential.turnsAway == !isProof)
     }
 
     @Test(
@@ -105,7 +100,7 @@ struct AnswerMeaningTests {
             ("BadCertificate", .refused(.everyRoute)), ("BadCertificateEnvironment", .refused(.oneRoute)),
             ("InvalidProviderToken", .refused(.everyRoute)), ("Forbidden", .refused(.oneRoute)),
             ("BadCertificateSomething", .refused(.everyRoute)), ("TooManyProviderTokenUpdates", .tokenChangedTooOften),
-            ("ExpiredProviderToken", .tokenExpired), ("Shutdown", .doubted), ("SomethingNew", .doubted),
+            ("ExpiredProviderToken", .tokenExpired), ("Shutdown", .doubted), ("SomethingNew", .unexplained),
         ] as [(String, CredentialVerdict)])
     func goAway(_ reason: String, _ verdict: CredentialVerdict) {
         #expect(Reason(rawValue: reason).credentialVerdict == verdict)
