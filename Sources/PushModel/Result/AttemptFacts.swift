@@ -16,14 +16,14 @@ package struct AttemptFacts: Sendable {
     package var refusals: Int
     /// Whether the route suddenly reports so many dead tokens that its configuration is suspect.
     package var holdsDeadTokens: Bool
-    /// How long a parked route waits before it probes, in milliseconds.
-    package var probeDelay: Int64
+    /// How long a parked route waits before it probes.
+    package var probeDelay: Duration
 
     /// Facts from their parts.
     package init(
         attempt: Int = 1, firstAttemptAt: Int64? = nil, deadline: Int64? = nil, expiration: Int64? = nil,
         onUnknown: OnUnknown = .retry, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
-        probeDelay: Int64 = 15_000
+        probeDelay: Duration = .seconds(15)
     ) {
         self.attempt = attempt
         self.firstAttemptAt = firstAttemptAt
@@ -39,7 +39,7 @@ package struct AttemptFacts: Sendable {
     /// The facts of a job's notification.
     package init(
         _ job: borrowing Job, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
-        probeDelay: Int64 = 15_000
+        probeDelay: Duration = .seconds(15)
     ) {
         self.init(
             attempt: job.attempt, firstAttemptAt: job.firstAttemptAt, deadline: job.deadline,

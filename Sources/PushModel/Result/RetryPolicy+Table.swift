@@ -1,3 +1,5 @@
+import Text
+
 extension AttemptFacts {
     /// The moment in milliseconds since 1970 after which nothing is sent.
     var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
@@ -10,6 +12,11 @@ extension AttemptFacts {
         if let deadline, time > deadline { return .deadlinePassed }
         return .expirationPassed
     }
+}
+
+extension Answer {
+    /// How long APNs asks to wait; nil where it does not say.
+    fileprivate var wishedDelay: Duration? { retryAfter.flatMap { $0 >= 0 ? .seconds($0) : nil } }
 }
 
 extension RetryPolicy {
@@ -100,7 +107,7 @@ extension RetryPolicy {
     }
 
     private func retry(_ answer: Answer, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
-        let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
+        let wished = answer.wishedDelay
         switch wait(atLeast: wished ?? Self.rung(of: facts.attempt), isWish: wished != nil, facts, now) {
         case .tier(let tier):
             return .retry(tier: tier, attempt: facts.attempt + 1)
@@ -115,7 +122,7 @@ extension RetryPolicy {
     private func settle(unanswered cause: String, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         var detail = cause
         if facts.onUnknown == .retry {
-            switch wait(atLeast: 0, isWish: false, facts, now) {
+            switch wait(atLeast: .zero, isWish: false, facts, now) {
             case .tier(let tier): return .retry(tier: tier, attempt: facts.attempt + 1)
             case .expires: detail += "; the next attempt would come after the job's time"
             case .never(let why): detail += "; " + why
@@ -134,20 +141,29 @@ extension RetryPolicy {
         return .report(FinalReport(.exhausted, .replay, reason: .unreachable, detail: detail))
     }
 
-    /// The computed delay after an attempt, in milliseconds.
-    private static func rung(of attempt: Int) -> Int64 { ladder[min(max(attempt, 1), ladder.count) - 1] }
+    /// The computed delay after an attempt.
+    private static func rung(of attempt: Int) -> Duration { ladder[min(max(attempt, 1), ladder.count) - 1] }
 
-    /// The tier nearest a delay in milliseconds, the longer of two equally near; nil without one.
-    private func tier(nearest wanted: Int64) -> Int? {
+    /// The tier nearest a delay, the longer of two equally near; nil without one.
+    private func tier(nearest wanted: Duration) -> Int? {
+        func distance(_ tier: Int) -> Duration { max(tiers[tier] - wanted, wanted - tiers[tier]) }
         var nearest: Int?
-        for (index, delay) in tiers.enumerated() {
+        for index in tiers.indices {
             guard let best = nearest else {
                 nearest = index
                 continue
             }
-            if (delay - wanted).magnitude <= (tiers[best] - wanted).magnitude { nearest = index }
+            if distance(index) <= distance(best) { nearest = index }
         }
         return nearest
+    }
+
+    /// When a tier brings a notification back, in milliseconds since 1970.
+    private func end(of tier: Int, from now: Int64) -> Int64 { now + tiers[tier].wholeMilliseconds }
+
+    /// Whether an attempt at that time would come later than `maxAge` after the first one.
+    private func isTooOld(_ facts: AttemptFacts, at time: Int64, now: Int64) -> Bool {
+        .milliseconds(time - (facts.firstAttemptAt ?? now)) > maxAge
     }
 
     /// How long a device token rests after an answer: only `TooManyRequests` is about one token.
@@ -155,24 +171,23 @@ extension RetryPolicy {
     /// - Parameters:
     ///   - answer: What APNs answered.
     ///   - attempt: The number of the attempt that was answered, from 1.
-    /// - Returns: Milliseconds, no longer than the notification itself waits; nil where the token need not rest.
-    package func rest(after answer: Answer, attempt: Int) -> Int64? {
+    /// - Returns: No longer than the notification itself waits; nil where the token need not rest.
+    package func rest(after answer: Answer, attempt: Int) -> Duration? {
         guard answer.meaning.service == .deviceThrottled, let longest = tiers.last else { return nil }
-        let wished = answer.retryAfter.flatMap { $0 >= 0 ? milliseconds(fromSeconds: Int64($0)) : nil }
-        return min(wished ?? Self.rung(of: attempt), longest)
+        return min(answer.wishedDelay ?? Self.rung(of: attempt), longest)
     }
 
     /// Where a notification waits whose device token rests; its attempt stays as it is.
     ///
     /// - Parameters:
-    ///   - remaining: How long the token rests yet, in milliseconds.
+    ///   - remaining: How long the token rests yet.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The position of the tier; nil for one that is to be sent now, because later would be too late.
-    package func restingTier(remaining: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
+    package func restingTier(remaining: Duration, job facts: AttemptFacts, now: Int64) -> Int? {
         guard !facts.allowsNoTier, let tier = tier(nearest: remaining) else { return nil }
-        let back = now + tiers[tier]
-        if back - (facts.firstAttemptAt ?? now) > maxAge { return nil }
+        let back = end(of: tier, from: now)
+        if isTooOld(facts, at: back, now: now) { return nil }
         if let expiry = facts.expiry, back > expiry { return nil }
         return tier
     }
@@ -181,13 +196,13 @@ extension RetryPolicy {
     /// count, because it waits for the route as it would in its queue.
     ///
     /// - Parameters:
-    ///   - longest: How long it shall wait at most, in milliseconds; the shortest tier is used in any case.
+    ///   - longest: How long it shall wait at most; the shortest tier is used in any case.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The position of the longest such tier that brings it back in its time; nil where none does.
-    package func postponingTier(atMost longest: Int64, job facts: AttemptFacts, now: Int64) -> Int? {
+    package func postponingTier(atMost longest: Duration, job facts: AttemptFacts, now: Int64) -> Int? {
         tiers.indices.last { tier in
-            (tier == 0 || tiers[tier] <= longest) && facts.expiry.map { now + tiers[tier] <= $0 } != false
+            (tier == 0 || tiers[tier] <= longest) && facts.expiry.map { end(of: tier, from: now) <= $0 } != false
         }
     }
 
@@ -209,29 +224,29 @@ extension RetryPolicy {
         }
         guard !facts.allowsNoTier else { return refused("a job with expiration 0 and no deadline does not wait") }
         guard let nearest = tier(nearest: facts.probeDelay) else { return refused("there is no retry tier") }
-        let back = now + tiers[nearest]
-        if back - (facts.firstAttemptAt ?? now) > maxAge { return refused("the job would become older than max_age") }
+        let back = end(of: nearest, from: now)
+        if isTooOld(facts, at: back, now: now) { return refused("the job would become older than max_age") }
         if let expiry = facts.expiry, back > expiry { return refused("the job's time ends before the next attempt") }
         return .park(tier: nearest)
     }
 
     /// The smallest tier at or above a delay, unless attempts, age or time forbid another attempt.
     /// - Parameters:
-    ///   - delay: In milliseconds.
+    ///   - delay: The shortest wait.
     ///   - isWish: Whether APNs named the delay itself, so that a shorter one will not do.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
-    private func wait(atLeast delay: Int64, isWish: Bool, _ facts: AttemptFacts, _ now: Int64) -> Wait {
+    private func wait(atLeast delay: Duration, isWish: Bool, _ facts: AttemptFacts, _ now: Int64) -> Wait {
         if facts.allowsNoTier { return .never("a job with expiration 0 and no deadline is tried once") }
         if facts.attempt >= maxAttempts { return .never("attempt \(facts.attempt) of \(maxAttempts)") }
         guard !tiers.isEmpty else { return .never("there is no retry tier") }
         let fitting = tiers.firstIndex { $0 >= delay }
         if fitting == nil, isWish {
-            return .never("APNs asks to wait \(delay / 1_000) s, longer than the longest retry tier")
+            return .never("APNs asks to wait \(delay.components.seconds) s, longer than the longest retry tier")
         }
         let tier = fitting ?? tiers.count - 1
-        let back = now + tiers[tier]
-        if back - (facts.firstAttemptAt ?? now) > maxAge { return .never("the job would become older than max_age") }
+        let back = end(of: tier, from: now)
+        if isTooOld(facts, at: back, now: now) { return .never("the job would become older than max_age") }
         if let expiry = facts.expiry, back > expiry { return .expires(at: back) }
         return .tier(tier)
     }

@@ -1,5 +1,6 @@
 import PushModel
 import RabbitMQ
+import Text
 import Topology
 
 // Counts of retry copies: how many went into each tier, and how many came back from it.
@@ -33,8 +34,10 @@ extension Route {
             guard case .text(let queue) = field.value,
                 copy.bytes.span.extracting(field.name).isText("x-first-death-queue")
             else { continue }
-            for (tier, milliseconds) in surroundings.policy.tiers.enumerated()
-            where copy.bytes.span.extracting(queue).isEqual(to: RetryTier(milliseconds: milliseconds).queue) {
+            for (tier, delay) in surroundings.policy.tiers.enumerated()
+            where copy.bytes.span.extracting(queue).isEqual(
+                to: RetryTier(milliseconds: delay.wholeMilliseconds).queue)
+            {
                 counters.retryReturns[tier] += 1
             }
             return

@@ -1,7 +1,6 @@
 import EventLoop
 import PushModel
 import RabbitMQ
-import Text
 
 // A stopped route reports what expires in its queues. `ExpiryLook` decides when it looks.
 extension Route {
@@ -78,7 +77,7 @@ extension Route {
     private func restingTier(of job: JobInFlight, at moment: Moment) -> Int? {
         let stopped = devices.breaker.stoppedSince.map { moment.monotonic - $0 } ?? .zero
         return surroundings.policy.postponingTier(
-            atMost: stopped.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
+            atMost: stopped, job: AttemptFacts(job.job), now: moment.wall)
     }
 
     /// How many jobs of each queue a look asks for: one until it is known whether the first one came back often.

@@ -108,8 +108,8 @@ extension Route {
         var key: [UInt8] = []
         job.appendRoutingKey(to: &key)
         guard job.bytes.span.extracting(job.routingKey).isEqual(to: key.span) else { return nil }
-        let waited = job.firstAttemptAt.map { moment.wall.milliseconds(since: $0) } ?? 0
-        return surroundings.policy.restingTier(remaining: Int64(waited), job: AttemptFacts(job), now: moment.wall)
+        let waited = Duration.milliseconds(job.firstAttemptAt.map { moment.wall.milliseconds(since: $0) } ?? 0)
+        return surroundings.policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
     }
 
     /// Lets a job wait for the host that it asks something of.

@@ -1,7 +1,6 @@
 import APNSClient
 import EventLoop
 import PushModel
-import Text
 
 // From a job that waits to requests that are submitted, or to a settlement where no request is needed.
 extension Route {
@@ -76,7 +75,7 @@ extension Route {
         let job = notification.job
         guard let remaining = shared.cooling.remaining(notification.coolingKey, now: moment.monotonic),
             let tier = surroundings.policy.restingTier(
-                remaining: remaining.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
+                remaining: remaining, job: AttemptFacts(job.job), now: moment.wall)
         else { return false }
         counters.cooled += 1
         postpone(notification, to: tier, at: moment)
@@ -95,7 +94,7 @@ extension Route {
         else { return }
         func tier(of job: JobInFlight) -> Int? {
             surroundings.policy.restingTier(
-                remaining: delay.wholeMilliseconds, job: AttemptFacts(job.job), now: moment.wall)
+                remaining: delay, job: AttemptFacts(job.job), now: moment.wall)
         }
         let begun = devices.takeBegun { tier(of: $0) != nil || $0.job.isExpired(at: moment.wall) }
         for notification in begun {
@@ -119,7 +118,7 @@ extension Route {
         guard rate != nil, let job = devices.begun else { return slow = nil }
         guard let slow, slow.job === job else { return slow = (job, moment.monotonic) }
         guard moment.monotonic - slow.since >= Self.longestHold,
-            let tier = surroundings.policy.restingTier(remaining: 0, job: AttemptFacts(job.job), now: moment.wall)
+            let tier = surroundings.policy.restingTier(remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
         else { return }
         for notification in devices.takeBegun(where: { $0 === job }) {
             postpone(notification, to: tier, at: moment)
@@ -209,7 +208,7 @@ extension Route {
                 settle(notification, .expired, on: host, at: moment)
                 continue
             }
-            let facts = AttemptFacts(job, probeDelay: host.breaker.probeDelay.wholeMilliseconds)
+            let facts = AttemptFacts(job, probeDelay: host.breaker.probeDelay)
             let settlement = surroundings.policy.settle(heldBack, job: facts, now: moment.wall)
             let hasTier = if case .park = settlement { true } else { false }
             guard hasTier || probe != nil else {

@@ -1,7 +1,6 @@
 import APNSClient
 import EventLoop
 import PushModel
-import Text
 import WorkerSettings
 
 // From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.
@@ -43,7 +42,7 @@ extension Route {
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
             holdsDeadTokens: response?.answer.meaning.isDeadToken == true
                 && deadTokens.isSuspicious(inFlight: devices.inFlight),
-            probeDelay: destination.breaker.probeDelay.wholeMilliseconds)
+            probeDelay: destination.breaker.probeDelay)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
@@ -90,9 +89,8 @@ extension Route {
     /// Lets a device token rest where APNs has had too many notifications for it.
     private func rest(_ notification: Notification, after answer: Answer, at moment: Moment) {
         let job = notification.job
-        guard let milliseconds = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
-        let end = moment.monotonic + .milliseconds(milliseconds)
-        shared.cooling.cool(notification.coolingKey, until: end, now: moment.monotonic)
+        guard let rest = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
+        shared.cooling.cool(notification.coolingKey, until: moment.monotonic + rest, now: moment.monotonic)
     }
 
     /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.

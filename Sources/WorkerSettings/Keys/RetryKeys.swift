@@ -7,10 +7,10 @@ struct RetryKeys: Sendable {
 
     let tiers = SettingKey(
         "retry.tiers", .list(.duration(.milliseconds(1)...WorkerKeys.day), of: "tier"),
-        default: usual.tiers.map { Setting(.milliseconds($0)) }, "the delays, ascending; each is a queue of the broker")
+        default: usual.tiers.map { Setting($0) }, "the delays, ascending; each is a queue of the broker")
     let maxAttempts = SettingKey(
         "retry.max_attempts", .integer(1...100), default: usual.maxAttempts, "attempts of a notification")
     let maxAge = SettingKey(
-        "retry.max_age", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: .milliseconds(usual.maxAge),
+        "retry.max_age", .duration(.seconds(1)...(.seconds(30 * 86_400))), default: usual.maxAge,
         "time from the first attempt to the last")
 }

@@ -146,7 +146,7 @@ struct AnswerTableTests {
         ] as [(Int, Int?, Int64)])
     func rest(attempt: Int, retryAfter: Int?, milliseconds: Int64) {
         let answer = Answer(status: 429, reason: .tooManyRequests, retryAfter: retryAfter)
-        #expect(Self.policy.rest(after: answer, attempt: attempt) == milliseconds)
+        #expect(Self.policy.rest(after: answer, attempt: attempt) == .milliseconds(milliseconds))
         #expect(RetryPolicy(tiers: []).rest(after: answer, attempt: attempt) == nil)
     }
 
@@ -163,6 +163,6 @@ struct AnswerTableTests {
             (14_000, AttemptFacts(attempt: 6), 1),
         ] as [(Int64, AttemptFacts, Int?)])
     func restingTier(remaining: Int64, facts: AttemptFacts, tier: Int?) {
-        #expect(Self.policy.restingTier(remaining: remaining, job: facts, now: Self.now) == tier)
+        #expect(Self.policy.restingTier(remaining: .milliseconds(remaining), job: facts, now: Self.now) == tier)
     }
 }

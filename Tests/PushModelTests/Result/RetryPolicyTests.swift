@@ -145,7 +145,7 @@ struct RetryPolicyTests {
 
     @Test("a computed delay beyond the last tier takes the last; without tiers there is no retry")
     func shortTiers() {
-        let short = RetryPolicy(tiers: [100, 200])
+        let short = RetryPolicy(tiers: [.milliseconds(100), .milliseconds(200)])
         #expect(Self.settle(500, AttemptFacts(attempt: 3), policy: short) == .retry(tier: 1, attempt: 4))
         let none = RetryPolicy(tiers: [])
         #expect(Self.verdict(Self.settle(500, policy: none))?.0 == .exhausted)
@@ -336,6 +336,7 @@ struct RetryPolicyTests {
             (60_000, AttemptFacts(firstAttemptAt: now - 86_400_000), 2), (60_000, AttemptFacts(expiration: 0), 2),
         ] as [(Int64, AttemptFacts, Int?)])
     func postponed(longest: Int64, facts: AttemptFacts, tier: Int?) {
+        let longest = Duration.milliseconds(longest)
         #expect(RetryPolicy().postponingTier(atMost: longest, job: facts, now: Self.now) == tier)
         #expect(RetryPolicy(tiers: []).postponingTier(atMost: longest, job: facts, now: Self.now) == nil)
     }
@@ -363,7 +364,8 @@ struct RetryPolicyTests {
             (900_000, 3), (1_800_000, 4), (10_000_000, 4),
         ] as [(Int64, Int)])
     func nearestTier(_ delay: Int64, _ tier: Int) {
-        #expect(Self.settle(403, .invalidProviderToken, AttemptFacts(probeDelay: delay)) == .park(tier: tier))
+        let facts = AttemptFacts(probeDelay: .milliseconds(delay))
+        #expect(Self.settle(403, .invalidProviderToken, facts) == .park(tier: tier))
     }
 
     @Test(
@@ -372,7 +374,7 @@ struct RetryPolicyTests {
     func heldBack(_ reason: Reason) {
         let refusal = Attempted.heldBack(.answer(Answer(status: 403, reason: reason)))
         for resends in 0...3 {
-            let facts = AttemptFacts(attempt: 6, resends: resends, probeDelay: 60_000)
+            let facts = AttemptFacts(attempt: 6, resends: resends, probeDelay: .seconds(60))
             #expect(Self.policy.settle(refusal, job: facts, now: Self.now) == .park(tier: 2))
         }
         let once = Self.policy.settle(refusal, job: AttemptFacts(expiration: 0), now: Self.now)
@@ -435,9 +437,10 @@ struct RetryPolicyTests {
                 ("x-apns-on-unknown", .text("report")),
             ]
         }.job()
-        let facts = AttemptFacts(job, resends: 2, holdsDeadTokens: true, probeDelay: 5)
+        let facts = AttemptFacts(job, resends: 2, holdsDeadTokens: true, probeDelay: .milliseconds(5))
         #expect(facts.attempt == 4 && facts.firstAttemptAt == 1_700_000_000_009)
         #expect(facts.deadline == 1_700_000_000_008 && facts.expiration == 1_700_000_007)
-        #expect(facts.onUnknown == .report && facts.resends == 2 && facts.holdsDeadTokens && facts.probeDelay == 5)
+        #expect(facts.onUnknown == .report && facts.resends == 2 && facts.holdsDeadTokens)
+        #expect(facts.probeDelay == .milliseconds(5))
     }
 }
