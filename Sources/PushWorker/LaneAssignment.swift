@@ -22,8 +22,8 @@ struct LaneAssignment {
 
     /// The places of a route.
     ///
-    /// Default: all lanes up to a limit if there are at most as many routes as lanes, otherwise one. A route has at most as
-    /// many lanes as connections. A hash of the route's name chooses the first lane; every worker chooses the same.
+    /// Default: all lanes, up to the most that a route may have, if there are at most as many routes as lanes, otherwise
+    /// one. A route has at most as many lanes as connections. A hash of the route's name chooses the first lane; every worker chooses the same.
     ///
     /// - Parameters:
     ///   - name: The route's name.
@@ -32,7 +32,7 @@ struct LaneAssignment {
     /// - Returns: At least one place, in the order in which connections are dealt out.
     func shares(of name: String, lanes wanted: AutomaticOr<Int>, connections: AutomaticOr<Int>) -> [Share] {
         let most = connections.fixedValue ?? APNSPoolConfiguration.automaticMaximum
-        let automatic = routes <= lanes ? APNSPoolConfiguration.automaticMaximum : 1
+        let automatic = routes <= lanes ? RouteConfiguration.mostLanes : 1
         let count = max(1, min(wanted.fixedValue ?? automatic, lanes, most))
         let first = Self.lane(of: name, among: lanes)
         return (0..<count).map { place in

@@ -11,7 +11,8 @@ struct LaneAssignmentTests {
         arguments: [
             // Lanes, routes, lanes wanted, connections; lanes it gets.
             (2, 1, nil, nil, 2), (2, 2, nil, nil, 2), (2, 3, nil, nil, 1), (1, 1, nil, nil, 1), (16, 4, nil, nil, 8),
-            (16, 4, 16, nil, 8), (16, 4, 16, 16, 16), (16, 4, nil, 16, 8), (16, 40, 12, nil, 8),
+            (16, 4, 16, nil, 8), (16, 4, 16, 16, 16), (16, 4, nil, 16, 16), (16, 4, nil, 12, 12), (12, 4, nil, 64, 12),
+            (64, 4, nil, 64, 16), (16, 40, 12, nil, 8),
             (2, 3, 2, nil, 2), (4, 200, 3, nil, 3), (4, 1, 1, nil, 1), (2, 1, 9, nil, 2),
             (4, 1, nil, 1, 1), (4, 1, nil, 3, 3), (4, 1, 3, 2, 2), (4, 1, nil, 64, 4),
         ] as [(Int, Int, Int?, Int?, Int)])

@@ -16,10 +16,10 @@ struct RouteKeys: Sendable {
         "routes[].connections", .automatic(1...64), default: .automatic,
         meaning: "up to \(APNSPoolConfiguration.automaticMaximum)",
         "connections to APNs of one worker, spread over the lanes; opened for jobs")
-    // A crash of the worker may count once for each lane, and jobs that came back too often are refused.
     let lanes = SettingKey(
-        "routes[].lanes", .automatic(1...16), default: .automatic,
-        meaning: "all, up to 8, while routes are no more than lanes, else one", "lanes on which the route lives")
+        "routes[].lanes", .automatic(1...RouteConfiguration.mostLanes), default: .automatic,
+        meaning: "all, up to \(RouteConfiguration.mostLanes), while routes are no more than lanes, else one",
+        "lanes on which the route lives, never more than its connections")
     let highLane = SettingKey(
         "routes[].high_lane", .boolean, default: false,
         "whether jobs of class `high` have a queue of their own, `apns.q.jobs.<name>.high`")

@@ -2,6 +2,10 @@ package import PushModel
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
+    /// The most lanes on which a route lives. A crash of the worker may count once for each lane, and jobs that came
+    /// back too often are refused.
+    package static let mostLanes = 16
+
     /// The name: `[a-z0-9-]{1,40}`, part of queue names.
     package var name: String
     /// Which APNs its tokens belong to.
