@@ -9,11 +9,6 @@ import RabbitMQ
 ///
 /// After any error the connection is dropped, never used again.
 final class BrokerLink: ReadinessHandler {
-    /// How long each step of a first attempt may take. The limit is short, because a booting broker takes connections
-    /// and does not answer on them. It doubles with each attempt that ran into it, up to the endpoint's own limit.
-    static let firstPatience = Duration.seconds(2)
-    /// The most that `firstPatience` doubles to; the endpoint's own limit is usually less.
-    private static let longestPatience = Duration.seconds(3600)
     /// The errors after which the next address is tried, because another broker may answer there.
     private static let addressFailures: Set<AMQPError.Code> = [
         .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
@@ -58,8 +53,10 @@ final class BrokerLink: ReadinessHandler {
     /// Why addresses failed when they were tried last, if others were tried instead.
     private var complaints: [SocketAddress: String] = [:]
     private var lookUps = 0
-    /// How long each step of the next attempt may take.
-    private var patience = firstPatience
+    /// Decides how long each step of an attempt may take.
+    private var patience = StepPatience()
+    /// Whether a broker did not answer in time in the present attempt.
+    private var wasSilent = false
     /// The readiness that the socket is watched for.
     private var interest: Readiness = []
     /// Why the open connection must not be used any more.
@@ -163,7 +160,8 @@ final class BrokerLink: ReadinessHandler {
         opened += 1
         openedAt = now
         trouble = nil
-        patience = Self.firstPatience
+        patience.opened()
+        wasSilent = false
         if let address { complaints[address] = nil }
         delegate.connectionOpened(role, now: now)
     }
@@ -219,7 +217,7 @@ final class BrokerLink: ReadinessHandler {
             let connection = try BrokerConnection(
                 target, clientName: identity.name, clientVersion: identity.version,
                 bodyLimit: JobDecoder.maximumBodyLength, consumes: role == .consume,
-                patience: min(patience, target.endpoint.connectionTimeout), now: now)
+                patience: patience.limit(target.endpoint.connectionTimeout), now: now)
             state = .connected(connection)
             try watch(connection)
         } catch {
@@ -230,8 +228,7 @@ final class BrokerLink: ReadinessHandler {
     /// An attempt failed before it was logged in. Another address may lead to a working broker. A refusal would only be
     /// repeated there.
     private func attemptFailed(_ error: AMQPError, now: MonotonicTime) {
-        // A slow broker, as opposed to a booting one, gets more time with each attempt.
-        if error.code == .timeout { patience = min(patience * 2, Self.longestPatience) }
+        if error.code == .timeout { wasSilent = true }
         guard Self.addressFailures.contains(error.code), !targets.isEmpty else { return failed(error, now: now) }
         trouble = error.message
         if let address, complaints.updateValue(error.message, forKey: address) != error.message {
@@ -252,6 +249,8 @@ final class BrokerLink: ReadinessHandler {
                 after: now - openedAt, isCrowd: error.code == .connectionClosed,
                 isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now, using: &random))
         }
+        if wasSilent { patience.ranOut() }
+        wasSilent = false
         drop()
         state = .waiting(until: now + backoff.next(using: &random))
         targets = []

@@ -101,6 +101,31 @@ struct BrokerLinkTests {
         link.close()
     }
 
+    @Test("brokers that take connections and are silent are waited for as long as the attempt's patience allows")
+    func silent() throws {
+        let ports = try FreePort.several(2)
+        let targets = try BrokerTarget.find(AMQPEndpoint(host: "broker.test")) { _, _ in
+            ports.map { SocketAddress.loopback(port: $0) }
+        }
+        var now = MonotonicTime.now()
+        // No turn of the loop: nobody hears what the ports say.
+        for (number, seconds) in [2, 4, 4, 10, 4].enumerated() {
+            link.tick(now: now)
+            link.found(.success(targets), number: number + 1, now: now)
+            for _ in targets {
+                let due = try #require(link.nextDue(now: now))
+                #expect(due == now.adding(.seconds(seconds)))
+                now = due
+                link.tick(now: now)
+            }
+            #expect(recorder.losses.count == number + 1)
+            // Longer than any step of the back-off.
+            now = now.adding(.seconds(60))
+        }
+        #expect(recorder.losses.allSatisfy { $0.code == .timeout })
+        link.close()
+    }
+
     @Test("a look-up that hangs is given up after its patience, its late answer is ignored, and another one begins")
     func hungLookUp() {
         let asked = MonotonicTime.now()
