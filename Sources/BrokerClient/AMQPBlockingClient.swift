@@ -10,7 +10,7 @@ package final class AMQPBlockingClient {
     private static let managing: UInt16 = 2
     private static let publishing: UInt16 = 1
 
-    private let endpoint: AMQPEndpoint
+    private let targets: [BrokerTarget]
     private let clientName: String
     private let bodyLimit: Int
     /// How long an answer, or room to publish, may take.
@@ -20,16 +20,16 @@ package final class AMQPBlockingClient {
     private var consumerTag: String?
 
     private init(
-        _ endpoint: AMQPEndpoint, _ main: BlockingLink, clientName: String, bodyLimit: Int, patience: Duration
+        _ targets: [BrokerTarget], _ main: BlockingLink, clientName: String, bodyLimit: Int, patience: Duration
     ) {
-        self.endpoint = endpoint
+        self.targets = targets
         self.main = main
         self.clientName = clientName
         self.bodyLimit = bodyLimit
         self.patience = patience
     }
 
-    /// Connects and logs in.
+    /// Looks a broker up, connects and logs in. The look-up has no time limit.
     ///
     /// - Parameters:
     ///   - endpoint: Where to connect.
@@ -41,25 +41,41 @@ package final class AMQPBlockingClient {
     package static func connect(
         _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int = 134_217_728, patience: Duration = .seconds(30)
     ) throws(AMQPError) -> AMQPBlockingClient {
+        try connect(
+            to: try BrokerTarget.find(endpoint), clientName: clientName, bodyLimit: bodyLimit, patience: patience)
+    }
+
+    /// Connects and logs in where the brokers were found.
+    ///
+    /// - Parameters:
+    ///   - targets: The addresses, in the order in which they are tried.
+    ///   - clientName: The name operators see in the broker's list of connections.
+    ///   - bodyLimit: The largest body to receive whole, in bytes.
+    ///   - patience: How long an answer, or room to publish, may take.
+    /// - Returns: The client.
+    /// - Throws: `unreachable`, `tls`, `refused` or `timeout`.
+    package static func connect(
+        to targets: [BrokerTarget], clientName: String, bodyLimit: Int, patience: Duration
+    ) throws(AMQPError) -> AMQPBlockingClient {
         let link = try BlockingLink.connect(
-            endpoint, clientName: clientName, bodyLimit: bodyLimit, consumes: true, patience: patience)
-        return AMQPBlockingClient(endpoint, link, clientName: clientName, bodyLimit: bodyLimit, patience: patience)
+            to: targets, clientName: clientName, bodyLimit: bodyLimit, consumes: true, patience: patience)
+        return AMQPBlockingClient(targets, link, clientName: clientName, bodyLimit: bodyLimit, patience: patience)
     }
 
     /// Connects and logs in for publishing alone, over one connection; nothing can be consumed.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to connect.
+    ///   - targets: The addresses, in the order in which they are tried.
     ///   - clientName: The name operators see in the broker's list of connections.
     ///   - patience: How long an answer, or room to publish, may take.
     /// - Returns: The client.
-    /// - Throws: As ``connect(_:clientName:bodyLimit:patience:)``.
+    /// - Throws: As ``connect(to:clientName:bodyLimit:patience:)``.
     package static func connectToPublish(
-        _ endpoint: AMQPEndpoint, clientName: String, patience: Duration
+        to targets: [BrokerTarget], clientName: String, patience: Duration
     ) throws(AMQPError) -> AMQPBlockingClient {
         let link = try BlockingLink.connect(
-            endpoint, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
-        let client = AMQPBlockingClient(endpoint, link, clientName: clientName, bodyLimit: 0, patience: patience)
+            to: targets, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
+        let client = AMQPBlockingClient(targets, link, clientName: clientName, bodyLimit: 0, patience: patience)
         try client.publish(over: link)
         return client
     }
@@ -75,7 +91,7 @@ package final class AMQPBlockingClient {
     private func openPublisher() throws(AMQPError) -> BlockingLink {
         if let publisher { return publisher }
         let link = try BlockingLink.connect(
-            endpoint, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
+            to: targets, clientName: clientName, bodyLimit: 0, consumes: false, patience: patience)
         try publish(over: link)
         return link
     }

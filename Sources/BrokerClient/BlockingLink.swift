@@ -41,10 +41,10 @@ final class BlockingLink: AMQPSessionDelegate {
         self.patience = patience
     }
 
-    /// Connects and logs in, trying each address of the host in turn.
+    /// Connects and logs in, trying each address in turn.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to connect and how to log in.
+    ///   - targets: Where to connect and how to log in.
     ///   - clientName: The name operators see in the broker's list of connections.
     ///   - bodyLimit: The largest body to receive whole, in bytes.
     ///   - consumes: Whether messages are delivered on it.
@@ -52,10 +52,11 @@ final class BlockingLink: AMQPSessionDelegate {
     /// - Returns: A link that is logged in.
     /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
     static func connect(
-        _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int, consumes: Bool, patience: Duration
+        to targets: [BrokerTarget], clientName: String, bodyLimit: Int, consumes: Bool, patience: Duration
     ) throws(AMQPError) -> BlockingLink {
-        var failure = AMQPError(.unresolved, "the host \(endpoint.host) has no address")
-        for target in try BrokerTarget.find(endpoint) {
+        var failure = AMQPError(.unresolved, "no broker has an address")
+        var refusing: Set<String> = []
+        for target in targets where !refusing.contains(target.endpoint.host) {
             do throws(AMQPError) {
                 let connection = try BrokerConnection(
                     target, clientName: clientName, bodyLimit: bodyLimit, consumes: consumes, now: .now())
@@ -63,8 +64,10 @@ final class BlockingLink: AMQPSessionDelegate {
                 while connection.stage != .open { try connection.wait(until: nil, delegate: link) }
                 return link
             } catch {
-                // Another address leads to the same broker or cluster: its refusal would only be repeated.
-                guard [.unreachable, .timeout, .connectionLost].contains(error.code) else { throw error }
+                // Another address of the host leads to the same broker or cluster: a refusal would only be repeated.
+                if ![.unreachable, .timeout, .connectionLost].contains(error.code) {
+                    refusing.insert(target.endpoint.host)
+                }
                 failure = error
             }
         }

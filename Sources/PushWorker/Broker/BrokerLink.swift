@@ -114,7 +114,7 @@ final class BrokerLink: ReadinessHandler {
             lookUp(role, lookUps)
         case .lookingUp(_, let until):
             guard now >= until else { return }
-            failed(AMQPError(.unresolved, "looking the brokers up took longer than \(BlockingCall.patience)"), now: now)
+            failed(BrokerSearch.timeout, now: now)
         case .connected(let connection):
             if let doubt { return failed(doubt, now: now) }
             guard let due = connection.nextDue(now: now), now >= due else { return }

@@ -148,7 +148,7 @@ final class Fleet: Sendable {
 
     /// Connects, and reports and listens until the worker leaves.
     private func meet(_ teller: inout Teller) throws(AMQPError) {
-        let client = try connect()
+        let client = try connect(&teller)
         defer {
             // Whoever waits for the last report need not wait for the connection to close.
             if setOnline(false) { left() }
@@ -174,19 +174,16 @@ final class Fleet: Sendable {
         try publish(last, by: client)
     }
 
-    /// Connects to any of the brokers, as the lanes do.
-    private func connect() throws(AMQPError) -> AMQPBlockingClient {
-        var failure = AMQPError(.invalidURI, "no broker is configured")
-        for endpoint in try surroundings.broker.endpoints().shuffled() {
-            do throws(AMQPError) {
-                return try AMQPBlockingClient.connect(
-                    endpoint, clientName: "\(report.instance) fleet", bodyLimit: FleetReport.maximumLength,
-                    patience: Self.patience)
-            } catch {
-                failure = error
-            }
+    /// Connects to any of the brokers, as the lanes do. A name service that hangs does not keep the lanes from being told
+    /// which routes to serve.
+    private func connect(_ teller: inout Teller) throws(AMQPError) -> AMQPBlockingClient {
+        let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) {
+            tell(&teller)
+            return !isLeaving
         }
-        throw failure
+        return try AMQPBlockingClient.connect(
+            to: targets, clientName: "\(report.instance) fleet", bodyLimit: FleetReport.maximumLength,
+            patience: Self.patience)
     }
 
     private func publish(_ report: FleetReport, by client: AMQPBlockingClient) throws(AMQPError) {

@@ -145,16 +145,9 @@ final class WorkerReporter: Sendable {
 
     /// Connects to any of the brokers, as the lanes do.
     private func connect() throws(AMQPError) -> AMQPBlockingClient {
-        var failure = AMQPError(.invalidURI, "no broker is configured")
-        for endpoint in try broker.endpoints().shuffled() {
-            do throws(AMQPError) {
-                return try AMQPBlockingClient.connectToPublish(
-                    endpoint, clientName: "\(instance) reports", patience: Self.patience)
-            } catch {
-                failure = error
-            }
-        }
-        throw failure
+        let targets = try BrokerSearch.targets(of: broker, step: Self.step) { !isStopping }
+        return try AMQPBlockingClient.connectToPublish(
+            to: targets, clientName: "\(instance) reports", patience: Self.patience)
     }
 
     private func publish(_ report: WorkerReport, by client: AMQPBlockingClient) throws(AMQPError) {

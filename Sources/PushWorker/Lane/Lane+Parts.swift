@@ -35,39 +35,10 @@ extension Lane {
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
         ) { [unowned self] role, number in
             let (broker, channels, handle) = (settings.broker, max(settings.routeCount, routes.count) + 8, handle)
-            BlockingCall.start(name: "martlet-amqp") {
-                Self.findBrokers(broker, channels: channels)
-            } deliver: { result in
-                let found: Result<[BrokerTarget], AMQPError> =
-                    switch result {
-                    case .success(let found): found
-                    case .failure(let error): .failure(AMQPError(.unresolved, error.message))
-                    }
+            BrokerSearch.start(broker, channels: channels) { found in
                 handle.post(.brokersFound(role, number: number, found))
             }
         }
-    }
-
-    /// Finds the addresses of all brokers, in random order of the brokers; on a helper thread.
-    ///
-    /// - Parameters:
-    ///   - broker: Where they are.
-    ///   - channels: How many channels a connection has at least.
-    private static func findBrokers(
-        _ broker: BrokerConfiguration, channels: Int
-    ) -> Result<[BrokerTarget], AMQPError> {
-        var failure = AMQPError(.invalidURI, "no broker is configured")
-        var targets: [BrokerTarget] = []
-        do throws(AMQPError) {
-            for var endpoint in try broker.endpoints().shuffled() {
-                endpoint.channelMax = max(endpoint.channelMax, channels)
-                // A broker with an unknown name does not keep the others from being tried.
-                do throws(AMQPError) { targets += try BrokerTarget.find(endpoint) } catch { failure = error }
-            }
-        } catch {
-            failure = error
-        }
-        return targets.isEmpty ? .failure(failure) : .success(targets)
     }
 
     func makeRoutes() -> [Route] {
