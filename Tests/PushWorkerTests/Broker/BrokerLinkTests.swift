@@ -101,6 +101,20 @@ struct BrokerLinkTests {
         link.close()
     }
 
+    @Test("nothing is left of a lost connection, however often the broker goes")
+    func freed() throws {
+        let broker = try FakeBroker()
+        defer { broker.stop() }
+        for number in 1...4 {
+            try connect(number, to: [broker.port])
+            weak let session = link.session
+            #expect(session != nil)
+            link.failed(AMQPError(.connectionLost, "for the test"), now: .now())
+            #expect(session == nil)
+        }
+        link.close()
+    }
+
     @Test("brokers that take connections and are silent are waited for as long as the attempt's patience allows")
     func silent() throws {
         let ports = try FreePort.several(2)
