@@ -45,9 +45,7 @@ package struct RunJob: Sendable {
     package var publication: RunProducer.Job {
         let payload = #"{"aps":{"alert":{"title":"Shop","body":"Your order \#(digits) is on its way"}}}"#
         let tokens = tokens
-        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
-        let recipients = tokens.count == 1 ? #""device_token":\#(list)"# : #""device_tokens":[\#(list)]"#
-        let envelope = #"{"id":"\#(id)",\#(recipients),"payload":\#(payload)}"#
+        let envelope = EnvelopedBody.text(id: id, tokens: tokens, payload: payload)
         let hash = StableHash.of(payload)
         return RunProducer.Job(
             id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,

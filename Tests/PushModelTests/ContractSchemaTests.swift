@@ -311,6 +311,7 @@ struct ContractSchemaTests {
     @Test("the schema of jobs has the fields that the worker reads, and no other")
     func jobFields() throws {
         let names = try Self.properties(of: "job")
+        #expect(names == Set(JobField.allCases.map(\.stringValue)))
         let all = Mirror(reflecting: Envelope()).children.compactMap(\.label)
         let none = Self.filled(Envelope())
         var read: Set<String> = []

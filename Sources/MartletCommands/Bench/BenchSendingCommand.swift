@@ -3,6 +3,7 @@ import ArgumentParser
 import EventLoop
 import Glibc
 import PushModel
+import Rig
 import TLS
 
 /// `martlet bench-sending`: the sending side alone, without a broker; `make bench` compares it with h2load.
@@ -62,9 +63,10 @@ struct BenchSendingCommand: ParsableCommand {
     private func job() throws -> Job {
         let payload = #"{"aps":{"alert":{"title":"Order shipped","body":""#
         let body = payload + String(repeating: "x", count: max(0, bytes - 4 - payload.utf8.count)) + "\"}}}"
-        let envelope = #"{"id":"eabeae54-14a8-11e5-b60b-1697f925ec7b","device_token":"\#(token)","payload":\#(body)}"#
+        let envelope = EnvelopedBody.text(
+            id: "eabeae54-14a8-11e5-b60b-1697f925ec7b", tokens: [token], payload: body)
         let key = Array("development.normal.com.example.bench".utf8)
-        let type = Array("application/json".utf8)
+        let type = Array("\(MessageName.jsonContentType)".utf8)
         let bytes = key + type + Array(envelope.utf8)
         let message = JobMessage(
             bytes: bytes, routingKey: 0..<key.count, contentType: key.count..<key.count + type.count,

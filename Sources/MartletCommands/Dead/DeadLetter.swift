@@ -31,7 +31,7 @@ struct DeadLetter {
     /// The producer's own words about the job, from its header or its body.
     var reference: String? {
         message.header(HeaderName.reference)
-            ?? (try? JSON(reading: message.body))?.members.last { $0.0 == "reference" }?.1.text
+            ?? (try? JSON(reading: message.body))?.members.last { $0.0 == "\(JobField.reference)" }?.1.text
     }
 
     /// The key that the job came with: the worker's word for it; or that of a letter which the broker wrote, as it is,

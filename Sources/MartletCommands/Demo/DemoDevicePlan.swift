@@ -109,6 +109,6 @@ struct DemoDevicePlan {
             return RunProducer.Job(id: id, topic: app.topic, body: payload, rawToken: token)
         }
         return RunProducer.Job(
-            id: id, topic: app.topic, body: #"{"id":"\#(id)","device_token":"\#(token)","payload":\#(payload)}"#)
+            id: id, topic: app.topic, body: EnvelopedBody.text(id: id, tokens: [token], payload: payload))
     }
 }

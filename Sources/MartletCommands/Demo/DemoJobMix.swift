@@ -120,11 +120,12 @@ struct DemoJobMix: Sequence, IteratorProtocol {
         let id = String(decoding: text, as: UTF8.self)
         let payload = #"{"aps":{"alert":{"title":"\#(app.route)","body":"Number \#(position)"},"sound":"default"}}"#
         let token = token(kind.tokenPrefix)
-        let single = #""device_token":"\#(token)""#
-        func enveloped(_ recipient: String, topic: String? = nil, rest: String = "") -> RunProducer.Job {
+        func enveloped(
+            to tokens: [String], topic: String? = nil, fields: [(JobField, String)] = [], payload: String = payload
+        ) -> RunProducer.Job {
             RunProducer.Job(
                 id: id, topic: topic ?? app.topic,
-                body: #"{"id":"\#(id)",\#(recipient),\#(rest)"payload":\#(payload)}"#,
+                body: EnvelopedBody.text(id: id, tokens: tokens, fields: fields, payload: payload),
                 notifications: kind.notifications)
         }
         switch kind {
@@ -133,17 +134,18 @@ struct DemoJobMix: Sequence, IteratorProtocol {
         case .tooLarge:
             let filling = String(repeating: "x", count: 4_096)
             return RunProducer.Job(id: id, topic: app.topic, body: #"{"aps":{"alert":"\#(filling)"}}"#, rawToken: token)
-        case .enveloped, .unregistered, .flaky, .refusedStream, .reset: return enveloped(single)
+        case .enveloped, .unregistered, .flaky, .refusedStream, .reset: return enveloped(to: [token])
         case .brokenJSON:
-            return RunProducer.Job(id: id, topic: app.topic, body: #"{"id":"\#(id)",\#(single),"payload":{"aps":"#)
-        case .backgroundPriority: return enveloped(single, rest: #""push_type":"background","priority":10,"#)
-        case .unroutable: return enveloped(single, topic: "com.example.unknown")
-        case .late: return enveloped(single, rest: #""deadline":"2020-01-01T00:00:00Z","#)
+            return enveloped(to: [token], payload: #"{"aps":"#)
+        case .backgroundPriority:
+            return enveloped(to: [token], fields: [(.pushType, #""background""#), (.priority, "10")])
+        case .unroutable: return enveloped(to: [token], topic: "com.example.unknown")
+        case .late: return enveloped(to: [token], fields: [(.deadline, #""2020-01-01T00:00:00Z""#)])
         case .multicast:
             var tokens = (2..<kind.notifications).map { _ in self.token(Kind.raw.tokenPrefix) }
             tokens.insert(self.token(Kind.unregistered.tokenPrefix), at: 3)
             tokens.append(self.token(Kind.badToken.tokenPrefix))
-            return enveloped(#""device_tokens":["\#(tokens.joined(separator: #"",""#))"]"#)
+            return enveloped(to: tokens)
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushModel
 
 /// `martlet help job`: how to ask for a push. The page `Producers` says more.
 struct JobHelp: ParsableCommand {
@@ -11,14 +12,14 @@ struct JobHelp: ParsableCommand {
     /// An enveloped job.
     static let example = """
         {
-          "id": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90",
-          "device_token": "00fc13adff785122b4ad28809a342098234124142134",
-          "push_type": "alert",
-          "priority": 10,
-          "collapse_id": "order-4711",
-          "deadline": "2030-01-01T12:00:00Z",
-          "reference": "campaign-7/user-81",
-          "payload": { "aps": { "alert": { "title": "Order shipped" } } }
+          "\(JobField.id)": "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90",
+          "\(JobField.deviceToken)": "00fc13adff785122b4ad28809a342098234124142134",
+          "\(JobField.pushType)": "alert",
+          "\(JobField.priority)": 10,
+          "\(JobField.collapseID)": "order-4711",
+          "\(JobField.deadline)": "2030-01-01T12:00:00Z",
+          "\(JobField.reference)": "campaign-7/user-81",
+          "\(JobField.payload)": { "aps": { "alert": { "title": "Order shipped" } } }
         }
         """
 
@@ -44,10 +45,10 @@ struct JobHelp: ParsableCommand {
     /// The property that tells the two forms apart, and its values.
     private static let forms = [
         HelpEntry(
-            "application/json", "enveloped",
+            "\(MessageName.jsonContentType)", "enveloped",
             "The body is one JSON object with everything in it, for one device token or up to 1,000."),
         HelpEntry(
-            "application/vnd.apns.payload+json", "raw",
+            "\(MessageName.rawContentType)", "raw",
             """
             The body is the APNs payload, sent byte for byte. Everything else is in headers. It carries one device \
             token.
@@ -64,8 +65,8 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "message_id", "string, 1 to 255 bytes of UTF-8, strongly advised",
             """
-            The job id. Results repeat it, and a safe second publication needs it. Default: the field id, else a UUID \
-            that the worker makes, another one with each delivery.
+            The job id. Results repeat it, and a safe second publication needs it. Default: the field \(JobField.id), \
+            else a UUID that the worker makes, another one with each delivery.
             """),
         HelpEntry(
             "correlation_id", "string, at most 255 bytes",
@@ -167,7 +168,8 @@ struct JobHelp: ParsableCommand {
         help.add("Push types by the topic's suffix", entries: suffixes)
         help.add("Operations", entries: operations)
         help.add(
-            "Example", "A body with the content type application/json; martlet push --dry-run prints another:",
+            "Example",
+            "A body with the content type \(MessageName.jsonContentType); martlet push --dry-run prints another:",
             verbatim: example)
         return help.text
     }

@@ -20,11 +20,15 @@ struct JobLine {
         var channelID: String?
         var operation: String?
 
-        enum CodingKeys: String, CodingKey {
-            case id, topic, environment, operation
-            case channelID = "channel_id"
-            case deviceToken = "device_token"
-            case deviceTokens = "device_tokens"
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: JobField.self)
+            id = try fields.decodeIfPresent(String.self, forKey: .id)
+            topic = try fields.decodeIfPresent(String.self, forKey: .topic)
+            environment = try fields.decodeIfPresent(String.self, forKey: .environment)
+            deviceToken = try fields.decodeIfPresent(String.self, forKey: .deviceToken)
+            deviceTokens = try fields.decodeIfPresent([String].self, forKey: .deviceTokens)
+            channelID = try fields.decodeIfPresent(String.self, forKey: .channelID)
+            operation = try fields.decodeIfPresent(String.self, forKey: .operation)
         }
     }
 
@@ -47,13 +51,15 @@ struct JobLine {
         }
         let isAboutBroadcastChannels = envelope.channelID != nil || (envelope.operation ?? "push") != "push"
         guard envelope.deviceToken != nil || envelope.deviceTokens?.isEmpty == false || isAboutBroadcastChannels else {
-            throw CommandFailure(.badInput, "device_token, device_tokens or channel_id is missing")
+            throw CommandFailure(
+                .badInput, "\(JobField.deviceToken), \(JobField.deviceTokens) or \(JobField.channelID) is missing")
         }
         guard let topic = envelope.topic ?? defaultTopic else {
-            throw CommandFailure(.badInput, "topic is missing; add it, or give --topic for all lines")
+            throw CommandFailure(.badInput, "\(JobField.topic) is missing; add it, or give --topic for all lines")
         }
         guard let environment = envelope.environment ?? defaultEnvironment?.rawValue else {
-            throw CommandFailure(.badInput, "environment is missing; add it, or give --environment for all lines")
+            throw CommandFailure(
+                .badInput, "\(JobField.environment) is missing; add it, or give --environment for all lines")
         }
         var job = OutgoingJob(
             routingKey: try OutgoingJob.routingKey(environment: environment, jobClass: jobClass, topic: topic),

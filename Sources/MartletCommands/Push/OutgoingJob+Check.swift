@@ -16,7 +16,8 @@ extension OutgoingJob {
                 guard let defect = job.tokenDefect(index) else { continue }
                 throw CommandFailure(
                     .badInput,
-                    "a worker would refuse device_tokens[\(index)]: \(defect.reason.rawValue), \(defect.detail)")
+                    "a worker would refuse \(JobField.deviceTokens)[\(index)]: "
+                        + "\(defect.reason.rawValue), \(defect.detail)")
             }
             if job.unknownFields > 0, contentType == Self.enveloped { warnings = unknownFields }
         }
@@ -24,7 +25,7 @@ extension OutgoingJob {
 
     /// The fields of an enveloped job that no worker knows, in a sentence each.
     private var unknownFields: [String] {
-        let known = ContractSchema(PackageResources.job_schema_json).properties.map(\.name)
+        let known = JobField.allCases.map(\.stringValue)
         let names = ((try? JSON(reading: body)) ?? .null).members.map(\.0).filter { !known.contains($0) }
         return names.map {
             "unknown field \"\($0.printable)\", which workers ignore.\(Suggestion.sentence(for: $0, among: known))"

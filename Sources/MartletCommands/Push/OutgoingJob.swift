@@ -26,9 +26,9 @@ struct OutgoingJob: Equatable {
     }
 
     /// The content type of a job whose body is an envelope.
-    static let enveloped = "application/json"
+    static let enveloped = "\(MessageName.jsonContentType)"
     /// The content type of a job whose body is the payload itself.
-    static let raw = "application/vnd.apns.payload+json"
+    static let raw = "\(MessageName.rawContentType)"
     /// The most bytes a worker reads of a body.
     static let bodyLimit = 256 << 10
 

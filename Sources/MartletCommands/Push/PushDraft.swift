@@ -103,29 +103,29 @@ struct PushDraft {
     }
 
     private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
-        var members: [(String, JSON)] = [("id", .text(id))]
+        var members: [(field: JobField, value: JSON)] = [(.id, .text(id))]
         if let broadcastChannel {
-            members.append(("operation", .text(broadcastChannel.operation)))
-            if let id = broadcastChannel.channelID { members.append(("channel_id", .text(id))) }
+            members.append((.operation, .text(broadcastChannel.operation)))
+            if let id = broadcastChannel.channelID { members.append((.channelID, .text(id))) }
             if case .create(let policy) = broadcastChannel {
-                members.append(("storage_policy", .integer(policy.number)))
+                members.append((.storagePolicy, .integer(policy.number)))
             }
         } else if tokens.count == 1 {
-            members.append(("device_token", .text(tokens[0])))
+            members.append((.deviceToken, .text(tokens[0])))
         } else {
-            members.append(("device_tokens", .array(tokens.map { .text($0) })))
+            members.append((.deviceTokens, .array(tokens.map { .text($0) })))
         }
-        members += [("topic", .text(topic)), ("environment", .text(environment.rawValue))]
-        if let pushType { members.append(("push_type", .text(pushType))) }
-        if let priority { members.append(("priority", .integer(Int64(priority)))) }
-        if let expiration { members.append(("expiration", .integer(expiration))) }
-        if let collapseID { members.append(("collapse_id", .text(collapseID))) }
-        if let apnsID { members.append(("apns_id", .text(apnsID))) }
-        if let deadline { members.append(("deadline", .text(DateTime.write(deadline, withMilliseconds: true)))) }
-        if let onUnknown { members.append(("on_unknown", .text(onUnknown.rawValue))) }
-        if let reference { members.append(("reference", .text(reference))) }
-        if broadcastChannel?.isBroadcast ?? true { members.append(("payload", .verbatim(payload))) }
-        let body = JSON.object(members).bytes
+        members += [(.topic, .text(topic)), (.environment, .text(environment.rawValue))]
+        if let pushType { members.append((.pushType, .text(pushType))) }
+        if let priority { members.append((.priority, .integer(Int64(priority)))) }
+        if let expiration { members.append((.expiration, .integer(expiration))) }
+        if let collapseID { members.append((.collapseID, .text(collapseID))) }
+        if let apnsID { members.append((.apnsID, .text(apnsID))) }
+        if let deadline { members.append((.deadline, .text(DateTime.write(deadline, withMilliseconds: true)))) }
+        if let onUnknown { members.append((.onUnknown, .text(onUnknown.rawValue))) }
+        if let reference { members.append((.reference, .text(reference))) }
+        if broadcastChannel?.isBroadcast ?? true { members.append((.payload, .verbatim(payload))) }
+        let body = JSON.object(members.map { ("\($0.field)", $0.value) }).bytes
         guard body.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(
                 .badInput, "the job has \(body.count) bytes, and a worker reads \(OutgoingJob.bodyLimit)")

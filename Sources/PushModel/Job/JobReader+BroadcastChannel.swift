@@ -17,7 +17,7 @@ extension JobReader {
         let channel =
             form == .raw
             ? headers.channelID.flatMap { headerText($0, HeaderName.channelID, .badChannelID) }
-            : string(envelope.channelID, "channel_id")
+            : string(envelope.channelID, .channelID)
         job.operation = readOperation() ?? (channel != nil && !hasDeviceToken ? .broadcast : .push)
         readBroadcastChannelID(channel)
         readStoragePolicy()
@@ -41,7 +41,7 @@ extension JobReader {
     private mutating func readOperation() -> BroadcastChannelOperation? {
         let written =
             headers.operation.flatMap { headerText($0, HeaderName.operation, .badOperation) }
-            ?? string(envelope.operation, "operation")
+            ?? string(envelope.operation, .operation)
         guard let written else { return nil }
         let operation = BroadcastChannelOperation(utf8: job.bytes.span.extracting(written))
         if operation == nil {
@@ -55,7 +55,9 @@ extension JobReader {
     private mutating func readBroadcastChannelID(_ given: Range<Int>?) {
         guard let given else {
             if job.operation.needsBroadcastChannel {
-                fail(.missingChannelID, "\(job.operation.text) needs the broadcast channel's identifier, channel_id")
+                fail(
+                    .missingChannelID,
+                    "\(job.operation.text) needs the broadcast channel's identifier, \(JobField.channelID)")
             }
             return
         }
@@ -71,9 +73,13 @@ extension JobReader {
                 .ambiguousDeviceToken,
                 "give either a device token or a broadcast channel: one job goes to devices, another to the channel")
         case .createChannel:
-            fail(.badOperation, "create_channel takes no channel_id: APNs chooses it, and the result names it")
+            fail(
+                .badOperation,
+                "create_channel takes no \(JobField.channelID): APNs chooses it, and the result names it")
         case .listChannels:
-            fail(.badOperation, "list_channels takes no channel_id; read_channel asks about one broadcast channel")
+            fail(
+                .badOperation,
+                "list_channels takes no \(JobField.channelID); read_channel asks about one broadcast channel")
         case .broadcast, .readChannel, .deleteChannel:
             job.channelID = given
         }
@@ -83,13 +89,13 @@ extension JobReader {
     private mutating func readStoragePolicy() {
         guard let value = envelope.storagePolicy else { return }
         guard let policy = policy(value) else {
-            return fail(.badStoragePolicy, "storage_policy must be 0 or none, or 1 or most_recent")
+            return fail(.badStoragePolicy, "\(JobField.storagePolicy) must be 0 or none, or 1 or most_recent")
         }
         job.storagePolicy = policy
         if job.operation != .createChannel {
             fail(
                 .badStoragePolicy,
-                "storage_policy goes with create_channel only: it is fixed when a broadcast channel is made")
+                "\(JobField.storagePolicy) goes with create_channel only: it is fixed when a broadcast channel is made")
         }
     }
 
@@ -121,7 +127,7 @@ extension JobReader {
         let pushType =
             isRaw
             ? headers.pushType.flatMap { headerText($0, HeaderName.pushType, .invalidPushType) }
-            : string(envelope.pushType, "push_type")
+            : string(envelope.pushType, .pushType)
         job.pushType = .liveActivity
         if let pushType, PushType(pushType, in: job.bytes.span) != .liveActivity {
             fail(.invalidPushType, "broadcast channels carry Live Activities only: the push type is liveactivity")
@@ -138,7 +144,7 @@ extension JobReader {
         readAPNSID(
             isRaw
                 ? headers.apnsID.flatMap { headerText($0, HeaderName.apnsID, .badMessageID) }
-                : string(envelope.apnsID, "apns_id"))
+                : string(envelope.apnsID, .apnsID))
         if isRaw { job.unknownFields = headers.unknownCount }
     }
 
@@ -149,7 +155,7 @@ extension JobReader {
         case .raw: given = job.body
         case .enveloped:
             if let payload = envelope.payload, payload.kind != .object {
-                return fail(.badType, "payload must be an object")
+                return fail(.badType, "\(JobField.payload) must be an object")
             }
             given = envelope.payload?.range ?? 0..<0
         case nil: return
@@ -171,7 +177,7 @@ extension JobReader {
             guard let policy = job.storagePolicy else {
                 return fail(
                     .badStoragePolicy,
-                    "create_channel needs storage_policy: 0 keeps nothing, 1 the most recent message")
+                    "create_channel needs \(JobField.storagePolicy): 0 keeps nothing, 1 the most recent message")
             }
             let start = job.bytes.count
             job.bytes.append(policy == 0 ? "{\"message-storage-policy\":0," : "{\"message-storage-policy\":1,")

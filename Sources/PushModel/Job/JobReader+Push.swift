@@ -6,13 +6,15 @@ extension JobReader {
         let key = JobRoutingKey(job.routingKey, in: job.bytes.span)
         job.jobClass = key?.jobClass ?? .normal
 
-        if let range = string(envelope.environment, "environment") {
+        if let range = string(envelope.environment, .environment) {
             job.environment = APNSEnvironment(utf8: job.bytes.span.extracting(range))
-            if job.environment == nil { fail(.badEnvironment, "environment must be production or development") }
+            if job.environment == nil {
+                fail(.badEnvironment, "\(JobField.environment) must be production or development")
+            }
         }
         let written =
             form == .raw
-            ? headers.topic.flatMap { headerText($0, HeaderName.topic, .badTopic) } : string(envelope.topic, "topic")
+            ? headers.topic.flatMap { headerText($0, HeaderName.topic, .badTopic) } : string(envelope.topic, .topic)
         if let written {
             if Topic.isLegal(job.bytes.span.extracting(written)) {
                 job.topic = written
@@ -58,17 +60,17 @@ extension JobReader {
             readSingleToken(rawToken(value))
         } else if let list = envelope.deviceTokens {
             if envelope.deviceToken != nil {
-                fail(.ambiguousDeviceToken, "give either device_token or device_tokens, not both")
+                fail(.ambiguousDeviceToken, "give either \(JobField.deviceToken) or \(JobField.deviceTokens), not both")
             }
             readTokenList(list)
         } else if let token = envelope.deviceToken {
-            readSingleToken(string(token, "device_token"))
+            readSingleToken(string(token, .deviceToken))
         } else if form == .enveloped {
             fail(
                 .missingDeviceToken,
                 headers.hasRawFields
-                    ? "device_token is missing; headers apns-… count only with \(MessageName.rawContentType)"
-                    : "the job has neither device_token nor device_tokens")
+                    ? "\(JobField.deviceToken) is missing; headers apns-… count only with \(MessageName.rawContentType)"
+                    : "the job has neither \(JobField.deviceToken) nor \(JobField.deviceTokens)")
         }
     }
 
@@ -102,14 +104,16 @@ extension JobReader {
 
     private mutating func readTokenList(_ list: JSONValue) {
         job.isMulticast = true
-        guard list.kind == .array else { return fail(.badType, "device_tokens must be an array of strings") }
+        guard list.kind == .array else { return fail(.badType, "\(JobField.deviceTokens) must be an array of strings") }
         do throws(JSONError) {
             try scanTokens(list.range)
         } catch {
             // The array was validated with the body, so this is unreachable; should it happen, it must not be silent.
-            fail(.badJSON, "device_tokens: " + error.detail)
+            fail(.badJSON, "\(JobField.deviceTokens): " + error.detail)
         }
-        if job.tokens.isEmpty, defect?.reason != .tooManyTokens { fail(.missingDeviceToken, "device_tokens is empty") }
+        if job.tokens.isEmpty, defect?.reason != .tooManyTokens {
+            fail(.missingDeviceToken, "\(JobField.deviceTokens) is empty")
+        }
         // They count beside any version and without one, so that a dead letter that somebody publishes again as it is
         // pushes what it is about.
         guard let value = headers.indexes else { return }
@@ -119,7 +123,7 @@ extension JobReader {
             } else {
                 fail(
                     .badHeaders,
-                    "the header \(HeaderName.indexes) must list positions of device_tokens, such as 0-4,7")
+                    "the header \(HeaderName.indexes) must list positions of \(JobField.deviceTokens), such as 0-4,7")
             }
         }
     }
@@ -133,7 +137,9 @@ extension JobReader {
             guard job.tokens.count < Job.maximumTokens else {
                 // Some of them would be as misleading as half a list of results.
                 job.tokens = []
-                return fail(.tooManyTokens, "device_tokens has more than \(Job.maximumTokens) entries; split the job")
+                return fail(
+                    .tooManyTokens,
+                    "\(JobField.deviceTokens) has more than \(Job.maximumTokens) entries; split the job")
             }
             let value = try scanner.value(in: job.bytes.span)
             job.tokens.append(tokenSlice(value))
@@ -162,7 +168,7 @@ extension JobReader {
         readPushType(
             isRaw
                 ? headers.pushType.flatMap { headerText($0, HeaderName.pushType, .invalidPushType) }
-                : string(envelope.pushType, "push_type"))
+                : string(envelope.pushType, .pushType))
 
         switch writtenPriority() {
         case nil: job.priority = job.pushType == .background ? 5 : 10
@@ -178,7 +184,7 @@ extension JobReader {
         job.collapseID =
             isRaw
             ? headers.collapseID.flatMap { headerText($0, HeaderName.collapseID, .badCollapseID) }
-            : string(envelope.collapseID, "collapse_id")
+            : string(envelope.collapseID, .collapseID)
         if let collapseID = job.collapseID, !checkCollapseID(job.bytes.span.extracting(collapseID)) {
             job.collapseID = nil
             fail(
@@ -189,7 +195,7 @@ extension JobReader {
         readAPNSID(
             isRaw
                 ? headers.apnsID.flatMap { headerText($0, HeaderName.apnsID, .badMessageID) }
-                : string(envelope.apnsID, "apns_id"))
+                : string(envelope.apnsID, .apnsID))
         if isRaw { job.unknownFields = headers.unknownCount }
         if !job.pushType.isKnown { job.unknownFields += 1 }
     }
@@ -215,7 +221,9 @@ extension JobReader {
             job.fixedAPNSID = UUIDBytes.parse(job.bytes.span.extracting(given))
             if job.fixedAPNSID == nil { fail(.badMessageID, "the apns-id must be a UUID, written 8-4-4-4-12") }
             if job.isMulticast {
-                fail(.badMessageID, "apns_id cannot be given with device_tokens: each notification needs its own")
+                fail(
+                    .badMessageID,
+                    "\(JobField.apnsID) cannot be given with \(JobField.deviceTokens): each notification needs its own")
             }
         } else if job.targetCount == 1 {
             job.fixedAPNSID = UUIDBytes.parse(job.bytes.span.extracting(job.jobID))
@@ -247,7 +255,7 @@ extension JobReader {
             if job.body.isEmpty { fail(.payloadEmpty, "the body, which is the payload, is empty") }
         case .enveloped:
             guard let payload = envelope.payload else { return fail(.payloadEmpty, "the job has no payload") }
-            guard payload.kind == .object else { return fail(.badType, "payload must be an object") }
+            guard payload.kind == .object else { return fail(.badType, "\(JobField.payload) must be an object") }
             job.payload = payload.range
         case nil:
             return
@@ -262,6 +270,6 @@ extension JobReader {
     mutating func writtenPriority() -> Int64? {
         form == .raw
             ? headerNumber(headers.priority, .badPriority, HeaderName.priority)
-            : integer(envelope.priority, "priority")
+            : integer(envelope.priority, .priority)
     }
 }

@@ -22,15 +22,15 @@ extension JobReader {
     ///
     /// - Parameters:
     ///   - value: The field's value.
-    ///   - name: Its name.
+    ///   - field: Which field it is.
     ///   - reason: The reason of the defect.
-    mutating func time(_ value: JSONValue?, _ name: StaticString, _ reason: Reason) -> WrittenTime? {
+    mutating func time(_ value: JSONValue?, _ field: JobField, _ reason: Reason) -> WrittenTime? {
         guard let value else { return nil }
         switch value.kind {
-        case .string: return string(value, name).flatMap { time(at: $0, reason, "\(name)") }
-        case .number where !value.flag: return time(at: value.range, reason, "\(name)")
-        case .number: fail(reason, "\(name) is a number with a fraction or an exponent; \(WrittenTime.remedy)")
-        default: fail(.badType, "\(name) must be a string or a whole number")
+        case .string: return string(value, field).flatMap { time(at: $0, reason, "\(field)") }
+        case .number where !value.flag: return time(at: value.range, reason, "\(field)")
+        case .number: fail(reason, "\(field) is a number with a fraction or an exponent; \(WrittenTime.remedy)")
+        default: fail(.badType, "\(field) must be a string or a whole number")
         }
         return nil
     }
@@ -65,7 +65,7 @@ extension JobReader {
             if let value = headers.deadline {
                 time(value, HeaderName.deadline, .badDeadline)
             } else {
-                time(envelope.deadline, "deadline", .badDeadline)
+                time(envelope.deadline, .deadline, .badDeadline)
             }
         job.deadline = written?.milliseconds
     }
@@ -81,7 +81,7 @@ extension JobReader {
         } else {
             guard let value = envelope.expiration else { return }
             isZero = job.bytes.span.extracting(value.range).wholeNumber() == 0
-            written = isZero ? nil : time(value, "expiration", .badExpirationDate)
+            written = isZero ? nil : time(value, .expiration, .badExpirationDate)
         }
         job.expiration = isZero ? 0 : written.map { $0.milliseconds / 1_000 }
     }

@@ -104,9 +104,9 @@ struct JobReader {
     /// The job's id: the property, else the body's, else a new one.
     private mutating func readID(now: Int64, random: () -> UInt64) {
         let given = messageID.flatMap { $0.isEmpty ? nil : $0 }
-        let written = string(envelope.id, "id")
+        let written = string(envelope.id, .id)
         if let written, written.isEmpty || written.count > Job.maximumIDLength {
-            fail(.badJobID, "id must have 1 to \(Job.maximumIDLength) bytes")
+            fail(.badJobID, "\(JobField.id) must have 1 to \(Job.maximumIDLength) bytes")
         }
         if let given {
             job.jobID = given
@@ -153,17 +153,17 @@ struct JobReader {
         readDeadline()
         let wish =
             headers.onUnknown.flatMap { headerText($0, HeaderName.onUnknown, .badOnUnknown) }
-            ?? string(envelope.onUnknown, "on_unknown")
+            ?? string(envelope.onUnknown, .onUnknown)
         if let wish {
             if let onUnknown = OnUnknown(utf8: job.bytes.span.extracting(wish)) {
                 job.onUnknown = onUnknown
             } else {
-                fail(.badOnUnknown, "on_unknown must be retry or report")
+                fail(.badOnUnknown, "\(JobField.onUnknown) must be retry or report")
             }
         }
         job.reference =
             headers.reference.flatMap { headerText($0, HeaderName.reference, .badReference) }
-            ?? string(envelope.reference, "reference")
+            ?? string(envelope.reference, .reference)
         if let reference = job.reference, reference.count > Job.maximumReferenceLength {
             job.reference = nil
             fail(.badReference, "the reference has more than \(Job.maximumReferenceLength) bytes")
@@ -203,25 +203,25 @@ extension JobReader {
     }
 
     /// The text of a string field, its escapes undone; nil when absent or null, a defect when of another type.
-    mutating func string(_ value: JSONValue?, _ name: StaticString) -> Range<Int>? {
+    mutating func string(_ value: JSONValue?, _ field: JobField) -> Range<Int>? {
         guard let value else { return nil }
         guard value.kind == .string else {
-            fail(.badType, "\(name) must be a string")
+            fail(.badType, "\(field) must be a string")
             return nil
         }
         guard value.flag else { return value.range }
         if let text = JSONText.unescape(value.range, in: &job.bytes) { return text }
-        fail(.badEncoding, "\(name) contains half of a surrogate pair")
+        fail(.badEncoding, "\(field) contains half of a surrogate pair")
         return nil
     }
 
     /// A whole-number field; nil when absent or null, a defect when of another type.
-    mutating func integer(_ value: JSONValue?, _ name: StaticString) -> Int64? {
+    mutating func integer(_ value: JSONValue?, _ field: JobField) -> Int64? {
         guard let value else { return nil }
         if value.kind == .number, !value.flag, let number = job.bytes.span.extracting(value.range).wholeNumber() {
             return number
         }
-        fail(.badType, "\(name) must be a whole number")
+        fail(.badType, "\(field) must be a whole number")
         return nil
     }
 

@@ -1,6 +1,6 @@
 /// A field of a result's body. The one place where its name stands: what writes results and what reads them use it, and
 /// the schema of results has the same fields.
-package enum ResultField: CodingKey, CaseIterable, Sendable {
+package enum ResultField: MessageField {
     case jobID, index, outcome, action, status, reason, detail
     case deviceToken, tokenInvalidSince, reference, apnsID, apnsUniqueID
     case operation, channelID, storagePolicy, channels, apnsRequestID
@@ -40,18 +40,4 @@ package enum ResultField: CodingKey, CaseIterable, Sendable {
         case .worker: "worker"
         }
     }
-
-    /// The name on the wire, as decoders want it.
-    package var stringValue: String { name.description }
-    /// Nil: fields have names, not numbers.
-    package var intValue: Int? { nil }
-
-    /// The field with a name; nil for a name that results do not have.
-    package init?(stringValue: String) {
-        guard let field = Self.allCases.first(where: { $0.stringValue == stringValue }) else { return nil }
-        self = field
-    }
-
-    /// Nil: fields have names, not numbers.
-    package init?(intValue: Int) { nil }
 }

@@ -1,0 +1,32 @@
+/// A field of an enveloped job. The one place where its name stands: what writes jobs, what reads them and the help use
+/// it, and the schema of jobs has the same fields.
+package enum JobField: MessageField {
+    case id, deviceToken, deviceTokens, topic, environment
+    case pushType, priority, expiration, collapseID, apnsID
+    case deadline, onUnknown, reference, payload
+    case operation, channelID, storagePolicy
+
+    /// The name on the wire. It is a constant where the field is one, so that reading a job looks nothing up.
+    @inline(__always)
+    package var name: StaticString {
+        switch self {
+        case .id: "id"
+        case .deviceToken: "device_token"
+        case .deviceTokens: "device_tokens"
+        case .topic: "topic"
+        case .environment: "environment"
+        case .pushType: "push_type"
+        case .priority: "priority"
+        case .expiration: "expiration"
+        case .collapseID: "collapse_id"
+        case .apnsID: "apns_id"
+        case .deadline: "deadline"
+        case .onUnknown: "on_unknown"
+        case .reference: "reference"
+        case .payload: "payload"
+        case .operation: "operation"
+        case .channelID: "channel_id"
+        case .storagePolicy: "storage_policy"
+        }
+    }
+}
