@@ -1,3 +1,4 @@
+import PushModel
 package import RabbitMQ
 import Text
 
@@ -31,7 +32,7 @@ package struct BrokerMessage {
             let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
         else { return }
         headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
-        if case .array(let deaths)? = fields["x-death"], case .table(let death)? = deaths.first,
+        if case .array(let deaths)? = fields["\(BrokerHeader.death)"], case .table(let death)? = deaths.first,
             case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first
         {
             lastDeathKey = String(decoding: key, as: UTF8.self)

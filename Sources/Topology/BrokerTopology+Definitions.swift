@@ -61,7 +61,7 @@ extension BrokerTopology {
         Self.object([
             ("vhost", JSONEscaping.quoted(virtualHost)), ("name", JSONEscaping.quoted(queue.name)), ("durable", "true"),
             ("auto_delete", "false"),
-            ("arguments", Self.object([("x-queue-type", JSONEscaping.quoted(queue.kind.rawValue))])),
+            ("arguments", Self.object([(TopologyQueue.Kind.argument, JSONEscaping.quoted(queue.kind.rawValue))])),
         ])
     }
 

@@ -28,7 +28,10 @@ struct DeadCommand: ParsableCommand {
     /// Where dead letters are, and which of them to look at.
     struct Selection: ParsableArguments {
         @Flag(help: "Look at the letters of dead tokens instead.") var tokens = false
-        @Option(help: "Look at another queue, where each look may count as a delivery. (default: apns.q.dead)")
+        @Option(
+            help: """
+                Look at another queue, where each look may count as a delivery. (default: \(TopologyNames.deadQueue))
+                """)
         var queue: String?
         @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
         @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []

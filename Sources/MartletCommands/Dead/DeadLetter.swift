@@ -12,7 +12,8 @@ struct DeadLetter {
 
     /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
     var outcome: String {
-        message.header(HeaderName.outcome) ?? message.header("x-first-death-reason").map { "broker: \($0)" } ?? "broker"
+        message.header(HeaderName.outcome)
+            ?? message.header(BrokerHeader.firstDeathReason).map { "broker: \($0)" } ?? "broker"
     }
 
     /// The reason APNs or the worker gave.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import PushModel
 import RabbitMQ
 import Rig
 
@@ -26,7 +27,7 @@ extension DeadCommand {
         @Flag(help: "Replay all letters of the queue.") var all = false
         @Option(
             help: ArgumentHelp(
-                "The replay's name, which jobs carry in x-apns-replay; one and the same until it is finished.",
+                "The replay's name, which jobs carry in \(HeaderName.replay); one and the same until it is finished.",
                 discussion: "The default is a new one."))
         var name: String?
         @Option(help: "A new deadline for the jobs: a time, or +2h.", transform: MomentArgument.init)

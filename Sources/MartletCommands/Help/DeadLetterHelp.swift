@@ -1,4 +1,6 @@
 import ArgumentParser
+import PushModel
+import Topology
 
 /// `martlet help dead-letter`: what is kept of a job that failed. The page `DeadLetters` says more.
 struct DeadLetterHelp: ParsableCommand {
@@ -11,24 +13,25 @@ struct DeadLetterHelp: ParsableCommand {
     /// The headers that a worker added to a letter.
     static let example = """
         {
-          "x-apns-outcome": "rejected", "x-apns-reason": "BadTopic",
-          "x-apns-status": 400, "x-apns-attempt": 1,
-          "x-apns-indexes": "0-4,7",
-          "x-apns-original-routing-key": "production.normal.com.example.app",
-          "x-apns-first-attempt-at": 1763712800131,
-          "x-apns-died-at": 1763712800174, "x-apns-worker": "host-7f9c"
+          "\(HeaderName.outcome)": "rejected", "\(HeaderName.reason)": "BadTopic",
+          "\(HeaderName.status)": 400, "\(HeaderName.attempt)": 1,
+          "\(HeaderName.indexes)": "0-4,7",
+          "\(HeaderName.originalRoutingKey)": "production.normal.com.example.app",
+          "\(HeaderName.firstAttemptAt)": 1763712800131,
+          "\(HeaderName.diedAt)": 1763712800174, "\(HeaderName.worker)": "host-7f9c"
         }
         """
 
     /// The queues.
     private static let queues = [
         HelpEntry(
-            "apns.q.dead", "2 GiB, 30 days",
+            TopologyNames.deadQueue, "2 GiB, 30 days",
             """
             rejected, expired, exhausted, unknown, invalid, and what the broker wrote. When it is full it refuses, and \
             pushes stop until there is room.
             """),
-        HelpEntry("apns.q.dead.tokens", "1 GiB, 30 days", "dead_token. When it is full it drops its oldest."),
+        HelpEntry(
+            TopologyNames.deadTokensQueue, "1 GiB, 30 days", "dead_token. When it is full it drops its oldest."),
     ]
 
     /// The AMQP properties that a letter has.
@@ -52,7 +55,7 @@ struct DeadLetterHelp: ParsableCommand {
     private static let outcomes = [
         HelpEntry("exhausted", "Nothing; APNs must be well again."),
         HelpEntry("expired", "Set a later deadline and expiration."),
-        HelpEntry("rejected", "Correct what x-apns-reason names, or have the credential mended."),
+        HelpEntry("rejected", "Correct what \(HeaderName.reason) names, or have the credential mended."),
         HelpEntry("invalid", "Correct the job."),
         HelpEntry("unknown", "Ask whether the push arrived: it may come twice."),
         HelpEntry("dead_token", "Do not publish it again; the device token is dead."),
@@ -69,7 +72,7 @@ struct DeadLetterHelp: ParsableCommand {
         help.add(
             "Exchange and routing key",
             """
-            The topic exchange is apns.dead, the routing key <outcome>.<environment>.<topic>, such as \
+            The topic exchange is \(TopologyNames.dead), the routing key <outcome>.<environment>.<topic>, such as \
             rejected.production.com.example.app; an unknown part is -.
             """)
         help.add("Queues", entries: queues)
@@ -82,23 +85,25 @@ struct DeadLetterHelp: ParsableCommand {
         help.add(
             "Headers",
             """
-            The job's own headers stay. These are gone: CC, BCC, x-death, x-first-death-…, x-last-death-…, \
-            x-delivery-count and x-acquired-count. The worker adds:
+            The job's own headers stay. These are gone: \(BrokerHeader.copies), \(BrokerHeader.hiddenCopies), \
+            \(BrokerHeader.death), \(BrokerHeader.firstDeathPrefix)…, \(BrokerHeader.lastDeathPrefix)…, \
+            \(BrokerHeader.deliveryCount) and \(BrokerHeader.acquiredCount). The worker adds:
             """, entries: ContractSchema(PackageResources.dead_letter_headers_schema_json).properties)
         help.add(
             "Letters that the broker wrote",
             """
             They have none of the headers above, and the job's routing key; invalid.-.- where they come from the queue \
-            of jobs without a route. The header x-first-death-reason says why:
+            of jobs without a route. The header \(BrokerHeader.firstDeathReason) says why:
             """, entries: brokerLetters)
         help.add(
             "Before you publish one again",
             """
             martlet dead replay publishes letters again, by filter, and removes each one once its job is confirmed. A \
-            program of your own drops the headers above and those of the broker, sets a later x-apns-deadline where \
-            the old one has passed, and adds x-apns-replay with a new name. It keeps x-apns-indexes: without it every \
-            device token is pushed again. It publishes to apns.jobs with the key of x-apns-original-routing-key and \
-            with confirms, and acknowledges the letter last. By outcome:
+            program of your own drops the headers above and those of the broker, sets a later \
+            \(HeaderName.deadline) where the old one has passed, and adds \(HeaderName.replay) with a new name. It \
+            keeps \(HeaderName.indexes): without it every device token is pushed again. It publishes to \
+            \(TopologyNames.jobs) with the key of \(HeaderName.originalRoutingKey) and with confirms, and \
+            acknowledges the letter last. By outcome:
             """, entries: outcomes)
         help.add("Example", "The headers that the worker added to a letter:", verbatim: example)
         return help.text

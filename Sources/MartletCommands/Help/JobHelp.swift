@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushModel
+import Topology
 
 /// `martlet help job`: how to ask for a push. The page `Producers` says more.
 struct JobHelp: ParsableCommand {
@@ -75,11 +76,11 @@ struct JobHelp: ParsableCommand {
             "reply_to", "string, at most 255 bytes",
             """
             Where a copy of the result goes, if replies.allow matches it: the routing key on the direct exchange \
-            apns.replies, else the name of a queue. Direct reply-to is not supported. Default: no reply.
+            \(TopologyNames.replies), else the name of a queue. Direct reply-to is not supported. Default: no reply.
             """),
         HelpEntry(
             "timestamp", "seconds since 1970",
-            "When the job was queued. x-apns-enqueued-at has milliseconds, and wins."),
+            "When the job was queued. \(HeaderName.enqueuedAt) has milliseconds, and wins."),
         HelpEntry(
             "expiration", "string",
             """
@@ -141,20 +142,24 @@ struct JobHelp: ParsableCommand {
         help.add(
             "Exchange and routing key",
             """
-            Publish to the topic exchange apns.jobs, with publisher confirms and the flag mandatory. The routing key \
-            is <environment>.<class>.<topic>, such as production.normal.com.example.app.
+            Publish to the topic exchange \(TopologyNames.jobs), with publisher confirms and the flag mandatory. The \
+            routing key is <environment>.<class>.<topic>, such as production.normal.com.example.app.
             """, entries: key)
         help.add("Two forms, by the property content_type", entries: forms)
         help.add(
-            "Properties of both forms", "Do not set the headers CC and BCC: each copy would be pushed.",
+            "Properties of both forms",
+            """
+            Do not set the headers \(BrokerHeader.copies) and \(BrokerHeader.hiddenCopies): each copy would be pushed.
+            """,
             entries: properties)
         let headers = ContractSchema(PackageResources.raw_job_headers_schema_json, nullIsAbsence: true).properties
         help.add(
             "Headers of both forms",
             """
             A header wins over the field that says the same. Numbers may be integers or their decimal digits as text. \
-            All headers together have at most 32 KiB and 8 levels. The worker writes x-apns-v, x-apns-attempt, \
-            x-apns-first-attempt-at, x-apns-indexes and x-apns-duplicate itself; leave them out.
+            All headers together have at most 32 KiB and 8 levels. The worker writes \(HeaderName.version), \
+            \(HeaderName.attempt), \(HeaderName.firstAttemptAt), \(HeaderName.indexes) and \(HeaderName.duplicate) \
+            itself; leave them out.
             """, entries: headers.filter { !$0.name.hasPrefix("apns-") })
         help.add("Headers of a raw job", entries: headers.filter { $0.name.hasPrefix("apns-") })
         help.add(

@@ -1,4 +1,6 @@
 import ArgumentParser
+import PushModel
+import Topology
 
 /// `martlet help result`: what comes back for each notification. The page `Results` says more.
 struct ResultHelp: ParsableCommand {
@@ -27,8 +29,8 @@ struct ResultHelp: ParsableCommand {
 
     /// The AMQP properties.
     private static let properties = [
-        HelpEntry("content_type", "application/json", ""),
-        HelpEntry("type", "apns.result.v1", ""),
+        HelpEntry("content_type", "\(MessageName.jsonContentType)", ""),
+        HelpEntry("type", "\(MessageName.resultType)", ""),
         HelpEntry(
             "message_id", "UUID",
             """
@@ -47,10 +49,13 @@ struct ResultHelp: ParsableCommand {
             "APNs answered 200: it took the push, which does not prove delivery. There is no dead letter."),
         HelpEntry(
             "dead_token", "action drop_token or hold",
-            "APNs does not know the device token, or knows that it is dead. Dead letter in apns.q.dead.tokens."),
+            """
+            APNs does not know the device token, or knows that it is dead. Dead letter in \
+            \(TopologyNames.deadTokensQueue).
+            """),
         HelpEntry(
             "rejected", "action fix_request, fix_topic or fix_credential",
-            "APNs refused for good. Dead letter in apns.q.dead, as for all outcomes below."),
+            "APNs refused for good. Dead letter in \(TopologyNames.deadQueue), as for all outcomes below."),
         HelpEntry("expired", "action none", "Deadline or expiration passed before the push could be sent."),
         HelpEntry(
             "exhausted", "action replay; fix_request with the reason BadHeaders",
@@ -113,10 +118,10 @@ struct ResultHelp: ParsableCommand {
         help.add(
             "Exchange and routing key",
             """
-            The topic exchange is apns.results, the routing key <outcome>.<environment>.<topic>, such as \
-            dead_token.production.com.example.app; an unknown part is -. The queue apns.q.results gets all of them and \
-            holds 2 GiB. Drain it: pushes stop while it is full. A copy for a job's reply_to goes to the direct \
-            exchange apns.replies.
+            The topic exchange is \(TopologyNames.results), the routing key <outcome>.<environment>.<topic>, such as \
+            dead_token.production.com.example.app; an unknown part is -. The queue \(TopologyNames.resultsQueue) gets \
+            all of them and holds 2 GiB. Drain it: pushes stop while it is full. A copy for a job's reply_to goes to \
+            the direct exchange \(TopologyNames.replies).
             """)
         help.add("Properties", entries: properties)
         help.add("Headers", entries: ContractSchema(PackageResources.result_headers_schema_json).properties)

@@ -38,7 +38,7 @@ enum PushPreview {
         switch format {
         case .json: Console.data(json(job).bytes)
         case .text:
-            Console.data("exchange apns.jobs, routing key \(job.routingKey)")
+            Console.data("exchange \(TopologyNames.jobs), routing key \(job.routingKey)")
             Console.data("content_type \(job.contentType), message_id \(job.messageID), delivery_mode 2")
             for header in job.headers {
                 switch header.value {

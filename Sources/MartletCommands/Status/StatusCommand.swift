@@ -14,8 +14,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         abstract: "Show queues, workers, routes, rates and dead letters of the whole fleet, and what to do next.",
         discussion: """
             Changes nothing. Queues and nodes come from RabbitMQ's management API, workers and routes from the reports \
-            that each worker writes every ten seconds into the stream apns.q.fleet. Without --config the broker is \
-            found as by martlet results.
+            that each worker writes every ten seconds into the stream \(TopologyNames.fleetQueue). Without --config \
+            the broker is found as by martlet results.
 
             Dead letters are counted by queue. Their reasons are in the letters: --reasons reads all of them, as martlet \
             dead list does, which counts as a delivery of each and takes a while where there are many.

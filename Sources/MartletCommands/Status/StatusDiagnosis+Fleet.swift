@@ -77,7 +77,7 @@ extension StatusDiagnosis {
                 urgency: .now, object: object,
                 detail: "\(reason): RabbitMQ does not take what it publishes, so it pushes nothing more.",
                 next: reason == "results_full"
-                    ? "martlet results --drain --queue QUEUE, the full queue that is bound to apns.results"
+                    ? "martlet results --drain --queue QUEUE, the full queue that is bound to \(TopologyNames.results)"
                     : "martlet topology check \(facts.configurationOption)")
         }
     }

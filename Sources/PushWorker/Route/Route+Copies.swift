@@ -32,7 +32,7 @@ extension Route {
         var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
         while let field = try? reader.next(in: copy.bytes) {
             guard case .text(let queue) = field.value,
-                copy.bytes.span.extracting(field.name).isText("x-first-death-queue")
+                copy.bytes.span.extracting(field.name).isText(BrokerHeader.firstDeathQueue)
             else { continue }
             for (tier, delay) in surroundings.policy.tiers.enumerated()
             where copy.bytes.span.extracting(queue).isEqual(

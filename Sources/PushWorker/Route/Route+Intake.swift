@@ -39,7 +39,7 @@ extension Route {
         var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
         while let field = try? reader.next(in: delivery.bytes) {
             guard case .integer(let count) = field.value else { continue }
-            guard delivery.bytes.span.extracting(field.name).isText("x-delivery-count") else { continue }
+            guard delivery.bytes.span.extracting(field.name).isText(BrokerHeader.deliveryCount) else { continue }
             return min(max(0, count), Int64(UInt32.max))
         }
         return 0
@@ -308,7 +308,7 @@ extension Route {
 
     /// Whether a header shows that a worker published the message, or that the broker moved it.
     private static func isAddition(_ name: Span<UInt8>) -> Bool {
-        name.isText(HeaderName.version) || name.isText("x-death")
+        name.isText(HeaderName.version) || name.isText(BrokerHeader.death)
     }
 }
 

@@ -28,12 +28,13 @@ package enum JobCopy {
 
     /// Whether a header says what became of a job, or is the broker's: copies go without it, or with another value.
     package static func isRewritten(_ name: Span<UInt8>) -> Bool {
-        name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
+        name.hasPrefix(BrokerHeader.firstDeathPrefix) || name.hasPrefix(BrokerHeader.lastDeathPrefix)
             || rewritten.contains { name.isText($0) }
     }
 
     private static let rewritten: [StaticString] = [
-        "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count", HeaderName.version, HeaderName.attempt,
+        BrokerHeader.copies, BrokerHeader.hiddenCopies, BrokerHeader.death, BrokerHeader.deliveryCount,
+        BrokerHeader.acquiredCount, HeaderName.version, HeaderName.attempt,
         HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
         HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
         HeaderName.worker,

@@ -157,7 +157,7 @@ struct PublicationRenderer {
     }
 
     /// The header with further routing keys. The broker removes it.
-    private static let hiddenCopies = Array("BCC".utf8)
+    private static let hiddenCopies = Array("\(BrokerHeader.hiddenCopies)".utf8)
 
     private func renderResult(
         _ report: ResultReport, of publication: Publication, into message: inout OutgoingMessage

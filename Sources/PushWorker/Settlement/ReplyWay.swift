@@ -48,8 +48,8 @@ enum ReplyWay: Equatable {
     private func afterReturn(_ address: Span<UInt8>, _ mayWriteToQueues: Bool) -> Step {
         guard mayWriteToQueues else {
             return .lost(
-                "was lost: no queue is bound to apns.replies with reply_to as the routing key, and the worker's user may "
-                    + "not write to the default exchange (amq.default)")
+                "was lost: no queue is bound to \(TopologyNames.replies) with reply_to as the routing key, and the "
+                    + "worker's user may not write to the default exchange (amq.default)")
         }
         // Whoever may set `reply_to` must not write to job queues, results and dead letters.
         if self == .exchange, !Self.isOwnQueue(address) { return .tryQueue }
@@ -57,7 +57,8 @@ enum ReplyWay: Equatable {
     }
 
     private static let advice =
-        "reply_to routes nowhere; declare a queue of that name, or bind a queue to apns.replies with it as the routing key"
+        "reply_to routes nowhere; declare a queue of that name, or bind a queue to \(TopologyNames.replies) with it as "
+        + "the routing key"
 
     /// Whether an address could be the name of a queue that Martlet has for other things than replies.
     private static func isOwnQueue(_ address: Span<UInt8>) -> Bool {

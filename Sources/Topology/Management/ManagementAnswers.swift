@@ -95,7 +95,7 @@ extension LiveTopology {
                 Exchange(name: $0.name, kind: $0.type, isDurable: $0.durable, policy: $0.policy)
             },
             queues: queues.map { queue in
-                let arguments = (queue.arguments?.values ?? [:]).filter { $0.key != "x-queue-type" }
+                let arguments = (queue.arguments?.values ?? [:]).filter { $0.key != TopologyQueue.Kind.argument }
                 return Queue(
                     name: queue.name, kind: queue.type ?? "classic", isDurable: queue.durable,
                     arguments: arguments.keys.sorted(), policy: queue.policy, leader: queue.leader,

@@ -9,7 +9,10 @@ struct ResultKeys: Sendable {
         "whether results name the device token")
     let queues = SettingKey(
         "results.queues", .integer(1...TopologyNames.resultsSlots), default: 1,
-        "how many queues the results are spread over, those of a job in one: `apns.q.results`, `apns.q.results.2` …")
+        """
+        how many queues the results are spread over, those of a job in one: `\(TopologyNames.resultsQueue(0))`, \
+        `\(TopologyNames.resultsQueue(1))` …
+        """)
 }
 
 extension SettingKind<Int> {

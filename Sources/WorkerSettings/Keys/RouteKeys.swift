@@ -1,10 +1,12 @@
 import APNSClient
 import PushModel
+import Topology
 
 /// The keys of an entry of `routes`.
 struct RouteKeys: Sendable {
     let name = SettingKey(
-        required: "routes[].name", .routeName, example: "example", "part of the queue's name, `apns.q.jobs.<name>`")
+        required: "routes[].name", .routeName, example: "example",
+        "part of the queue's name, `\(TopologyNames.jobQueue(route: "<name>"))`")
     let environment = SettingKey(
         required: "routes[].environment", .environment, example: .development, "which APNs its device tokens belong to")
     let topics = SettingKey(
@@ -22,7 +24,7 @@ struct RouteKeys: Sendable {
         "lanes on which the route lives, never more than its connections")
     let highLane = SettingKey(
         "routes[].high_lane", .boolean, default: false,
-        "whether jobs of class `high` have a queue of their own, `apns.q.jobs.<name>.high`")
+        "whether jobs of class `high` have a queue of their own, `\(TopologyNames.highJobQueue(route: "<name>"))`")
     let rate = SettingKey(
         "routes[].rate", .number(0.001...1_000_000, "notifications per second, or null"), without: "no limit",
         "the most notifications that one worker sends")
