@@ -1,4 +1,3 @@
-import PushModel
 import Synchronization
 package import TLS
 import Text
@@ -72,17 +71,13 @@ package final class ProviderTokenSource: Sendable {
 
     /// `bearer`, and a JSON web token in its compact form (RFC 7515, section 3.1; ES256: RFC 7518, section 3.4).
     private func sign(issuedAt: Int64) throws(APNSClientError) -> [UInt8] {
-        var protected = Array(#"{"alg":"ES256","kid":"#.utf8)
-        JSONText.append(string: Array(keyID.utf8).span, to: &protected)
-        protected.append(UInt8(ascii: "}"))
-        var claims = Array(#"{"iss":"#.utf8)
-        JSONText.append(string: Array(teamID.utf8).span, to: &claims)
-        claims.append(contentsOf: #","iat":\#(issuedAt)}"#.utf8)
+        let protected = #"{"alg":"ES256","kid":\#(JSONEscaping.quoted(keyID))}"#
+        let claims = #"{"iss":\#(JSONEscaping.quoted(teamID)),"iat":\#(issuedAt)}"#
 
         var token: [UInt8] = []
-        Base64.url.append(protected, to: &token)
+        Base64.url.append(Array(protected.utf8), to: &token)
         token.append(UInt8(ascii: "."))
-        Base64.url.append(claims, to: &token)
+        Base64.url.append(Array(claims.utf8), to: &token)
         do throws(TLSError) {
             let signature = try key.sign(token.span)
             token.append(UInt8(ascii: "."))

@@ -1,6 +1,6 @@
 /// Writes text into JSON strings: [RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7).
 ///
-/// For text that is known to be UTF-8, away from the way of a job.
+/// For text that is known to be UTF-8, away from the way of a job. On that way `ByteWriter` of PushModel does the same.
 package enum JSONEscaping {
     /// Appends text with its escapes, without the quotation marks.
     ///
@@ -13,6 +13,9 @@ package enum JSONEscaping {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 output.append(UInt8(ascii: "\\"))
                 output.append(byte)
+            case UInt8(ascii: "\n"): output.append(contentsOf: "\\n".utf8)
+            case UInt8(ascii: "\r"): output.append(contentsOf: "\\r".utf8)
+            case UInt8(ascii: "\t"): output.append(contentsOf: "\\t".utf8)
             case 0..<0x20:
                 output.append(contentsOf: "\\u00".utf8)
                 HexText.append(byte, to: &output)
@@ -22,13 +25,23 @@ package enum JSONEscaping {
         }
     }
 
+    /// Appends a JSON string with its quotation marks.
+    ///
+    /// - Parameters:
+    ///   - text: What the string says.
+    ///   - output: Receives it.
+    package static func append(quoted text: String, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        append(text.utf8, to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
     /// A JSON string with its quotation marks.
     ///
     /// - Parameter text: What the string says.
     package static func quoted(_ text: String) -> String {
-        var output = [UInt8(ascii: "\"")]
-        append(text.utf8, to: &output)
-        output.append(UInt8(ascii: "\""))
+        var output: [UInt8] = []
+        append(quoted: text, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 }

@@ -7,7 +7,7 @@ struct JSONEscapingTests {
         "escape quotation marks, backslashes and control characters, and nothing else",
         arguments: [
             ("", #""""#), ("é/😀", #""é/😀""#), (#"a"b\c"#, #""a\"b\\c""#),
-            ("\n\u{1f}\u{7f}", "\"\\u000a\\u001f\u{7f}\""),
+            ("\n\r\t", #""\n\r\t""#), ("\0\u{1f}\u{7f}", "\"\\u0000\\u001f\u{7f}\""),
         ])
     func quoted(text: String, expected: String) {
         #expect(JSONEscaping.quoted(text) == expected)

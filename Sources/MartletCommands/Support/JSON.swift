@@ -1,4 +1,4 @@
-import PushModel
+import Text
 
 /// JSON to be written with its keys in a chosen order, and with pieces that are JSON already.
 indirect enum JSON {
@@ -43,7 +43,7 @@ indirect enum JSON {
         case .boolean(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
         case .number(let value): bytes += (value.isFinite ? String(value) : "null").utf8
-        case .text(let text): JSONText.append(string: text.utf8Span.span, to: &bytes)
+        case .text(let text): JSONEscaping.append(quoted: text, to: &bytes)
         case .verbatim(let json): bytes += json
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
@@ -56,7 +56,7 @@ indirect enum JSON {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSONText.append(string: member.0.utf8Span.span, to: &bytes)
+                JSONEscaping.append(quoted: member.0, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.1.append(to: &bytes)
             }

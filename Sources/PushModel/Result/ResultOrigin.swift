@@ -1,3 +1,5 @@
+import Text
+
 /// What all results of one route on one worker have in common, prepared once.
 package struct ResultOrigin: Sendable {
     /// The route's name as a JSON string, or null.
@@ -13,14 +15,8 @@ package struct ResultOrigin: Sendable {
     ///   - worker: The worker's instance name.
     ///   - includesDeviceToken: Whether results name the device token.
     package init(route: String?, worker: String, includesDeviceToken: Bool = true) {
-        self.route = route.map(Self.json) ?? Array("null".utf8)
-        self.worker = Self.json(worker)
+        self.route = Array((route.map(JSONEscaping.quoted) ?? "null").utf8)
+        self.worker = Array(JSONEscaping.quoted(worker).utf8)
         self.includesDeviceToken = includesDeviceToken
-    }
-
-    private static func json(_ text: String) -> [UInt8] {
-        var buffer: [UInt8] = []
-        JSONText.append(string: Array(text.utf8).span, to: &buffer)
-        return buffer
     }
 }

@@ -1,18 +1,7 @@
 import Text
 
-/// The text of JSON strings: how to write it and how to take its escapes apart.
+/// The text of JSON strings: how to take its escapes apart.
 package enum JSONText {
-    /// Appends text with quotation marks, escaped (RFC 8259 section 7); bytes that are not UTF-8 become U+FFFD.
-    package static func append(string text: Span<UInt8>, to buffer: inout [UInt8]) {
-        buffer.append(addingCapacity: ByteWriter.room(forString: text.count)) { output in
-            output.withUnsafeMutableBufferPointer { free, count in
-                var writer = ByteWriter(free)
-                writer.write(string: text)
-                count = writer.count
-            }
-        }
-    }
-
     /// Undoes the escapes of a string and appends what they stand for.
     /// - Parameters:
     ///   - range: A string within `buffer` that a scanner has validated, without its quotation marks.

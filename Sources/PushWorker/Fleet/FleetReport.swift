@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// What a worker tells the others of its fleet: that it lives, or that it leaves.
 ///
@@ -42,10 +43,9 @@ struct FleetReport: Equatable, Sendable {
 
     /// The report as JSON.
     var json: [UInt8] {
-        var bytes = Array(#"{"type":"\#(Self.type)","version":\#(Self.version),"instance":"#.utf8)
-        JSONText.append(string: instance.utf8Span.span, to: &bytes)
-        bytes += #","started_at":\#(startedAt),"leaving":\#(isLeaving)}"#.utf8
-        return bytes
+        let name = JSONEscaping.quoted(instance)
+        let head = #"{"type":"\#(Self.type)","version":\#(Self.version),"instance":\#(name)"#
+        return Array((head + #","started_at":\#(startedAt),"leaving":\#(isLeaving)}"#).utf8)
     }
 
     /// A member's value. Reports use no values that are `other`.

@@ -220,6 +220,6 @@ struct PushRulesTests {
         let gone = Refusal(410, "Unregistered", timestamp: 1_763_712_764_120)
         #expect(
             String(decoding: gone.body, as: UTF8.self) == #"{"reason":"Unregistered","timestamp":1763712764120}"#)
-        #expect(String(decoding: Refusal(400, "a\"b\n").body, as: UTF8.self) == #"{"reason":"a\"b\u000a"}"#)
+        #expect(String(decoding: Refusal(400, "a\"b\n").body, as: UTF8.self) == #"{"reason":"a\"b\n"}"#)
     }
 }

@@ -156,6 +156,15 @@ struct JSONScannerTests {
         #expect(buffer == text.bytes)
     }
 
+    /// Some bytes as a JSON string, as results have them.
+    private static func written(_ text: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: ByteWriter.room(forString: text.count)) { free, count in
+            var writer = ByteWriter(free)
+            writer.write(string: text.span)
+            count = writer.count
+        }
+    }
+
     @Test(
         "text is written with exactly the escapes it needs",
         arguments: [
@@ -164,15 +173,13 @@ struct JSONScannerTests {
             ("12345678\"12345678", #""12345678\"12345678""#),
         ])
     func escape(_ text: String, _ expected: String) {
-        var buffer: [UInt8] = []
-        JSONText.append(string: text.bytes.span, to: &buffer)
+        let buffer = Self.written(text.bytes)
         #expect(String(decoding: buffer, as: UTF8.self) == expected)
     }
 
     @Test("bytes that are not UTF-8 are written as U+FFFD, so that the text stays JSON")
     func repaired() throws {
-        var buffer: [UInt8] = []
-        JSONText.append(string: ([0x61, 0xFF, 0x62, 0xE2, 0x82] as [UInt8]).span, to: &buffer)
+        let buffer = Self.written([0x61, 0xFF, 0x62, 0xE2, 0x82])
         #expect(String(decoding: buffer, as: UTF8.self) == "\"a\u{FFFD}b\u{FFFD}\u{FFFD}\"")
         _ = try Self.scan(buffer)
     }
@@ -187,8 +194,8 @@ struct JSONScannerTests {
                     UInt32(truncatingIfNeeded: generator.next()) % (generator.next() % 4 == 0 ? 0x11_0000 : 0x80)
                 if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
             }
-            var buffer: [UInt8] = []
-            JSONText.append(string: text.bytes.span, to: &buffer)
+            var buffer = Self.written(text.bytes)
+            #expect(String(decoding: buffer, as: UTF8.self) == JSONEscaping.quoted(text))
             let value = try Self.scan(buffer)
             let range = try #require(JSONText.unescape(value.range, in: &buffer))
             #expect(Array(buffer[range]) == text.bytes)
