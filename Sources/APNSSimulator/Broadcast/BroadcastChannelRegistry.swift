@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Text
 
 /// The broadcast channels of all apps in one environment.
 ///
@@ -68,7 +68,7 @@ struct BroadcastChannelRegistry: Sendable {
         }
         var bytes: [UInt8] = []
         for _ in 0..<16 { bytes.append(.random(in: 0...255, using: &random)) }
-        let identifier = Data(bytes).base64EncodedString()
+        let identifier = Base64.standard.text(bytes)
         channels[app, default: [:]][identifier] = Entry(
             address: BroadcastChannelAddress(app: app, channel: identifier), environment: environment,
             isStoring: isStoring,

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Text
 
 /// Apple's rules for broadcast and channel requests, apart from the credential. A value without clock or lock.
 ///
@@ -50,7 +50,10 @@ struct BroadcastRules {
     /// - Returns: The identifier, or why it is missing.
     func broadcastChannel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
         guard let text = call["apns-channel-id"], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
-        guard text.utf8.count <= BroadcastChannelRegistry.identifierLimit, Data(base64Encoded: text) != nil else {
+        // Whole groups of four: Apple's identifiers are padded.
+        guard text.utf8.count <= BroadcastChannelRegistry.identifierLimit, text.utf8.count.isMultiple(of: 4),
+            Base64.standard.decode(Array(text.utf8)[...])?.isEmpty == false
+        else {
             return .failure(.init(.badChannelID))
         }
         return .success(text)

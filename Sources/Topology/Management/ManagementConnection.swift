@@ -40,7 +40,7 @@ struct ManagementConnection: Sendable {
         }
         location = ManagementPlace(
             host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login.first ?? "")
-        authorization = "Basic " + Data(login.joined(separator: ":").utf8).base64EncodedString()
+        authorization = "Basic " + Base64.standard.text(Array(login.joined(separator: ":").utf8))
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
         session = URLSession(configuration: configuration, delegate: RefusalDelegate(), delegateQueue: nil)

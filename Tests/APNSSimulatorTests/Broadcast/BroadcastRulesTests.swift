@@ -86,6 +86,7 @@ struct BroadcastRulesTests {
         "Broadcast channel identifiers",
         arguments: [
             (channel, nil), (nil, "MissingChannelId"), ("", "MissingChannelId"), ("not base64!", "BadChannelId"),
+            ("AAA", "BadChannelId"), ("====", "BadChannelId"),
             (String(repeating: "QUJD", count: 17), "BadChannelId"),
         ] as [(String?, String?)])
     func identifiers(_ identifier: String?, _ reason: String?) {
