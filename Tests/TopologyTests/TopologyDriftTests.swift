@@ -6,7 +6,7 @@ import Testing
 @Suite("Topology drift", .timeLimit(.minutes(1)))
 struct TopologyDriftTests {
     /// A broker that holds exactly what the topology wants.
-    static func live(_ topology: BrokerTopology = TopologyTests.topology) -> LiveTopology {
+    static func live(_ topology: BrokerTopology = BrokerTopologyTests.topology) -> LiveTopology {
         return LiveTopology(
             exchanges: topology.exchanges.map {
                 .init(name: $0.name, kind: $0.kind.rawValue, policy: $0.policy)
@@ -38,12 +38,12 @@ struct TopologyDriftTests {
         ]
         live.policies.append(
             .init(name: "ha", pattern: ".*", scope: "all", priority: 0, settings: ["max-length": .integer(5)]))
-        #expect(TopologyTests.topology.drift(from: live) == [])
+        #expect(BrokerTopologyTests.topology.drift(from: live) == [])
     }
 
     @Test("an empty broker misses everything, each row with a command")
     func everything() {
-        let topology = TopologyTests.topology
+        let topology = BrokerTopologyTests.topology
         let rows = topology.drift(from: LiveTopology())
         #expect(
             rows.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
@@ -93,7 +93,7 @@ struct TopologyDriftTests {
     func change(_ change: Change) {
         var live = Self.live()
         change.apply(&live)
-        let rows = TopologyTests.topology.drift(from: live)
+        let rows = BrokerTopologyTests.topology.drift(from: live)
         #expect(rows.map { "\($0.kind.rawValue) \($0.object): \($0.detail)" } == [change.row])
         let command = change.command.replacing("rabbitmqadmin --vhost=/ ", with: Self.start)
         #expect(rows.first.map { Self.admin.one($0.remedies) } == command)
@@ -302,7 +302,7 @@ struct TopologyDriftTests {
 
     @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
     func keepingTiers() {
-        let topology = TopologyTests.topology
+        let topology = BrokerTopologyTests.topology
         var live = Self.live()
         live.policies.removeAll { $0.name == "apns.q.retry.2s" || $0.name == "apns.q.results" }
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
@@ -338,7 +338,7 @@ struct TopologyDriftTests {
     @Test(
         "how many queues each node of a cluster leads is counted, those without any included, and of a single node not")
     func leaders() {
-        let topology = TopologyTests.topology
+        let topology = BrokerTopologyTests.topology
         func leaders(_ nodes: [String]) -> [String] {
             let queues = topology.queues.map {
                 LiveTopology.Queue(name: $0.name, kind: "quorum", leader: nodes[0], members: nodes)

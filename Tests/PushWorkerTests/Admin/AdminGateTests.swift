@@ -118,7 +118,7 @@ struct AdminGateTests {
         let file = try directory.write(Self.token, to: "token")
         let source = TestSource()
         source.state.withLock { $0.readiness.reasons = ["results_full"] }
-        let tests = AdminTests()
+        let tests = AdminServerTests()
         try await tests.withServer(source, on: "0.0.0.0", tokenFile: file) { address in
             let alive = try await tests.curl("\(address)/livez")
             #expect(alive.code == "200" && alive.body == "ok\n")

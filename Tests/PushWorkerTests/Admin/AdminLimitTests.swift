@@ -69,7 +69,7 @@ struct AdminLimitTests {
 
     @Test("a request that comes drop by drop is cut off")
     func slow() async throws {
-        let tests = AdminTests()
+        let tests = AdminServerTests()
         try await tests.withServer(TestSource(), requestLimit: .milliseconds(200)) { address in
             let silent = try connect(address)
             let slow = try connect(address)
@@ -82,7 +82,7 @@ struct AdminLimitTests {
 
     @Test("a body without end is cut off, and so are headers without end")
     func endless() async throws {
-        let tests = AdminTests()
+        let tests = AdminServerTests()
         try await tests.withServer(TestSource()) { address in
             let body = try connect(address)
             try send("POST /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", on: body)
@@ -106,7 +106,7 @@ struct AdminLimitTests {
 
     @Test("bodies that end after their answer keep no connection busy")
     func lateBodies() async throws {
-        let tests = AdminTests()
+        let tests = AdminServerTests()
         try await tests.withServer(TestSource()) { address in
             let head = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
             let crowd = try Crowd(of: AdminServer.connectionLimit - 1) {
@@ -129,7 +129,7 @@ struct AdminLimitTests {
 
     @Test("a thousand silent connections keep no probe out, and hold no more than the limit")
     func crowd() async throws {
-        let tests = AdminTests()
+        let tests = AdminServerTests()
         try await tests.withServer(TestSource()) { address in
             let crowd = try Crowd(of: 1000) { try connect(address) }
             for _ in 0..<5 { #expect(try await tests.curl("\(address)/livez").code == "200") }

@@ -49,7 +49,7 @@ private struct PlannedBroker {
 }
 
 @Suite("Topology plan", .timeLimit(.minutes(3)))
-struct TopologyPlanTests {
+struct BrokerTopologyPlanTests {
     private static let tiers = [RetryTier(milliseconds: 2000)]
     /// Two routes, one of which has its `high` jobs apart.
     private static let before = BrokerTopology(

@@ -58,7 +58,7 @@ func sampleMetrics(isDetailed: Bool = false) -> WorkerMetrics {
 }
 
 @Suite("Metrics", .timeLimit(.minutes(1)))
-struct MetricsTests {
+struct WorkerMetricsTests {
     private func text(_ metrics: WorkerMetrics, _ snapshots: [LaneSnapshot] = sampleSnapshots()) -> [String] {
         String(decoding: metrics.text(snapshots, routes: sampleRoutes), as: UTF8.self).split(separator: "\n").map(
             String.init)

@@ -4,7 +4,7 @@ import Testing
 import Topology
 
 @Suite("Definitions file", .timeLimit(.minutes(1)))
-struct TopologyDefinitionsTests {
+struct BrokerTopologyDefinitionsTests {
     private func parsed(_ text: String) throws -> [String: [[String: Any]]] {
         let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
         return try #require(object as? [String: [[String: Any]]])
@@ -12,11 +12,12 @@ struct TopologyDefinitionsTests {
 
     @Test("the text is JSON with one entry per object, the same bytes each time")
     func shape() throws {
-        let topology = TopologyTests.topology
+        let topology = BrokerTopologyTests.topology
         let text = topology.definitions()
         #expect(
             text
-                == BrokerTopology(routes: TopologyTests.routes, tiers: [2000, 60_000].map(RetryTier.init)).definitions()
+                == BrokerTopology(routes: BrokerTopologyTests.routes, tiers: [2000, 60_000].map(RetryTier.init))
+                .definitions()
         )
         let definitions = try parsed(text)
         #expect(definitions.keys.sorted() == ["bindings", "exchanges", "policies", "queues", "vhosts"])
@@ -29,7 +30,7 @@ struct TopologyDefinitionsTests {
 
     @Test("queues are declared quorum and nothing else, the fleet's a stream; what can be tuned is in policies")
     func arguments() throws {
-        let definitions = try parsed(TopologyTests.topology.definitions())
+        let definitions = try parsed(BrokerTopologyTests.topology.definitions())
         for queue in try #require(definitions["queues"]) {
             let kind = queue["name"] as? String == "apns.q.fleet" ? "stream" : "quorum"
             #expect(queue["arguments"] as? [String: String] == ["x-queue-type": kind])
@@ -43,7 +44,7 @@ struct TopologyDefinitionsTests {
 
     @Test("a virtual host of any name goes into every entry")
     func virtualHost() throws {
-        let topology = BrokerTopology(routes: TopologyTests.routes, tiers: [], virtualHost: "push \"a\"\\b\u{1}")
+        let topology = BrokerTopology(routes: BrokerTopologyTests.routes, tiers: [], virtualHost: "push \"a\"\\b\u{1}")
         let definitions = try parsed(topology.definitions())
         #expect(definitions["vhosts"]?.first?["name"] as? String == "push \"a\"\\b\u{1}")
         #expect(definitions["bindings"]?.allSatisfy { $0["vhost"] as? String == "push \"a\"\\b\u{1}" } == true)
@@ -52,7 +53,7 @@ struct TopologyDefinitionsTests {
     @Test("users come with a hash and the permissions of their role")
     func users() throws {
         let users = BrokerRole.allCases.map { BrokerUser(name: $0.userName, role: $0, passwordHash: "c2FsdA==") }
-        let definitions = try parsed(TopologyTests.topology.definitions(users: users))
+        let definitions = try parsed(BrokerTopologyTests.topology.definitions(users: users))
         #expect(definitions["users"]?.count == 5)
         #expect(
             definitions["users"]?.allSatisfy {

@@ -12,7 +12,7 @@ import Testing
 @testable import WorkerSettings
 
 @Suite("Credentials that change", .timeLimit(.minutes(1)))
-struct CredentialTests {
+struct CredentialStoreTests {
     private let directory: TemporaryDirectory
 
     init() throws {

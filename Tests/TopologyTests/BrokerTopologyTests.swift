@@ -3,7 +3,7 @@ import Testing
 import Topology
 
 @Suite("Broker topology", .timeLimit(.minutes(1)))
-struct TopologyTests {
+struct BrokerTopologyTests {
     static let routes = [
         TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop", "com.example.pos"]),
         TopologyRoute(name: "beta", environment: .development, topics: ["com.example.shop"], highLane: true),

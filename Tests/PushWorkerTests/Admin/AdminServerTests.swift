@@ -25,7 +25,7 @@ final class TestSource: AdminSource {
 }
 
 @Suite("Admin server", .timeLimit(.minutes(1)))
-struct AdminTests {
+struct AdminServerTests {
     /// Runs a server on a free port for the time of a test.
     func withServer(
         _ source: TestSource, on host: String = "127.0.0.1", tokenFile: String? = nil,

@@ -4,7 +4,7 @@ import Testing
 @testable import PushWorker
 
 @Suite("How many time series there are", .timeLimit(.minutes(1)))
-struct MetricsSeriesTests {
+struct WorkerMetricsSeriesTests {
     /// What a route adds at the start where no details are wanted.
     private static let atStart = 27
     /// What its credential adds.
