@@ -163,8 +163,11 @@ final class JobClient {
     private let producer: AMQPBlockingClient
     private var readers: [String: AMQPBlockingClient] = [:]
     private var unclaimed: [String: [ReceivedMessage]] = [:]
-    /// Every result and dead letter that was read has to obey the contract's schemas.
+    /// Every result and dead letter that was read has to obey the contract's schemas, and so have the headers of jobs
+    /// that a worker took.
     private let contract = ContractCheck()
+    /// What was published, by its correlation id, until a worker took it.
+    private var published: [String: TestJob] = [:]
     /// How long a message may take to come.
     static let patience = Duration.seconds(60)
 
@@ -224,6 +227,7 @@ final class JobClient {
     }
 
     private func message(_ job: TestJob, _ correlation: String) throws -> OutgoingMessage {
+        published[correlation] = job
         var message = OutgoingMessage()
         message.isMandatory = true
         message.setExchange(Array(job.exchange.utf8).span)
@@ -298,7 +302,14 @@ final class JobClient {
     /// Waits for the next result of a correlation id.
     func result(_ correlation: String) throws -> (message: ReceivedMessage, result: JobResult) {
         let message = try next(correlation, from: "apns.q.results")
-        return (message, try JobResult.parse(message.body))
+        let result = try JobResult.parse(message.body)
+        // What a worker calls invalid may break the schemas.
+        if result.outcome != "invalid", let job = published.removeValue(forKey: correlation) {
+            contract.note(
+                jobHeaders: FieldTable(entries: job.headers),
+                isRaw: job.contentType?.lowercased().hasPrefix("application/vnd.apns") ?? false, about: correlation)
+        }
+        return (message, result)
     }
 
     private func reader(of queue: String) throws -> AMQPBlockingClient {

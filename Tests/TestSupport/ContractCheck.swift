@@ -73,6 +73,21 @@ package final class ContractCheck: Sendable {
         }
     }
 
+    /// Notes the headers of a job that a worker took.
+    /// - Parameters:
+    ///   - headers: The headers; a void one counts as absent.
+    ///   - isRaw: Whether the job is raw, else it is enveloped.
+    ///   - about: Names it in problems.
+    package func note(jobHeaders headers: FieldTable, isRaw: Bool, about: String) {
+        do {
+            let object = Self.object(headers).filter { !($0.value is NSNull) }
+            let json = [UInt8](try JSONSerialization.data(withJSONObject: object))
+            note(isRaw ? .rawJobHeaders : .jobHeaders, json: json, about: about)
+        } catch {
+            state.withLock { $0.unreadable.append("\(about): \(error)") }
+        }
+    }
+
     /// Judges what was noted since the last time, and forgets it.
     /// - Returns: What is wrong, a line each; empty if nothing is.
     /// - Throws: `LocalStackError` when Python cannot be started or takes too long.
@@ -90,16 +105,27 @@ package final class ContractCheck: Sendable {
 
     private static let script = PythonEnvironment.repository + "/Tests/Contract/check.py"
 
-    /// A message's headers as an object; what JSON has no kind for is null.
+    /// A message's headers as an object.
     private static func headers(of delivery: Delivery) throws -> [String: Any] {
+        guard let range = try MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return [:] }
+        return object(try FieldTable(reading: range, in: delivery.bytes, maximumSize: 1 << 20))
+    }
+
+    /// Headers as an object: a token in bytes as hexadecimal digits, other bytes as the text that they are, tables and
+    /// arrays as empty arrays.
+    private static func object(_ headers: FieldTable) -> [String: Any] {
         var object: [String: Any] = [:]
-        guard let range = try MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return object }
-        for entry in try FieldTable(reading: range, in: delivery.bytes, maximumSize: 1 << 20).entries {
-            object[String(decoding: entry.name, as: UTF8.self)] =
+        for entry in headers.entries {
+            let name = String(decoding: entry.name, as: UTF8.self)
+            object[name] =
                 switch entry.value {
-                case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+                case .bytes(let bytes) where name == "apns-device-token":
+                    bytes.map { String(format: "%02x", $0) }.joined()
+                case .text(let bytes), .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
                 case .integer(let number): number
-                default: NSNull()
+                case .timestamp(let seconds): seconds
+                case .void: NSNull()
+                default: [Int]()
                 }
         }
         return object
