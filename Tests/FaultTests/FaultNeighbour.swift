@@ -24,6 +24,8 @@ final class FaultNeighbour: Sendable {
         var beside: Duration
         /// What one in twenty took longer than, since then.
         var slowest: Duration
+        /// What the slowest of all took since then: the longest time for which it stood still.
+        var longest: Duration
         /// How many jobs have no result.
         var missing: Int
         /// Why it came to an end early; nil where it did not.
@@ -149,7 +151,8 @@ final class FaultNeighbour: Sendable {
             times.sort()
             return Measurement(
                 alone: state.alone ?? .zero, beside: times.isEmpty ? .zero : times[times.count / 2],
-                slowest: times.isEmpty ? .zero : times[times.count * 19 / 20], missing: state.waiting.count,
+                slowest: times.isEmpty ? .zero : times[times.count * 19 / 20],
+                longest: times.last ?? .zero, missing: state.waiting.count,
                 failure: times.isEmpty ? state.failure ?? "it has no results since the fault" : state.failure)
         }
     }
@@ -223,12 +226,14 @@ extension FaultRing {
     func judgeNeighbour() async throws {
         guard let measurement = await neighbour?.conclude(within: setup.patience) else { return }
         let ratio = (measurement.ratio * 100).rounded() / 100
-        let milliseconds = [measurement.alone, measurement.beside, measurement.slowest].map {
+        let milliseconds = [
+            measurement.alone, measurement.beside, measurement.slowest, measurement.longest,
+        ].map {
             Int($0 / .milliseconds(1))
         }
         note(
             "the neighbour's median latency is \(ratio) times that of before (\(milliseconds[0]), \(milliseconds[1]) ms;"
-                + " 95 %: \(milliseconds[2]) ms)")
+                + " 95 %: \(milliseconds[2]) ms; longest: \(milliseconds[3]) ms)")
         expect(ratio <= FaultNeighbour.mostRatio, "the neighbour's median latency is \(ratio) times that of before")
         expect(
             measurement.slowestRatio <= FaultNeighbour.mostSlowestRatio,

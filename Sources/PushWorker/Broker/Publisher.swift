@@ -474,8 +474,7 @@ extension Publisher {
         if isTroubleFree, !main.isCrowded { return stalledSince.removeAll() }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
-        for route in refused.routes.union(trials.routes).union(main.crowdedRoutes) where isStalled(route) && stalledSince[route] == nil {
-            stalledSince[route] = now
-        }
+        let troubled = refused.routes.union(trials.routes).union(main.crowdedRoutes)
+        for route in troubled where isStalled(route) && stalledSince[route] == nil { stalledSince[route] = now }
     }
 }
