@@ -115,6 +115,7 @@ extension FaultCatalogue {
             try await ring.judgeNeighbour()
             let more = try ring.worker.metric("martlet_broker_disconnects_total") - disconnects
             ring.note("\(Int(disconnects)) connections given up at first, \(Int(more)) later")
+            ring.expect(disconnects + more <= Double(2 * FaultSetup.lanes), "connections were given up again and again")
             _ = try await ring.evaluate("sys:resume('%2F_team')")
             try await ring.awaitReady()
             try await ring.awaitEmptyJobQueues()

@@ -16,7 +16,8 @@ package struct ConfirmPatience: Sendable {
     /// The patience without trouble.
     package let usual: Duration
     private let mostDoublings: Int
-    private var doublings = 0
+    /// How often it has run out of late, at most `mostDoublings`.
+    private(set) var doublings = 0
     /// When it ran out last.
     private var ranOutAt: MonotonicTime?
     /// When the broker last said that it does not read.

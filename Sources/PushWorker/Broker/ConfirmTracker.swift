@@ -51,8 +51,8 @@ package struct ConfirmTracker<Publication> {
     /// How many entries are kept: from the oldest unconfirmed one to the newest, with those confirmed in between.
     package var span: Int { entries.count }
 
-    /// When the latest of the publications that the broker answered was published; nil while it has answered none.
-    package private(set) var newestAnswered: MonotonicTime?
+    /// The sequence number of the latest publication that the broker answered; 0 for none.
+    private var newestAnswered: UInt64 = 0
 
     /// How many publications were answered that are later than the oldest unconfirmed one.
     package var overtakers: Int { entries.count - unconfirmed }
@@ -102,9 +102,9 @@ package struct ConfirmTracker<Publication> {
             let fate = positive ? entries[position].fate : .refused
             entries[position].publication = nil
             unconfirmed -= 1
-            newestAnswered = newestAnswered.map { max($0, entries[position].at) } ?? entries[position].at
             settle(publication, fate)
         }
+        newestAnswered = max(newestAnswered, sequence)
         forgetSettled()
         return true
     }
@@ -113,16 +113,16 @@ package struct ConfirmTracker<Publication> {
     ///
     /// - Parameters:
     ///   - patience: For how long.
-    ///   - limit: Only those that were published until this time; nil for all.
+    ///   - overtaken: Only those that answered ones overtook.
     ///   - now: The time.
     ///   - settle: Takes them.
     package mutating func abandon(
-        after patience: Duration, until limit: MonotonicTime? = nil, now: MonotonicTime,
+        after patience: Duration, onlyOvertaken overtaken: Bool = false, now: MonotonicTime,
         settle: (Publication) -> Void
     ) {
         var position = 0
         while position < entries.count, entries[position].at + patience <= now,
-            limit.map({ entries[position].at <= $0 }) ?? true
+            !overtaken || first + UInt64(position) < newestAnswered
         {
             if let publication = entries[position].publication {
                 entries[position].publication = nil

@@ -10,7 +10,7 @@ final class PublishChannel {
     static let span = 32_000
 
     /// Its number.
-    let number: UInt16
+    private(set) var number: UInt16
     /// Whether it is open, and when it is to be opened.
     var state = ConfirmChannel()
     /// Publications that wait for room.
@@ -37,16 +37,12 @@ final class PublishChannel {
     var unconfirmed: Int { unanswered.unconfirmed }
     /// When the oldest publication without an answer was published; nil without one.
     var oldest: MonotonicTime? { unanswered.oldest }
-    /// When the latest of the answered publications was published; nil without one.
-    var newestAnswered: MonotonicTime? { unanswered.newestAnswered }
     /// How many publications were answered that are later than the oldest unanswered one.
     var overtakers: Int { unanswered.overtakers }
     /// Whether publications wait that could go out if there were room in the session's output buffer.
-    var wantsRoom: Bool { isOpen && hasRoom && (!waiting.isEmpty || window.hasReleasable) }
+    var wantsRoom: Bool { isOpen && hasRoom && (!waiting.isEmpty || !window.ready.isEmpty) }
     private var hasRoom: Bool { unanswered.unconfirmed < window.size && unanswered.span < Self.span }
-    /// Whether publications wait because their routes have no place.
-    var isCrowded: Bool { !window.isEmpty }
-    /// The routes of such publications.
+    /// The routes whose publications wait because they have no place.
     var crowdedRoutes: Set<Int> { window.routes }
     /// How many publications of a route wait for a place.
     func crowded(_ route: Int) -> Int { window.count(of: route) }
@@ -64,24 +60,45 @@ final class PublishChannel {
         written: (Publication, PublicationWriter.Outcome) -> Void
     ) throws(AMQPError) {
         guard isOpen else { return }
+        window.passTime(now: now)
+        for route in window.ready {
+            while hasRoom, window.hasPlace(for: route), let publication = window.first(of: route) {
+                guard try write(publication, on: session, with: &writer, now: now, written: written) else { return }
+                window.removeFirst(of: route)
+            }
+        }
         while hasRoom, let publication = waiting.first {
-            guard window.hasPlace(for: publication.route) else {
-                window.hold(waiting.removeFirst())
-                continue
+            if window.hasPlace(for: publication.route), window.count(of: publication.route) == 0 {
+                guard try write(publication, on: session, with: &writer, now: now, written: written) else { return }
+            } else {
+                window.hold(publication)
             }
-            let outcome = try writer.write(publication, on: number, of: session)
-            if outcome == .noRoom { return }
             waiting.removeFirst()
-            if outcome == .written {
-                window.published(publication.route)
-                unanswered.published(publication, mark: writer.renderer.mark(of: publication), now: now)
-            }
-            written(publication, outcome)
         }
     }
 
-    /// Takes out publications whose routes have places again.
-    func release() -> [Publication] { window.release() }
+    /// Writes one publication.
+    ///
+    /// - Returns: False without room.
+    private func write(
+        _ publication: Publication, on session: AMQPSession, with writer: inout PublicationWriter, now: MonotonicTime,
+        written: (Publication, PublicationWriter.Outcome) -> Void
+    ) throws(AMQPError) -> Bool {
+        let outcome = try writer.write(publication, on: number, of: session)
+        if outcome == .noRoom { return false }
+        if outcome == .written {
+            window.published(publication.route, now: now)
+            unanswered.published(publication, mark: writer.renderer.mark(of: publication), now: now)
+        }
+        written(publication, outcome)
+        return true
+    }
+
+    /// Takes out publications that wait for room or for a place.
+    func removeWaiting(where isTaken: (Publication) -> Bool) {
+        waiting.removeAll(where: isTaken)
+        window.removeAll(where: isTaken)
+    }
 
     /// Notes that an unanswered publication was returned.
     ///
@@ -102,12 +119,12 @@ final class PublishChannel {
     ///
     /// - Parameters:
     ///   - age: Those that are unanswered for this long.
-    ///   - limit: Those that were published until this time; nil for all.
+    ///   - overtaken: Only those that answered ones overtook.
     ///   - now: The time.
     /// - Returns: Those publications.
-    func abandon(after age: Duration, until limit: MonotonicTime? = nil, now: MonotonicTime) -> [Publication] {
+    func abandon(after age: Duration, onlyOvertaken overtaken: Bool = false, now: MonotonicTime) -> [Publication] {
         var abandoned: [Publication] = []
-        unanswered.abandon(after: age, until: limit, now: now) { publication in
+        unanswered.abandon(after: age, onlyOvertaken: overtaken, now: now) { publication in
             window.answered(publication.route)
             abandoned.append(publication)
         }
@@ -120,5 +137,12 @@ final class PublishChannel {
     func lose() -> [Publication] {
         waiting.prepend(contentsOf: window.reset())
         return unanswered.channelLost()
+    }
+
+    /// Takes another number. Whatever the broker says about the old one is passed over.
+    func renumber(_ number: UInt16) {
+        self.number = number
+        state.lost()
+        state.connected()
     }
 }

@@ -7,13 +7,9 @@ extension Publisher {
     ///
     /// - Returns: Whether the connection is still there.
     func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
-        if session.isBlocked {
-            blockedAt = now
-            patience.excused(now: now)
-            slowPatience.excused(now: now)
-        }
+        if session.isBlocked { unblocked(now: now) }
         abandonReplies(now: now)
-        guard let problem = giveUpOverdue(now: now) else { return true }
+        guard let problem = replaceSlow(session, now: now) ?? giveUpOverdue(now: now) else { return true }
         link()?.failed(AMQPError(.timeout, problem), now: now)
         return false
     }
@@ -21,70 +17,76 @@ extension Publisher {
     /// When time alone lets `keepsPatience(_:now:)` give something up.
     var answersDue: MonotonicTime? {
         let due: [4 of MonotonicTime?] = [
-            repliesDue, overtaken?.due, slowPatience.due(oldest: slow.oldest), patience.due(oldest: oldestDebt),
+            repliesDue, overtakenDue, slowPatience.due(oldest: slowDebt), patience.due(oldest: oldestDebt),
         ]
         return MonotonicTime.earliest(of: due)
     }
 
-    /// Counts unanswered publications as refused, if the connection has to be given up. On the next one each route has
-    /// one of them out at first, on the slow channel: RabbitMQ stops reading a connection for the sake of one queue that
-    /// confirms nothing.
+    /// Counts unanswered publications as refused, if the connection has to be given up for them.
     ///
     /// - Returns: Why the connection has to be given up; nil if it stays.
     private func giveUpOverdue(now: MonotonicTime) -> String? {
-        if let overtaken, now >= overtaken.due {
+        if let overtakenDue, now >= overtakenDue {
             let text = "a queue does not confirm, others do: \(unconfirmed) publications wait, and are published again"
-            abandon(after: overtaken.patience, until: overtaken.by, now: now)
+            if isSurelyOvertaken { _ = overtakingPatience.runsOut(oldest: main.oldest, now: now) }
+            // Queues that are in the same trouble must not cost the next connection, too.
+            let age = min(Self.overtaking.patience, patience.usual) / 4
+            settle(main.abandon(after: age, onlyOvertaken: true, now: now), now: now)
             return text
         }
-        if slowPatience.runsOut(oldest: slow.oldest, now: now) {
-            let given = slow.abandon(after: .zero, now: now)
-            for publication in given { settled(publication, .abandoned, now: now) }
-            return "a queue still does not confirm: \(given.count) publications are published again"
-        }
-        if abandonedReplies > Self.mostAbandoned {
-            return "the broker may keep \(abandonedReplies) replies that it did not confirm"
-        }
+        let isAgain = patience.doublings > 0
         guard patience.runsOut(oldest: oldestDebt, now: now) else { return nil }
         guard unconfirmed > 0 else { return "the broker does not open a channel for publishing" }
         let text = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
-        abandon(after: .zero, now: now)
+        // Where another connection did not help, one queue may be to blame for all.
+        if isAgain { settle(main.abandon(after: patience.usual, now: now), now: now) }
         return text
     }
 
-    /// Since when the broker has owed its oldest answer: a confirm, or an open channel.
+    /// Since when the broker has owed its oldest answer, the slow channel's aside: a confirm, or an open channel.
     private var oldestDebt: MonotonicTime? {
-        let debts: [6 of MonotonicTime?] = [
+        let debts: [5 of MonotonicTime?] = [
             main.oldest, tried.oldest, main.state.awaitedSince, replies.state.awaitedSince, tried.state.awaitedSince,
-            slow.state.awaitedSince,
         ]
         return MonotonicTime.earliest(of: debts)
     }
 
-    /// Unanswered publications that answered ones overtook: the time until which those were published, for how long the
-    /// others are waited for, and when that is over for the oldest; nil without any.
-    private var overtaken: (by: MonotonicTime, patience: Duration, due: MonotonicTime)? {
-        guard let oldest = MonotonicTime.earliest(of: [main.oldest, tried.oldest] as [2 of MonotonicTime?]),
-            let by = main.newestAnswered, oldest <= by
-        else { return nil }
-        let isSure = main.overtakers >= Self.overtaking.most
-        let patience = isSure ? min(self.patience.usual, Self.overtaking.patience) : self.patience.usual
-        return (by, patience, max(oldest, blockedAt) + patience)
+    /// Whether so many later publications were answered that the trouble of the oldest is not the broker's.
+    private var isSurelyOvertaken: Bool { main.overtakers >= Self.overtaking.most }
+
+    /// When publications that answered ones overtook are no longer waited for; nil without any.
+    private var overtakenDue: MonotonicTime? {
+        guard main.overtakers > 0, let oldest = main.oldest else { return nil }
+        return isSurelyOvertaken
+            ? overtakingPatience.due(oldest: oldest) : max(oldest, blockedAt) + patience.usual
     }
 
-    /// Counts unanswered publications as refused.
+    /// Counts publications as refused that are no longer waited for.
+    private func settle(_ abandoned: [Publication], now: MonotonicTime) {
+        for publication in abandoned { settled(publication, .abandoned, now: now) }
+    }
+
+    private var slowDebt: MonotonicTime? {
+        MonotonicTime.earliest(of: [slow.oldest, slow.state.awaitedSince] as [2 of MonotonicTime?])
+    }
+
+    /// Goes on with another slow channel where the present one stands still. Nobody else's publications wait for that.
     ///
-    /// - Parameters:
-    ///   - age: Those that are unanswered for this long.
-    ///   - limit: Those that were published until this time; nil for all.
-    ///   - now: The time.
-    private func abandon(after age: Duration, until limit: MonotonicTime? = nil, now: MonotonicTime) {
-        for publication in main.abandon(after: age, until: limit, now: now) {
-            settled(publication, .abandoned, now: now)
+    /// - Returns: Why the connection has to be given up instead; nil if it stays.
+    private func replaceSlow(_ session: AMQPSession, now: MonotonicTime) -> String? {
+        guard slowPatience.runsOut(oldest: slowDebt, now: now) else { return nil }
+        settle(slow.abandon(after: patience.usual, now: now), now: now)
+        loseSlow()
+        guard slow.number < Self.channels + Self.mostSlow, Int(slow.number) < session.channelMax else {
+            return "\(Self.mostSlow) channels for publishing stand still"
         }
-        for publication in tried.abandon(after: age, until: limit, now: now) {
-            triedOut(publication, .abandoned, now: now)
+        do throws(AMQPError) {
+            try session.closeChannel(slow.number)
+        } catch {
+            return error.message
         }
+        slow.renumber(slow.number + 1)
+        return nil
     }
 
     private var repliesDue: MonotonicTime? { replies.oldest.map { max($0, blockedAt) + patience.usual } }
@@ -93,8 +95,8 @@ extension Publisher {
     /// connection stays.
     private func abandonReplies(now: MonotonicTime) {
         guard let repliesDue, now >= repliesDue else { return }
+        hasAbandoned = true
         for publication in replies.abandon(after: patience.usual, now: now) {
-            abandonedReplies += 1
             count(.abandoned)
             replied(publication, .abandoned)
         }

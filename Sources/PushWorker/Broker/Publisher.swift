@@ -5,27 +5,26 @@ import RabbitMQ
 
 /// Publishes results, replies, retry copies and dead letters, and learns what became of each.
 ///
-/// Publications without room in the session's output buffer stay in `waiting`. A publication that the broker did not
-/// take is published again as the same message. It is never dropped.
+/// Publications without room in the session's output buffer wait with their channel. A publication that the broker did
+/// not take is published again as the same message. It is never dropped.
 ///
 /// - Refused and unroutable publications wait in a line of their route (`RefusedPublications`).
 /// - Publications that cost the channel are tried on another channel (`ChannelTrials`).
 /// - A route whose publications are not confirmed leaves room to the others (`PublishWindow`).
-/// - Publications that are not confirmed for long count as refused, and go out one at a time on a channel of their own.
+/// - Publications that are not confirmed for long count as refused, and go out one at a time on the slow channel.
 /// - While such publications of a route pile up, the route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
-    /// How many channels the publish connection needs.
+    /// How many channels the publish connection needs at least.
     static let channels: UInt16 = 4
-    /// Most unconfirmed publications on the main channel.
+    /// Most unconfirmed publications on one channel.
     static let window = 4_000
-    /// Most unconfirmed publications on another one. RabbitMQ stops reading the connection at some 200 for a queue that
-    /// confirms nothing.
-    static let smallWindow = 128
+    /// Most unconfirmed publications on the slow channel: fewer than the 32 for one queue at which RabbitMQ stops.
+    static let slowWindow = 24
+    /// So many slow channels may stand still on one connection.
+    static let mostSlow: UInt16 = 60
     /// How long a publication may be unconfirmed while this many later ones are confirmed. Its queue is in trouble then,
     /// and the broker is not.
     static let overtaking = (most: 32, patience: Duration.seconds(2))
-    /// Most replies that are no longer waited for on one connection, because RabbitMQ may keep them.
-    static let mostAbandoned = 100
     /// No new push starts while more publications than this wait for room.
     static let congestion = 512
     /// A route starts no new push while more than this many of its publications were not taken.
@@ -39,19 +38,19 @@ final class Publisher {
     /// For everything that the others are not for.
     let main = PublishChannel(1, window: window)
     /// For replies, so that a broken `apns.replies` hurts replies alone.
-    let replies = PublishChannel(2, window: smallWindow)
+    let replies = PublishChannel(2, window: window)
     /// For publications that may cost the channel.
     let tried = PublishChannel(3, window: window)
     /// For publications of routes whose publications were not confirmed for long: RabbitMQ may wait for a queue before it
-    /// looks at the channel's next message.
-    let slow = PublishChannel(4, window: smallWindow)
+    /// looks at the channel's next message. It is replaced where it stands still.
+    let slow = PublishChannel(channels, window: slowWindow)
 
     /// How many replies of each route have no fate yet.
     private var openReplies: [Int: Int] = [:]
     /// Whether replies may go to the default exchange, as far as the broker has said on this connection.
     private(set) var mayWriteToQueues = true
-    /// How many replies were abandoned on this connection. The broker may still return one.
-    var abandonedReplies = 0
+    /// Whether a reply was abandoned. The broker may still return it.
+    var hasAbandoned = false
     /// When the broker last said that it does not read.
     var blockedAt = MonotonicTime(nanoseconds: 0)
     /// Publications whose notes the journal has not written yet, in the order of the notes. They are at most as many as
@@ -67,12 +66,15 @@ final class Publisher {
     private var stalledSince: [Int: MonotonicTime] = [:]
     /// Decides how long a confirm is awaited.
     var patience: ConfirmPatience
+    /// The same for publications that answered ones overtake.
+    var overtakingPatience: ConfirmPatience
     /// The same for the slow channel. It does not grow as much, because only a new channel may help.
     var slowPatience: ConfirmPatience
     private let heldUpLimit: Duration
     /// Since when `isCongested` has been true, without a pause.
     private var congestedSince: MonotonicTime?
     private var random = SystemRandomNumberGenerator()
+    /// The publish connection of the lane.
     let link: () -> BrokerLink?
     private var writer: PublicationWriter
     private let isNoted: (UInt64) -> Bool
@@ -110,6 +112,7 @@ final class Publisher {
         self.link = link
         writer = PublicationWriter(renderer)
         self.patience = patience
+        overtakingPatience = ConfirmPatience(usual: min(patience.usual, Self.overtaking.patience))
         slowPatience = ConfirmPatience(usual: patience.usual, mostDoublings: 2)
         self.heldUpLimit = heldUpLimit
         self.isNoted = isNoted
@@ -135,7 +138,7 @@ final class Publisher {
         // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
             || replies.waiting.count > Self.congestion && replies.isOpen && openReplies[route] != nil
-            || replies.crowded(route) > Self.congestion
+            || replies.crowded(route) > Self.congestion && replies.isOpen
     }
     /// A channel that is just reopened is back in a moment.
     private var isAway: Bool { !main.isOpen && !main.state.isReopening }
@@ -211,7 +214,7 @@ final class Publisher {
 
     private func wait(_ publication: Publication) {
         guard !trials.takes(publication), publication.isInLine || !refused.takes(publication) else { return }
-        main.waiting.append(publication)
+        (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
     }
 
     /// Publishes what there is room for.
@@ -220,9 +223,6 @@ final class Publisher {
         for publication in refused.due(now: now) where !trials.takes(publication) {
             (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
         }
-        for publication in main.release() { wait(publication) }
-        if replies.isCrowded { replies.waiting.append(contentsOf: replies.release()) }
-        if slow.isCrowded { slow.waiting.append(contentsOf: slow.release()) }
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
         guard let session = link()?.session else { return }
@@ -282,8 +282,8 @@ extension Publisher {
 // MARK: The publish connection's events
 
 extension Publisher {
-    /// The publish connection is there. Its channels are opened in confirm mode, the one for tries only when there is
-    /// something to try.
+    /// The publish connection is there. Its channels are opened in confirm mode, the slow one and the one for tries only
+    /// when they are needed.
     func connectionOpened() {
         mayWriteToQueues = true
         for channel in all.indices { all[channel].state.connected() }
@@ -296,12 +296,21 @@ extension Publisher {
         refused.lost(lost)
         main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
         sortWaiting()
+        // What a line had out and no channel has written goes back into the line, if it belongs on the slow channel.
+        var back: [Publication] = []
+        main.removeWaiting { publication in
+            guard refused.isUnconfirmed(publication) else { return false }
+            back.append(publication)
+            return true
+        }
+        refused.lost(back)
         loseSlow()
         _ = lose(tried)
         trials.putBack()
         replies.waiting.prepend(contentsOf: replies.lose())
+        slow.renumber(Self.channels)
         for channel in all.indices { all[channel].state.lost() }
-        abandonedReplies = 0
+        hasAbandoned = false
     }
 
     /// Takes what was unconfirmed on a channel that is gone. The broker may have it, and then gets it twice.
@@ -312,9 +321,17 @@ extension Publisher {
     }
 
     /// Puts the publications of the slow channel back into their lines.
-    private func loseSlow() {
+    func loseSlow() {
         refused.lost(lose(slow) + slow.waiting)
         slow.waiting = []
+    }
+
+    /// The broker reads again: it has its time for answers from now on.
+    func unblocked(now: MonotonicTime) {
+        blockedAt = now
+        patience.excused(now: now)
+        overtakingPatience.excused(now: now)
+        slowPatience.excused(now: now)
     }
 
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
@@ -332,6 +349,7 @@ extension Publisher {
 
     /// A channel is open: ask for confirms on it.
     func channelOpened(_ channel: UInt16, now: MonotonicTime) {
+        guard self[channel] != nil else { return }
         do throws(AMQPError) {
             try link()?.session?.selectConfirms(channel)
         } catch {
@@ -341,21 +359,23 @@ extension Publisher {
 
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
-        self[channel].state.opened()
+        self[channel]?.state.opened()
     }
 
-    private subscript(number: UInt16) -> PublishChannel {
+    /// The channel of a number; nil for a slow one that was replaced.
+    private subscript(number: UInt16) -> PublishChannel? {
         switch number {
         case main.number: main
         case replies.number: replies
+        case tried.number: tried
         case slow.number: slow
-        default: tried
+        default: nil
         }
     }
 
     /// The broker closed a channel, for instance because an exchange is missing (404). The channel is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
-        counts.confirms[LaneCounters.Confirm.lost.rawValue] += self[channel].unconfirmed
+        counts.confirms[LaneCounters.Confirm.lost.rawValue] += self[channel]?.unconfirmed ?? 0
         switch channel {
         case main.number:
             // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
@@ -371,7 +391,7 @@ extension Publisher {
             _ = lose(tried)
             trials.failed()
             sortWaiting()
-        default:
+        case replies.number:
             replies.state.closed(now: now, random: &random)
             let isOverQueues = code == 403 && text.contains("amq.default")
             if isOverQueues { mayWriteToQueues = false }
@@ -383,6 +403,7 @@ extension Publisher {
                 replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
             }
             return
+        default: return
         }
         closing = "the broker closed the publish channel: \(code) \(text)"
     }
@@ -395,17 +416,18 @@ extension Publisher {
 
     /// Lets waiting publications join others of their exchange that are tried, or of their line.
     private func sortWaiting() {
-        main.waiting.removeAll { trials.takes($0) || !$0.isInLine && refused.takes($0) }
+        main.removeWaiting { trials.takes($0) || !$0.isInLine && refused.takes($0) }
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = writer.renderer
-        let isKnown = self[channel].returned { publication in
+        guard let stand = self[channel] else { return }
+        let isKnown = stand.returned { publication in
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
         // Its confirm would pass for success. A new connection publishes everything unconfirmed again.
-        if !isKnown, channel != replies.number || abandonedReplies == 0 {
+        if !isKnown, channel != replies.number || !hasAbandoned {
             link()?.distrust("the broker returned a message that waits for no confirm")
         }
     }
@@ -414,12 +436,14 @@ extension Publisher {
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
         // It may be the confirm of a returned message that was not recognised.
         guard link()?.isDistrusted != true else { return }
-        self[channel].confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+        self[channel]?.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
             switch channel {
             case replies.number:
                 count(fate)
                 replied(publication, fate)
-            case tried.number: triedOut(publication, fate, now: now)
+            case tried.number:
+                for released in trials.succeeded(publication) { wait(released) }
+                settled(publication, fate, now: now)
             default: settled(publication, fate, now: now)
             }
         }
@@ -428,14 +452,6 @@ extension Publisher {
     func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
         openReplies[publication.route] = openReplies[publication.route].flatMap { $0 == 1 ? nil : $0 - 1 }
         self.fate(publication, fate)
-    }
-
-    /// The broker answered a publication that was tried, or answered later ones only. Its exchange exists.
-    func triedOut(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
-        for released in trials.succeeded(publication) where released.isInLine || !refused.takes(released) {
-            main.waiting.append(released)
-        }
-        settled(publication, fate, now: now)
     }
 
     func count(_ fate: ConfirmTracker<Publication>.Fate) {
@@ -471,7 +487,7 @@ extension Publisher {
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
         proof.passTime(isTroubleFree: isTroubleFree, now: now)
-        if isTroubleFree, !main.isCrowded { return stalledSince.removeAll() }
+        if isTroubleFree, main.crowdedRoutes.isEmpty { return stalledSince.removeAll() }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
         let troubled = refused.routes.union(trials.routes).union(main.crowdedRoutes)

@@ -12,6 +12,8 @@ import EventLoop
 ///
 /// Pure: events and times in, publications out.
 struct RefusedPublications<Item: StallingPublication> {
+    /// So many publications of a line that may be out show that the broker takes them again.
+    static var enough: Int { 32 }
     /// Most publications of a line that are out at once.
     static var mostOut: Int { 512 }
 
@@ -36,6 +38,8 @@ struct RefusedPublications<Item: StallingPublication> {
 
         /// Whether everything in it was taken. The line is kept for a while, because of its backoff.
         var isOver: Bool { waiting.isEmpty && out == 0 }
+        /// Whether new publications need not wait in it: they would keep it up for ever.
+        var isOpen: Bool { waiting.isEmpty && (out == 0 || allowance >= RefusedPublications.enough) }
     }
 
     private var lines: [Way: Line] = [:]
@@ -56,8 +60,10 @@ struct RefusedPublications<Item: StallingPublication> {
     /// Why a route's publications were refused last, in the words of readiness; nil if none is in a line.
     func trouble(of route: Int) -> String? { troubles[route] }
 
-    /// Whether the broker did not answer a publication of the same line for long.
-    func isUnconfirmed(_ item: Item) -> Bool { way(of: item).flatMap { lines[$0]?.isUnconfirmed } ?? false }
+    /// Whether a publication is in a line of which the broker did not answer one for long.
+    func isUnconfirmed(_ item: Item) -> Bool {
+        item.isInLine && way(of: item).flatMap { lines[$0]?.isUnconfirmed } ?? false
+    }
 
     /// When time alone lets `due(now:)` return something.
     var nextDue: MonotonicTime? { isEmpty ? nil : lines.values.compactMap(\.triesAt).min() }
@@ -66,7 +72,7 @@ struct RefusedPublications<Item: StallingPublication> {
     ///
     /// - Returns: False if none waits. The publication can go out.
     mutating func takes(_ item: Item) -> Bool {
-        guard !isEmpty, let way = way(of: item), lines[way]?.isOver == false else { return false }
+        guard !isEmpty, let way = way(of: item), lines[way]?.isOpen == false else { return false }
         enter(item)
         lines[way]?.waiting.append(item)
         return true
@@ -115,9 +121,11 @@ struct RefusedPublications<Item: StallingPublication> {
 
     /// A publication from a line will never be sent. That says nothing about the others.
     mutating func gaveUp(_ item: Item) {
-        guard item.isInLine, let way = way(of: item) else { return }
+        guard item.isInLine, let way = way(of: item), var line = lines[way] else { return }
         leave(item)
-        lines[way]?.out -= 1
+        line.out -= 1
+        if line.isOver { line.isUnconfirmed = false }
+        lines[way] = line
     }
 
     /// Takes out the publications that may go out now.

@@ -1,4 +1,4 @@
-/// What `RefusedPublications` and `ChannelTrials` need to know of a publication.
+/// What `RefusedPublications`, `ChannelTrials` and `PublishWindow` need to know of a publication.
 ///
 /// A class, because the same object goes out again.
 protocol StallingPublication: AnyObject {

@@ -47,7 +47,10 @@ final class PublishEvents: BrokerLinkDelegate {
     func connectionBlocked(reason: String) {
         lane.logger.warning("the broker takes no publications now", metadata: .with([.reason: "\(reason)"]))
     }
-    func connectionUnblocked() { lane.logger.info("the broker takes publications again") }
+    func connectionUnblocked() {
+        lane.publisher.unblocked(now: lane.now)
+        lane.logger.info("the broker takes publications again")
+    }
 
     func returned(
         channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>

@@ -43,6 +43,27 @@ final class RefusedPublicationsTests {
         #expect(now - Self.start <= .seconds(5) && refused.count(of: 1) == 0)
     }
 
+    @Test("a route that publishes all the time leaves its line once the broker takes what is in it")
+    func constantTraffic() throws {
+        var number = 40
+        refuse((0..<number).map { Item($0) })
+        var now = try #require(refused.nextDue)
+        var (out, gone) = ([Item](), 0)
+        while !refused.isEmpty {
+            // As many new ones as the broker answers, so that some are always out.
+            out += refused.due(now: now)
+            for item in out.prefix(2) { refused.confirmed(item) }
+            out.removeFirst(min(2, out.count))
+            for _ in 0..<2 {
+                gone += takes(Item(number)) ? 0 : 1
+                number += 1
+            }
+            now = now + .milliseconds(1)
+            try #require(number < 1_000)
+        }
+        #expect(gone > 0 && refused.trouble(of: 0) == nil)
+    }
+
     @Test("once one is taken the others follow, twice as many with each answer, and the line is over after the last")
     func recovery() throws {
         let items = (0..<100).map { Item($0) }
