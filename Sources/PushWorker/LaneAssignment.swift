@@ -23,7 +23,8 @@ struct LaneAssignment {
     /// The places of a route.
     ///
     /// Default: all lanes, up to the most that a route may have, if there are at most as many routes as lanes, otherwise
-    /// one. A route has at most as many lanes as connections. A hash of the route's name chooses the first lane; every worker chooses the same.
+    /// one. A route has at most as many lanes as connections. A hash of the route's name chooses the first lane; every
+    /// worker chooses the same.
     ///
     /// - Parameters:
     ///   - name: The route's name.
