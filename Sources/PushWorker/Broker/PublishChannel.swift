@@ -41,7 +41,9 @@ final class PublishChannel {
     var overtakers: Int { unanswered.overtakers }
     /// Whether publications wait that could go out if there were room in the session's output buffer.
     var wantsRoom: Bool { isOpen && hasRoom && (!waiting.isEmpty || !window.ready.isEmpty) }
-    private var hasRoom: Bool { unanswered.unconfirmed < window.size && unanswered.span < Self.span }
+    /// Whether one unanswered publication keeps so many entries that no more may be published.
+    var isFull: Bool { unanswered.span >= Self.span }
+    private var hasRoom: Bool { unanswered.unconfirmed < window.size && !isFull }
     /// The routes whose publications wait because they have no place.
     var crowdedRoutes: Set<Int> { window.routes }
     /// How many publications of a route wait for a place.
@@ -96,8 +98,9 @@ final class PublishChannel {
 
     /// Takes out publications that wait for room or for a place.
     func removeWaiting(where isTaken: (Publication) -> Bool) {
-        waiting.removeAll(where: isTaken)
+        // In the order in which they came.
         window.removeAll(where: isTaken)
+        waiting.removeAll(where: isTaken)
     }
 
     /// Notes that an unanswered publication was returned.

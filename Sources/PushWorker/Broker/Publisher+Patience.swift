@@ -8,6 +8,7 @@ extension Publisher {
     /// - Returns: Whether the connection is still there.
     func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
         if session.isBlocked { unblocked(now: now) }
+        noteOvertaken(now: now)
         abandonReplies(now: now)
         guard let problem = replaceSlow(session, now: now) ?? giveUpOverdue(now: now) else { return true }
         link()?.failed(AMQPError(.timeout, problem), now: now)
@@ -26,9 +27,8 @@ extension Publisher {
     ///
     /// - Returns: Why the connection has to be given up; nil if it stays.
     private func giveUpOverdue(now: MonotonicTime) -> String? {
-        if let overtakenDue, now >= overtakenDue {
+        if isOvertakenFor(now) {
             let text = "a queue does not confirm, others do: \(unconfirmed) publications wait, and are published again"
-            if isSurelyOvertaken { _ = overtakingPatience.runsOut(oldest: main.oldest, now: now) }
             // Queues that are in the same trouble must not cost the next connection, too.
             let age = min(Self.overtaking.patience, patience.usual) / 4
             settle(main.abandon(after: age, onlyOvertaken: true, now: now), now: now)
@@ -40,6 +40,8 @@ extension Publisher {
         let text = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
         // Where another connection did not help, one queue may be to blame for all.
         if isAgain { settle(main.abandon(after: patience.usual, now: now), now: now) }
+        // A publication that is tried would be tried first again, and hold up all others of its exchange.
+        if let stuck = tried.abandon(after: patience.usual, now: now).first { triedOut(stuck, .abandoned, now: now) }
         return text
     }
 
@@ -51,14 +53,29 @@ extension Publisher {
         return MonotonicTime.earliest(of: debts)
     }
 
-    /// Whether so many later publications were answered that the trouble of the oldest is not the broker's.
-    private var isSurelyOvertaken: Bool { main.overtakers >= Self.overtaking.most }
-
-    /// When publications that answered ones overtook are no longer waited for; nil without any.
+    /// When publications that answered ones overtook are no longer waited for; nil without any. They have their time
+    /// from when that was seen: after a pause of the whole broker, confirms are read one after the other.
     private var overtakenDue: MonotonicTime? {
-        guard main.overtakers > 0, let oldest = main.oldest else { return nil }
-        return isSurelyOvertaken
-            ? overtakingPatience.due(oldest: oldest) : max(oldest, blockedAt) + patience.usual
+        overtaken.flatMap { overtaken in
+            MonotonicTime.earliest(
+                of: [
+                    max(overtaken.since, blockedAt) + patience.usual, overtakingPatience.due(oldest: overtaken.sureSince),
+                ] as [2 of MonotonicTime?])
+        }
+    }
+
+    private func noteOvertaken(now: MonotonicTime) {
+        guard main.overtakers > 0, let oldest = main.oldest else { return overtaken = nil }
+        if overtaken?.oldest != oldest { overtaken = Overtaken(oldest: oldest, since: now) }
+        guard main.overtakers >= Self.overtaking.most, overtaken?.sureSince == nil else { return }
+        overtaken?.sureSince = now
+    }
+
+    /// Whether overtaken publications are no longer waited for. If so, the patience with the next ones is longer.
+    private func isOvertakenFor(_ now: MonotonicTime) -> Bool {
+        // It forgets earlier trouble as time passes.
+        let isSure = overtakingPatience.runsOut(oldest: overtaken?.sureSince, now: now)
+        return isSure || main.isFull || overtakenDue.map { now >= $0 } ?? false
     }
 
     /// Counts publications as refused that are no longer waited for.
@@ -75,10 +92,15 @@ extension Publisher {
     /// - Returns: Why the connection has to be given up instead; nil if it stays.
     private func replaceSlow(_ session: AMQPSession, now: MonotonicTime) -> String? {
         guard slowPatience.runsOut(oldest: slowDebt, now: now) else { return nil }
-        settle(slow.abandon(after: patience.usual, now: now), now: now)
-        loseSlow()
+        // The oldest one's queue blocks the channel. The others waited behind it.
+        let given = slow.abandon(after: patience.usual, now: now)
+        let isBlocker = { (publication: Publication) in
+            publication.route == given[0].route && publication.destination == given[0].destination
+        }
+        settle(given.filter(isBlocker), now: now)
+        loseSlow(given.filter { !isBlocker($0) })
         guard slow.number < Self.channels + Self.mostSlow, Int(slow.number) < session.channelMax else {
-            return "\(Self.mostSlow) channels for publishing stand still"
+            return "\(slow.number - Self.channels + 1) channels for publishing stand still"
         }
         do throws(AMQPError) {
             try session.closeChannel(slow.number)
@@ -89,7 +111,12 @@ extension Publisher {
         return nil
     }
 
-    private var repliesDue: MonotonicTime? { replies.oldest.map { max($0, blockedAt) + patience.usual } }
+    /// When the oldest unanswered reply is given up; nil while results wait for as long. The connection may be to blame
+    /// then, and replies are published again.
+    private var repliesDue: MonotonicTime? {
+        if let main = main.oldest, self.main.overtakers == 0, let replies = replies.oldest, main <= replies { return nil }
+        return replies.oldest.map { max($0, blockedAt) + patience.usual }
+    }
 
     /// Gives up replies that the broker neither confirms nor refuses. Only their exchange is in trouble, so the
     /// connection stays.

@@ -68,7 +68,9 @@ final class Publisher {
     var patience: ConfirmPatience
     /// The same for publications that answered ones overtake.
     var overtakingPatience: ConfirmPatience
-    /// The same for the slow channel. It does not grow as much, because only a new channel may help.
+    /// Publications that answered ones overtook; nil without any.
+    var overtaken: Overtaken?
+    /// The same patience for the slow channel. It does not grow as much, because only a new channel may help.
     var slowPatience: ConfirmPatience
     private let heldUpLimit: Duration
     /// Since when `isCongested` has been true, without a pause.
@@ -86,6 +88,16 @@ final class Publisher {
     private(set) var proof = PublishingProof()
     /// Counts for metrics.
     private(set) var counts = Counts()
+
+    /// What is known of publications that answered ones overtook.
+    struct Overtaken {
+        /// When the oldest of them was published.
+        let oldest: MonotonicTime
+        /// When that was seen first.
+        let since: MonotonicTime
+        /// Since when so many were answered that the trouble is not the broker's.
+        var sureSince: MonotonicTime?
+    }
 
     /// Counts of publications and of their confirms.
     struct Counts {
@@ -112,7 +124,8 @@ final class Publisher {
         self.link = link
         writer = PublicationWriter(renderer)
         self.patience = patience
-        overtakingPatience = ConfirmPatience(usual: min(patience.usual, Self.overtaking.patience))
+        overtakingPatience = ConfirmPatience(
+            usual: min(patience.usual, Self.overtaking.patience), mostDoublings: 2)
         slowPatience = ConfirmPatience(usual: patience.usual, mostDoublings: 2)
         self.heldUpLimit = heldUpLimit
         self.isNoted = isNoted
@@ -220,13 +233,14 @@ final class Publisher {
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
         while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
-        for publication in refused.due(now: now) where !trials.takes(publication) {
-            (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
-        }
+        takeDue(now: now)
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
         guard let session = link()?.session else { return }
+        let number = slow.number
         guard keepsPatience(session, now: now) else { return }
+        // What waited behind a blocked publication goes out first on the next channel.
+        if slow.number != number { takeDue(now: now) }
         reopenChannels(session, now: now)
         guard wantsRoom, !session.isBlocked else { return }
         do throws(AMQPError) {
@@ -235,6 +249,12 @@ final class Publisher {
         } catch {
             _ = giveUpUnfit()
             link()?.failed(error, now: now)
+        }
+    }
+
+    private func takeDue(now: MonotonicTime) {
+        for publication in refused.due(now: now) where !trials.takes(publication) {
+            (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
         }
     }
 
@@ -308,6 +328,7 @@ extension Publisher {
         _ = lose(tried)
         trials.putBack()
         replies.waiting.prepend(contentsOf: replies.lose())
+        overtaken = nil
         slow.renumber(Self.channels)
         for channel in all.indices { all[channel].state.lost() }
         hasAbandoned = false
@@ -321,8 +342,12 @@ extension Publisher {
     }
 
     /// Puts the publications of the slow channel back into their lines.
-    func loseSlow() {
-        refused.lost(lose(slow) + slow.waiting)
+    ///
+    /// - Parameter given: Those that are no longer waited for.
+    func loseSlow(_ given: [Publication] = []) {
+        for publication in given { publication.isRepublished = true }
+        counts.confirms[LaneCounters.Confirm.lost.rawValue] += given.count
+        refused.lost(given + lose(slow) + slow.waiting)
         slow.waiting = []
     }
 
@@ -361,6 +386,9 @@ extension Publisher {
     func confirmsSelected(_ channel: UInt16) {
         self[channel]?.state.opened()
     }
+
+    /// Whether a channel is in use, and not a slow one that was replaced.
+    func uses(_ channel: UInt16) -> Bool { self[channel] != nil }
 
     /// The channel of a number; nil for a slow one that was replaced.
     private subscript(number: UInt16) -> PublishChannel? {
@@ -441,12 +469,16 @@ extension Publisher {
             case replies.number:
                 count(fate)
                 replied(publication, fate)
-            case tried.number:
-                for released in trials.succeeded(publication) { wait(released) }
-                settled(publication, fate, now: now)
+            case tried.number: triedOut(publication, fate, now: now)
             default: settled(publication, fate, now: now)
             }
         }
+    }
+
+    /// The broker answered a publication that was tried, or waits for its queue: its exchange exists.
+    func triedOut(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
+        for released in trials.succeeded(publication) { wait(released) }
+        settled(publication, fate, now: now)
     }
 
     func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {

@@ -12,6 +12,8 @@ import EventLoop
 ///
 /// Pure: events and times in, publications out.
 struct RefusedPublications<Item: StallingPublication> {
+    /// How long a line waits at least of which the broker did not answer one for long.
+    static var unconfirmedWait: Duration { .seconds(1) }
     /// So many publications of a line that may be out show that the broker takes them again.
     static var enough: Int { 32 }
     /// Most publications of a line that are out at once.
@@ -100,7 +102,9 @@ struct RefusedPublications<Item: StallingPublication> {
         line.isUnconfirmed = line.isUnconfirmed || isUnconfirmed
         if line.triesAt == nil {
             line.backoff.ended(after: now - line.refusedAt)
-            line.triesAt = now + line.backoff.next(using: &random)
+            let wait = line.backoff.next(using: &random)
+            // Its next try may block the slow channel again. Others of that channel have their turn before.
+            line.triesAt = now + (isUnconfirmed ? max(wait, Self.unconfirmedWait) : wait)
         }
         line.refusedAt = now
         lines[way] = line

@@ -35,6 +35,8 @@ final class PublishEvents: BrokerLinkDelegate {
     }
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
+        // A slow channel that was replaced is closed by the worker itself.
+        guard lane.publisher.uses(channel) else { return }
         lane.logger.warning(
             "the broker closed a publish channel", metadata: .with([.code: "\(code)", .text: "\(text)"]))
         lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)

@@ -62,8 +62,8 @@ final class FakeBroker: Sendable {
         var opensChannels: @Sendable (Int) -> Bool = { _ in true }
         /// How it answers what the publisher of this number publishes.
         var answer: @Sendable (Int) -> Answer = { _ in .confirms }
-        /// Whether it never answers a publisher's publication of this number on its channel.
-        var ignores: @Sendable (_ publisher: Int, _ number: UInt64) -> Bool = { _, _ in false }
+        /// Whether it never answers a publisher's publication of this number on this channel.
+        var ignores: @Sendable (_ publisher: Int, _ channel: UInt16, _ number: UInt64) -> Bool = { _, _, _ in false }
         /// The exchange whose publications it never answers; nil for none.
         var silentExchange: String?
         /// Where these jobs want their replies; nil for nowhere.
@@ -290,7 +290,7 @@ private struct Client {
         let back = broker.plan.returns(exchange, number) ? returned(channel) : []
         let answer = broker.plan.answer(publisher)
         guard answer != .keepsSilent, exchange != broker.plan.silentExchange, number >= broker.plan.firstAnswered,
-            !broker.plan.ignores(publisher, number)
+            !broker.plan.ignores(publisher, channel, number)
         else { return back }
         let isMultiple = number == broker.plan.firstAnswered
         return back

@@ -76,7 +76,7 @@ struct LaneBrokerTests {
 
     @Test("a publication that is not confirmed while others are goes out again, alone, on another connection")
     func oneUnconfirmed() async throws {
-        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, ignores: { $0 == 1 && $1 == 3 }))
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, ignores: { $0 == 1 && $2 == 3 }))
         defer { broker.stop() }
         let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
         var (published, publishers) = ([String](), 0)
@@ -89,6 +89,29 @@ struct LaneBrokerTests {
         handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained && publishers == 2)
+    }
+
+    @Test("a publication that is tried and not confirmed does not hold up all others of its exchange")
+    func triedAndUnconfirmed() async throws {
+        // A dead letter costs the channel once, so that one result and one dead letter are tried on the third channel.
+        let isFirst = Mutex(true)
+        let broker = try FakeBroker(
+            FakeBroker.Behaviour(
+                deliveries: 3, ignores: { _, channel, _ in channel == 3 },
+                closesChannel: { exchange, _ in
+                    exchange == "apns.dead" && isFirst.withLock { isFirst in
+                        defer { isFirst = false }
+                        return isFirst
+                    }
+                }))
+        defer { broker.stop() }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        for await event in broker.events {
+            if case .acknowledged(_, 3) = event { break }
+        }
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
     }
 
     @Test("a broker that takes a connection and says nothing costs two seconds, and the next attempt gets more time")
