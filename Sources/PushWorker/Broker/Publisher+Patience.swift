@@ -41,7 +41,9 @@ extension Publisher {
         // Where another connection did not help, one queue may be to blame for all.
         if isAgain { settle(main.abandon(after: patience.usual, now: now), now: now) }
         // A publication that is tried would be tried first again, and hold up all others of its exchange.
-        if let stuck = tried.abandon(after: patience.usual, now: now).first { triedOut(stuck, .abandoned, now: now) }
+        if let stuck = tried.abandon(after: patience.usual, now: now).first {
+            triedOut(stuck, .abandoned, now: now)
+        }
         return text
     }
 
@@ -114,8 +116,9 @@ extension Publisher {
     /// When the oldest unanswered reply is given up; nil while results wait for as long. The connection may be to blame
     /// then, and replies are published again.
     private var repliesDue: MonotonicTime? {
-        if let main = main.oldest, self.main.overtakers == 0, let replies = replies.oldest, main <= replies { return nil }
-        return replies.oldest.map { max($0, blockedAt) + patience.usual }
+        guard let oldest = replies.oldest else { return nil }
+        if main.overtakers == 0, let result = main.oldest, result <= oldest { return nil }
+        return max(oldest, blockedAt) + patience.usual
     }
 
     /// Gives up replies that the broker neither confirms nor refuses. Only their exchange is in trouble, so the

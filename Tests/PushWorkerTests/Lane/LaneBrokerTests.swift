@@ -99,10 +99,11 @@ struct LaneBrokerTests {
             FakeBroker.Behaviour(
                 deliveries: 3, ignores: { _, channel, _ in channel == 3 },
                 closesChannel: { exchange, _ in
-                    exchange == "apns.dead" && isFirst.withLock { isFirst in
-                        defer { isFirst = false }
-                        return isFirst
-                    }
+                    exchange == "apns.dead"
+                        && isFirst.withLock { isFirst in
+                            defer { isFirst = false }
+                            return isFirst
+                        }
                 }))
         defer { broker.stop() }
         let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
