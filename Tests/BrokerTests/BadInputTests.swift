@@ -127,10 +127,11 @@ struct BadInputTests {
         #expect(
             Set(added.map(\.name))
                 == [
-                    "x-apns-outcome", "x-apns-reason", "x-apns-attempt", "x-apns-detail", "x-apns-original-routing-key",
-                    "x-apns-first-attempt-at", "x-apns-died-at", "x-apns-worker",
+                    "x-apns-outcome", "x-apns-action", "x-apns-reason", "x-apns-attempt", "x-apns-detail",
+                    "x-apns-original-routing-key", "x-apns-first-attempt-at", "x-apns-died-at", "x-apns-worker",
                 ])
         #expect(letter.text("x-apns-outcome") == bad.outcome)
+        #expect(letter.text("x-apns-action") == result.action)
         #expect(letter.text("x-apns-reason") == bad.reason)
         #expect(letter.text("x-apns-detail") == result.detail)
         #expect(letter.text("x-apns-original-routing-key") == String(decoding: bad.job.routingKey, as: UTF8.self))

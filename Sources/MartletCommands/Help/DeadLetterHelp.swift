@@ -13,8 +13,8 @@ struct DeadLetterHelp: ParsableCommand {
     /// The headers that a worker added to a letter.
     static let example = """
         {
-          "\(HeaderName.outcome)": "rejected", "\(HeaderName.reason)": "BadTopic",
-          "\(HeaderName.status)": 400, "\(HeaderName.attempt)": 1,
+          "\(HeaderName.outcome)": "rejected", "\(HeaderName.action)": "fix_topic",
+          "\(HeaderName.reason)": "BadTopic", "\(HeaderName.status)": 400, "\(HeaderName.attempt)": 1,
           "\(HeaderName.indexes)": "0-4,7",
           "\(HeaderName.originalRoutingKey)": "production.normal.com.example.app",
           "\(HeaderName.firstAttemptAt)": 1763712800131,
@@ -66,7 +66,7 @@ struct DeadLetterHelp: ParsableCommand {
         var help = HelpText(
             """
             The worker publishes a dead letter for every notification whose outcome is not accepted. A job with many \
-            device tokens has one letter for each pair of outcome and reason. martlet dead list and martlet dead show \
+            device tokens has one letter for each outcome, reason and action. martlet dead list and martlet dead show \
             look at letters, martlet dead replay publishes them again, martlet dead purge deletes them.
             """)
         help.add(

@@ -58,6 +58,11 @@ package enum HeaderName {
     package static var reason: StaticString { "x-apns-reason" }
     /// What a person should know beside the reason.
     package static var detail: StaticString { "x-apns-detail" }
+    /// What to do about it, one of `Action`; on dead letters only.
+    package static var action: StaticString { "x-apns-action" }
+    /// Since when APNs knows that the letter's device tokens are dead, in milliseconds since 1970: a time for each of
+    /// its positions, as in `1763712764120,1763712764121`; `0` where APNs named none.
+    package static var tokenInvalidSince: StaticString { "x-apns-token-invalid-since" }
     /// The routing key the job came with.
     package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }
     /// Milliseconds since 1970 at which the dead letter was written.

@@ -239,9 +239,7 @@ extension Route {
         // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
         guard job.unsettled == 0, !job.groups.isEmpty, holds(job) else { return }
         for group in job.takeGroups() {
-            let isWhole = group.indexes.count >= job.job.tokenCount
-            let indexes = isWhole ? nil : group.indexes.sorted()
-            publish(group.purpose.content(for: indexes), for: job)
+            publish(group.content(tokenCount: job.job.tokenCount), for: job)
         }
     }
 

@@ -37,6 +37,6 @@ package enum JobCopy {
         BrokerHeader.acquiredCount, HeaderName.version, HeaderName.attempt,
         HeaderName.firstAttemptAt, HeaderName.indexes, HeaderName.outcome, HeaderName.reason,
         HeaderName.status, HeaderName.duplicate, HeaderName.detail, HeaderName.originalRoutingKey, HeaderName.diedAt,
-        HeaderName.worker,
+        HeaderName.worker, HeaderName.action, HeaderName.tokenInvalidSince,
     ]
 }

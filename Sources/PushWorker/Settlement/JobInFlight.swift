@@ -11,6 +11,18 @@ final class JobInFlight {
         let purpose: Purpose
         /// Positions in `device_tokens`, in the order they were settled.
         var indexes: [Int]
+        /// Since when APNs knows that the device token is dead, where it says so: by index, in milliseconds since 1970.
+        var invalidSince: [Int: Int64] = [:]
+
+        /// The publication, of a job with so many device tokens.
+        func content(tokenCount: Int) -> Publication.Content {
+            let sorted = indexes.sorted()
+            let indexes = sorted.count >= tokenCount ? nil : sorted
+            guard !invalidSince.isEmpty, case .deadLetter(let report) = purpose else {
+                return purpose.content(for: indexes)
+            }
+            return .deadLetter(report, indexes: indexes, invalidSince: sorted.map { invalidSince[$0] ?? 0 })
+        }
     }
 
     /// The publication that a group makes once.
@@ -18,7 +30,7 @@ final class JobInFlight {
         /// One retry copy per tier and attempt. Notifications that only wait, without an attempt, get a copy of their
         /// own.
         case retry(tier: Int, attempt: Int, wasAttempted: Bool = true)
-        /// One dead letter per outcome and reason. All else is that of the first index.
+        /// One dead letter per outcome, reason and action. All else is that of the first index.
         case deadLetter(FinalReport)
 
         /// The publication for some indexes; nil means all of the job's.
@@ -34,7 +46,8 @@ final class JobInFlight {
         func joins(_ other: Purpose) -> Bool {
             switch (self, other) {
             case (.retry, .retry): self == other
-            case (.deadLetter(let one), .deadLetter(let two)): one.outcome == two.outcome && one.reason == two.reason
+            case (.deadLetter(let one), .deadLetter(let two)):
+                one.outcome == two.outcome && one.reason == two.reason && one.action == two.action
             default: false
             }
         }
@@ -192,10 +205,10 @@ final class JobInFlight {
 
     /// Adds an index to the message it will share with others.
     func gather(_ purpose: Purpose, index: Int) {
-        if let position = groups.firstIndex(where: { $0.purpose.joins(purpose) }) {
-            groups[position].indexes.append(index)
-        } else {
-            groups.append(Group(purpose: purpose, indexes: [index]))
-        }
+        let known = groups.firstIndex { $0.purpose.joins(purpose) }
+        if known == nil { groups.append(Group(purpose: purpose, indexes: [])) }
+        let position = known ?? groups.count - 1
+        groups[position].indexes.append(index)
+        if case .deadLetter(let report) = purpose { groups[position].invalidSince[index] = report.tokenInvalidSince }
     }
 }

@@ -14,8 +14,9 @@ final class Publication: StallingPublication {
         /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
         /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
-        /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
-        case deadLetter(FinalReport, indexes: [Int]?)
+        /// A copy of the job in the dead letters, for these indexes (nil: all of the job's). The times say since when
+        /// APNs knows that the device tokens of a multicast job are dead, one for each index, 0 where APNs named none.
+        case deadLetter(FinalReport, indexes: [Int]?, invalidSince: [Int64] = [])
     }
 
     /// Its kind, for metrics.

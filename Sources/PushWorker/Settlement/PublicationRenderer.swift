@@ -78,13 +78,15 @@ struct PublicationRenderer {
                 message.addHeader(HeaderName.duplicate, text: MessageName.possible)
             }
             addIndexes(indexes, of: job.job, to: &message)
-        case .deadLetter(let final, let indexes):
+        case .deadLetter(let final, let indexes, let invalidSince):
             message.setExchange(dead.span)
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
             copyJob(of: job, keepingDeadline: true, withHeaders: withProducerHeaders, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
+            // Of a thousand device tokens, the times may fit the smallest frames as little as the producer's headers.
+            if withProducerHeaders { addInvalidSince(final, invalidSince, to: &message) }
         }
     }
 
@@ -122,7 +124,7 @@ struct PublicationRenderer {
         case .retry(let tier, _, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
-        case .deadLetter(let final, _):
+        case .deadLetter(let final, _, _):
             // A multicast job may have several dead letters. They differ in their keys.
             var key: [UInt8] = []
             ResultReport(index: 0, final: final, finishedAt: 0).appendRoutingKey(for: job, to: &key)
@@ -238,6 +240,7 @@ extension PublicationRenderer {
     {
         let job = inFlight.job
         message.addHeader(HeaderName.outcome, text: final.outcome.text)
+        message.addHeader(HeaderName.action, text: final.action.text)
         if let reason = final.reason {
             message.addHeader(HeaderName.reason) { $0.append(contentsOf: reason.rawValue.utf8) }
         }
@@ -251,6 +254,15 @@ extension PublicationRenderer {
         // Not the present time: a message written again after a lost connection is the same message.
         message.addHeader(HeaderName.diedAt, integer: inFlight.settledAt ?? inFlight.receivedAt)
         message.addHeader(HeaderName.worker, text: worker.span)
+    }
+
+    /// - Parameter times: Those of a multicast job's device tokens; empty where the report has the only one.
+    private func addInvalidSince(_ final: FinalReport, _ times: [Int64], to message: inout OutgoingMessage) {
+        guard let first = times.first ?? final.tokenInvalidSince else { return }
+        message.addHeader(HeaderName.tokenInvalidSince) { text in
+            text.append(contentsOf: "\(first)".utf8)
+            for time in times.dropFirst() { text.append(contentsOf: ",\(time)".utf8) }
+        }
     }
 
     private func addIndexes(_ indexes: [Int]?, of job: borrowing Job, to message: inout OutgoingMessage) {
