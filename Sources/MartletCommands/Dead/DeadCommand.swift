@@ -10,7 +10,8 @@ struct DeadCommand: ParsableCommand {
         abstract:
             "Look at dead letters, publish them again, delete them: jobs that failed for good, as they were published.",
         discussion: """
-            `replay` publishes letters again as jobs, and `purge` deletes them. `list` and `show` only look.
+            `replay` publishes letters again as jobs, and `purge` deletes them. `tokens` exports the device tokens that \
+            APNs calls dead. `list` and `show` only look.
 
             Looking changes nothing but the broker's count of deliveries; queues of jobs on their way are not looked \
             at, for there it would. All letters are taken without acknowledgement and put back together at the end, so \
@@ -22,8 +23,9 @@ struct DeadCommand: ParsableCommand {
               martlet dead show 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
               martlet dead replay --outcome exhausted --dry-run
               martlet dead purge --older-than 14d
+              martlet dead tokens --export -o json --older-than 1h
             """,
-        subcommands: [List.self, Show.self, Replay.self, Purge.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Replay.self, Purge.self, Tokens.self], defaultSubcommand: List.self)
 
     /// Where dead letters are, and which of them to look at.
     struct Selection: ParsableArguments {
@@ -34,12 +36,7 @@ struct DeadCommand: ParsableCommand {
                 """)
         var queue: String?
         @Option(help: "Only this outcome, for example rejected; may be repeated.") var outcome: [String] = []
-        @Option(help: "Only this reason, for example BadTopic; may be repeated.") var reason: [String] = []
-        @Option(help: "Only this topic; may be repeated.") var topic: [String] = []
-        @Option(help: "Only jobs whose id begins like this; may be repeated.") var id: [String] = []
-        @Option(help: "Only jobs whose reference begins like this, for example campaign-7/.") var campaign: String?
-        @Option(help: "Only letters that are older, for example 14d.") var olderThan: TimeSpan?
-        @Option(help: "Only letters that are younger, for example 2h.") var newerThan: TimeSpan?
+        @OptionGroup var filter: LetterFilter
 
         /// The name of the queue.
         var name: String { queue ?? (tokens ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue) }
@@ -56,24 +53,14 @@ struct DeadCommand: ParsableCommand {
             if !isEverything, all { throw ValidationError("--all takes no filter.") }
         }
 
-        private var isEverything: Bool {
-            outcome.isEmpty && reason.isEmpty && topic.isEmpty && id.isEmpty && campaign == nil && olderThan == nil
-                && newerThan == nil
-        }
+        private var isEverything: Bool { outcome.isEmpty && filter.isEverything }
 
         /// Whether a letter is wanted.
         /// - Parameters:
         ///   - letter: The letter.
-        ///   - now: Milliseconds since 1970. A letter that nobody dated has no age.
+        ///   - now: Milliseconds since 1970.
         func admits(_ letter: DeadLetter, now: Int64) -> Bool {
-            let age = letter.diedAt.map { now - $0 }
-            return (outcome.isEmpty || outcome.contains(letter.outcome))
-                && (topic.isEmpty || topic.contains(letter.topic))
-                && (reason.isEmpty || letter.reason.map(reason.contains) ?? false)
-                && (id.isEmpty || id.contains { letter.matches(id: $0) })
-                && (campaign.map { letter.reference?.hasPrefix($0) ?? false } ?? true)
-                && (olderThan.map { span in age.map { $0 > span.duration.wholeMilliseconds } ?? false } ?? true)
-                && (newerThan.map { span in age.map { $0 < span.duration.wholeMilliseconds } ?? false } ?? true)
+            (outcome.isEmpty || outcome.contains(letter.outcome)) && filter.admits(letter, now: now)
         }
     }
 

@@ -65,28 +65,12 @@ struct ReplayedJob {
         message.setMessageID(messageID.utf8.span)
         message.setBody(bytes.span.extracting(letter.message.delivery.body))
         JobCopy.copy(properties, of: bytes, to: &message)
-        var headers: [Field] = []
-        if let table = properties.headers {
-            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
-            while let field = try? reader.next(in: bytes) {
-                guard Self.keeps(bytes.span.extracting(field.name), deadline: deadline) else { continue }
-                headers.append(field)
-                try? message.addHeader(copying: field, from: bytes)
-            }
-        }
+        let headers = LetterJob.headers(of: properties, in: bytes, keepingDeadline: deadline == nil)
+        for field in headers { try? message.addHeader(copying: field, from: bytes) }
         message.addHeader(HeaderName.replay, text: name.utf8.span)
         if let deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
         self.message = message
         try Self.check(letter.message, properties, headers, routingKey, deadline: deadline, now: now)
-    }
-
-    private static func keeps(_ name: Span<UInt8>, deadline: Int64?) -> Bool {
-        switch String(decoding: name.withUnsafeBufferPointer { Array($0) }, as: UTF8.self) {
-        case "\(HeaderName.indexes)": true
-        case "\(HeaderName.replay)": false
-        case "\(HeaderName.deadline)": deadline == nil
-        default: !JobCopy.isRewritten(name)
-        }
     }
 
     /// Reads the job as a worker will.
@@ -94,23 +78,7 @@ struct ReplayedJob {
         _ letter: BrokerMessage, _ properties: MessagePropertyReader, _ headers: [Field], _ routingKey: String,
         deadline: Int64?, now: Int64
     ) throws(Obstacle) {
-        var bytes = letter.delivery.bytes
-        func place(_ text: some Sequence<UInt8>) -> Range<Int> {
-            let start = bytes.count
-            bytes.append(contentsOf: text)
-            return start..<bytes.count
-        }
-        let key = place(routingKey.utf8)
-        let deadlineName = place("\(HeaderName.deadline)".utf8)
-        var message = JobMessage(
-            bytes: bytes, routingKey: key, contentType: properties.contentType,
-            contentEncoding: properties.contentEncoding, messageID: properties.messageID, body: letter.delivery.body)
-        for field in headers {
-            guard let value = HeaderValue(field.value) else { continue }
-            message.headers.take(name: field.name, value: value, in: bytes)
-        }
-        if let deadline { message.headers.take(name: deadlineName, value: .integer(deadline), in: bytes) }
-        switch JobDecoder().decode(message, now: now, random: { 0 }) {
+        switch LetterJob.read(letter, properties, headers, routingKey: routingKey, deadline: deadline, now: now) {
         case .failure(let defect): throw .invalid("\(defect.reason.rawValue), \(defect.detail)")
         case .success(let job):
             guard job.isExpired(at: now) else { return }

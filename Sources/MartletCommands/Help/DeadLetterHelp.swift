@@ -67,7 +67,8 @@ struct DeadLetterHelp: ParsableCommand {
             """
             The worker publishes a dead letter for every notification whose outcome is not accepted. A job with many \
             device tokens has one letter for each outcome, reason and action. martlet dead list and martlet dead show \
-            look at letters, martlet dead replay publishes them again, martlet dead purge deletes them.
+            look at letters, martlet dead replay publishes them again, martlet dead purge deletes them, and martlet dead \
+            tokens exports dead device tokens.
             """)
         help.add(
             "Exchange and routing key",
