@@ -61,6 +61,84 @@ struct ExamplesTests {
         }
     }
 
+    @Test("Dead device tokens are forgotten, however often, but for those on hold and those that were registered since")
+    func forget() async throws {
+        try await KillRing.run { ring in
+            let worker = try ring.local.startWorker("worker-1", adminPort: try FreePort.next())
+            let broker = ring.local.broker.uri
+            let producer = try await Self.run(.python, "producer", ["com.example.shop"] + Self.tokens, broker: broker)
+            #expect(producer.status == 0, "\(producer.errorText)")
+            let consumer = try await Self.run(.python, "consumer", ["2"], broker: broker)
+            #expect(consumer.status == 0, "\(consumer.errorText)")
+            try await ring.stop([worker])
+
+            let directory = try TemporaryDirectory(prefix: "martlet-forget")
+            let database = "\(directory.path)/devices.db"
+            let (alive, dead) = (Self.tokens[0], Self.tokens[1])
+            let rows = [
+                "('\(alive)', 'com.example.shop', 1)", "('\(dead)', 'com.example.shop', 1)",
+                "('\(dead)', 'com.example.other', 1)", "('held', 'com.example.shop', 1)",
+            ]
+            _ = try await Self.sqlite(
+                database,
+                """
+                CREATE TABLE device_tokens (token, topic, registered_at, environment DEFAULT 'development');
+                INSERT INTO device_tokens (token, topic, registered_at) VALUES \(rows.joined(separator: ", "));
+                """)
+            // What the export says of a token on hold, with --held.
+            let held =
+                #"{"device_token": "held", "topic": "com.example.shop", "environment": "development", "#
+                + #""dead_since": 1763712764120, "action": "hold"}"#
+            let pipe = """
+                { "$0" dead tokens --export -o json && echo '\(held)'; } |
+                    python3 '\(PythonEnvironment.repository)/config/examples/python/forget.py' '\(database)'
+                """
+            for deleted in [1, 0] {
+                let forget = try await Self.shell(pipe, try LocalRun.executable(), broker: broker)
+                #expect(forget.text == "\(deleted) deleted, 1 on hold\n", "\(forget.errorText)")
+            }
+            #expect(
+                try await Self.sqlite(database, "SELECT topic, token FROM device_tokens ORDER BY topic, token;") == [
+                    "com.example.other \(dead)", "com.example.shop \(alive)", "com.example.shop held",
+                ])
+            // The app registers it again.
+            _ = try await Self.sqlite(
+                database, "INSERT INTO device_tokens VALUES ('\(dead)', 'com.example.shop', 1e15, 'development');")
+            let forget = try await Self.shell(pipe, try LocalRun.executable(), broker: broker)
+            #expect(forget.text == "0 deleted, 1 on hold\n", "\(forget.errorText)")
+        }
+    }
+
+    /// Runs a command with an argument.
+    private static func shell(
+        _ command: String, _ argument: String, broker: String
+    ) async throws -> ChildProcess.Outcome {
+        let environment = PythonEnvironment.variables.merging(
+            ["MARTLET_BROKER_URI": broker, "PATH": "/usr/bin:/bin"]
+        ) { _, own in own }
+        return try await BlockingWork.run("example") {
+            try ChildProcess.run(
+                "/bin/sh", ["-c", command, argument], environment: environment, timeout: .seconds(60))
+        }
+    }
+
+    /// Runs statements on a database; Python has SQLite's library, and its program need not be there.
+    private static func sqlite(_ database: String, _ statements: String) async throws -> [String] {
+        let program = """
+            import sqlite3, sys
+            with sqlite3.connect(sys.argv[1]) as database:
+                for statement in sys.argv[2].split(";"):
+                    for row in database.execute(statement): print(*row)
+            """
+        let outcome = try await BlockingWork.run("sqlite") {
+            try ChildProcess.run(
+                "/usr/bin/python3", ["-c", program, database, statements], environment: PythonEnvironment.variables,
+                timeout: .seconds(60))
+        }
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        return outcome.text.split(separator: "\n").map(String.init)
+    }
+
     /// Asks the broker until every result is acknowledged: it handles acknowledgements after the consumer has left.
     private static func awaitEmptyResultsQueue(_ ring: KillRing) async throws {
         while true {
