@@ -1,6 +1,8 @@
+import EventLoop
 import LocalStack
 import PushWorker
 import RabbitMQ
+import Rig
 import Testing
 
 @Suite("Dead tokens that may be alive", .serialized, .ownThread, .timeLimit(.minutes(5)))
@@ -67,5 +69,30 @@ struct HeldTokensTests {
             #expect(dead.count == 300 && dead.allSatisfy { $0 == "drop_token" })
             try await worker.stop()
         }
+    }
+
+    @Test("A worker started among dead tokens lets few of them pass, and the export holds those back")
+    func restart() async throws {
+        let stack = try await BrokerStack.start("held-again")
+        for _ in 0..<2 {
+            let client = try JobClient(stack)
+            defer { client.close() }
+            var run = Run(client)
+            let worker = try stack.startWorker()
+            let dead = try run.push(2_000) { _ in true }
+            #expect(dead.count == 2_000)
+            #expect(dead.count { $0 == "drop_token" } < 2 * DeadTokenWatch.minimumAnswers)
+            try await worker.stop()
+        }
+        let counts = try await BlockingWork.run("martlet dead tokens") {
+            try ChildProcess.run(
+                try LocalRun.executable(), ["dead", "tokens", "-o", "json"],
+                environment: ["MARTLET_BROKER_URI": "\(stack.broker.uri)\(stack.virtualHost)"], timeout: .seconds(60))
+        }
+        #expect(
+            counts.text
+                == #"{"environment":"development","topic":"com.example.app","dead_tokens":0,"held_tokens":2000}"#
+                + "\n",
+            "\(counts.errorText)")
     }
 }

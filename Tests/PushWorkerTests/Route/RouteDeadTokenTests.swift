@@ -1,5 +1,7 @@
+import APNSClient
 import PushModel
 import Testing
+import Text
 
 @testable import PushWorker
 @testable import RabbitMQ
@@ -55,5 +57,53 @@ struct RouteDeadTokenTests: RouteSuite {
         let job = try job(#"{"id":"job-1","device_token":"aa","payload":{"aps":{}}}"#)
         job.gather(Self.dead(.dropToken, since: 1_763_712_764_120), index: 0)
         #expect(try letters(job) == [["drop_token", nil, "1763712764120"]])
+    }
+
+    /// Lets APNs answer for a thousand device tokens at a time, of which a share is dead.
+    /// - Returns: How many dead device tokens a letter tells to drop, and how many to hold.
+    private func answer(
+        _ jobs: Int, dead share: Double, _ route: Route, _ random: inout SplitMix64
+    ) throws -> (dropped: Int, held: Int) {
+        let tokens = repeatElement(#""aa""#, count: 1_000).joined(separator: ",")
+        var (dropped, held) = (0, 0)
+        for _ in 0..<jobs {
+            let id = "job-\(route.devices.waiting.count)"
+            let body = #"{"id":"\#(id)","device_tokens":[\#(tokens)],"payload":{"aps":{}}}"#
+            var delivery = delivery(returns: 0, id: id, body: body)
+            delivery.deliveryTag = UInt64(route.devices.waiting.count) + 1
+            take(delivery, route)
+            let job = try #require(route.devices.waiting.last)
+            // The last one is left out: the letters wait for it.
+            for index in 0..<999 {
+                let isDead = Double.random(in: 0..<1, using: &random) < share
+                let response =
+                    isDead
+                    ? APNSResponse(status: 410, reason: .unregistered, timestamp: Self.wallClock)
+                    : APNSResponse(status: 200)
+                route.settle(
+                    Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                    at: Self.moment(1))
+            }
+            for group in job.groups {
+                guard case .deadLetter(let report) = group.purpose else { continue }
+                if report.action == .hold { held += group.indexes.count } else { dropped += group.indexes.count }
+            }
+        }
+        return (dropped, held)
+    }
+
+    @Test("A route whose device tokens die slowly goes on dropping them, and holds them once all are dead")
+    func drift() throws {
+        var random = SplitMix64(seed: 11)
+        let route = try route()
+        for share in stride(from: 0.0, through: 0.5, by: 0.05) {
+            let (dropped, held) = try answer(5, dead: share, route, &random)
+            #expect(held * 100 <= dropped, "\(share)")
+        }
+        let (dropped, held) = try answer(10, dead: 1, route, &random)
+        #expect(held > 9_800 && dropped < 150)
+        // A new worker knows nothing, and lets no more than its first answers pass.
+        let another = try self.route()
+        #expect(try answer(10, dead: 1, another, &random).dropped < 2 * DeadTokenWatch.minimumAnswers)
     }
 }
