@@ -76,7 +76,7 @@ extension DeadCommand {
             }
             try link.stopConsuming()
             Console.talk(note)
-            if unreadable > 0 { Console.talk("\(TimeText.count(unreadable)) letters cannot be read; they stay") }
+            if unreadable > 0 { Console.talk("not readable, and left where they are: \(TimeText.count(unreadable))") }
         }
 
         private func exportTokens(of list: DeadTokenList) throws(CommandFailure) {
@@ -86,9 +86,7 @@ extension DeadCommand {
             }
             let left = held ? 0 : list.counts.reduce(0) { $0 + $1.held }
             if left > 0 {
-                Console.talk(
-                    "\(TimeText.count(left)) device tokens on hold are left out: they may be alive (--held prints them)"
-                )
+                Console.talk("on hold, and left out: \(TimeText.count(left)) (they may be alive; --held prints them)")
             }
         }
 
