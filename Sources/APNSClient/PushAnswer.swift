@@ -1,3 +1,5 @@
+package import PushModel
+
 /// How a request ended. Each request that was submitted gets exactly one answer.
 package enum PushAnswer: Sendable {
     /// APNs answered.

@@ -152,10 +152,10 @@ final class StreamTable: HTTP2ClientDelegate {
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
         switch closure {
         case .unprocessed: (.unprocessed, .unprocessed)
-        case .reset(let code): (.unanswered(.reset(code)), .unanswered)
+        case .reset(let code): (.unanswered(.reset(code: code.rawValue)), .unanswered)
         case .cancelled: (.unanswered(.deadline), .unanswered)
         case .lost: (.unanswered(.connectionLost), .unanswered)
-        case .complete: (.unanswered(.reset(.protocolError)), .unanswered)
+        case .complete: (.unanswered(.reset(code: HTTP2ErrorCode.protocolError.rawValue)), .unanswered)
         }
     }
 

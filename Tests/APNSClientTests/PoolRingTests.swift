@@ -161,7 +161,7 @@ struct PoolRingTests {
         let ring = try Ring()
         ring.server.script = { _ in [.reset(.internalError)] }
         try ring.send(try Jobs.make(), count: 1)
-        #expect(ring.answers.first?.answer.cause == .reset(.internalError))
+        #expect(ring.answers.first?.answer.cause == .reset(code: HTTP2ErrorCode.internalError.rawValue))
     }
 
     @Test("A silent stream is unanswered at its deadline; others on the connection are not touched")

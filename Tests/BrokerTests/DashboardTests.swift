@@ -143,6 +143,9 @@ struct DashboardTests {
             try client.publish(
                 .raw(token: .text(Tokens.good), headers: [("x-apns-enqueued-at", enqueuedAt)]), as: "good")
             try client.publish(.raw(token: nil), as: "bad")
+            // Answered 503 once, and then accepted: the simulator knows the beginning of the device token.
+            let unwilling = "fa111503" + String(repeating: "c", count: 56)
+            try client.publish(.raw(token: .text(unwilling)), as: "unwilling")
             _ = try (client.result("good"), client.result("bad"))
             missing = try missing.filter { _, expression in
                 var expression = expression.replacing("$__rate_interval", with: "10s")

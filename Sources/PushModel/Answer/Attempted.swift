@@ -4,8 +4,8 @@ package enum Attempted: Sendable, Equatable {
     case response(Answer)
     /// Provably never processed: above GOAWAY's last stream, refused, or never written.
     case unprocessed
-    /// Sent without an answer; the text says what happened instead (deadline, reset, connection lost).
-    case unanswered(String)
+    /// Sent without an answer.
+    case unanswered(UnansweredCause)
     /// Not sent, because its time had passed.
     case expired
     /// Not sent, because the host it needs could not be reached; the text says why.

@@ -119,8 +119,8 @@ extension RetryPolicy {
         }
     }
 
-    private func settle(unanswered cause: String, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
-        var detail = cause
+    private func settle(unanswered cause: UnansweredCause, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        var detail = cause.description
         if facts.onUnknown == .retry {
             switch wait(atLeast: .zero, isWish: false, facts, now) {
             case .tier(let tier): return .retry(tier: tier, attempt: facts.attempt + 1)

@@ -49,9 +49,9 @@ extension WorkerReport {
 
     private static func failures(_ counters: some Sequence<RouteCounters>) -> [Failure] {
         let outcomes = counters.reduce(into: OutcomeCounts()) { $0.add($1.outcomes) }
-        return outcomes.entries.sorted { $0.count > $1.count }.prefix(mostReasons).map {
+        return outcomes.refused.entries.sorted { $0.count > $1.count }.prefix(mostReasons).map {
             Failure(
-                outcome: $0.outcome.rawValue, reason: $0.reason.isEmpty ? nil : $0.reason, count: $0.count)
+                outcome: $0.kind.rawValue, reason: $0.reason.isEmpty ? nil : $0.reason, count: $0.count)
         }
     }
 

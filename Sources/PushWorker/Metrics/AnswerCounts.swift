@@ -15,12 +15,19 @@ package struct AnswerCounts: Sendable {
     ///
     /// - Parameter status: The HTTP status.
     package mutating func count(status: Int) {
-        // Nearly all are the first.
-        counts[Self.statuses.firstIndex(of: status) ?? Self.statuses.count] += 1
+        counts[Self.index(of: status)] += 1
     }
 
     /// A request was sent, and no answer came: a deadline passed, or the connection was lost.
     package mutating func countUnanswered() { counts[counts.count - 1] += 1 }
+
+    /// The label of an answer with a status.
+    static func label(of status: Int) -> String { labels[index(of: status)] }
+
+    private static func index(of status: Int) -> Int {
+        // Nearly all are the first.
+        statuses.firstIndex(of: status) ?? statuses.count
+    }
 
     /// Adds counts made elsewhere.
     mutating func add(_ more: AnswerCounts) {

@@ -139,9 +139,19 @@ struct LaneMetricsWriter {
         let reasons = "martlet_notification_reasons_total"
         text.family(reasons, .counter, "Notifications that were not accepted, by reason, from each reason's first on.")
         for (labels, counters) in details {
-            for entry in counters.outcomes.entries {
-                let reason = [("outcome", entry.outcome.rawValue), ("reason", entry.reason)]
+            for entry in counters.outcomes.refused.entries {
+                let reason = [("outcome", entry.kind.rawValue), ("reason", entry.reason)]
                 text.sample(reasons, labels + reason, entry.count)
+            }
+        }
+        let repeats = "martlet_repeats_total"
+        text.family(
+            repeats, .counter, "Notifications to be sent again, by how the attempt ended, from each reason's first on.")
+        for (labels, counters) in details {
+            for entry in counters.repeats.entries {
+                let (kind, reason) = (entry.kind, ("reason", entry.reason))
+                text.sample(
+                    repeats, labels + [("settlement", kind.way.rawValue), ("status", kind.status), reason], entry.count)
             }
         }
     }

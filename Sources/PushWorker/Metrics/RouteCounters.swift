@@ -4,6 +4,8 @@ package struct RouteCounters: Sendable {
     package var outcomes = OutcomeCounts()
     /// How many requests APNs answered, by status, and how many it did not.
     package var answers = AnswerCounts()
+    /// How often a notification was to be sent again, by what ended its attempt.
+    package var repeats = ReasonCounts<Repeat>()
     /// Jobs taken from the queue.
     package var jobsReceived = 0
     /// Those of them that the broker had delivered before.
@@ -88,6 +90,7 @@ package struct RouteCounters: Sendable {
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)
         answers.add(other.answers)
+        repeats.add(other.repeats)
         for counter in Self.counters + Self.gauges { self[keyPath: counter.path] += other[keyPath: counter.path] }
         for path in [\RouteCounters.retries, \.retryCopies, \.retryReturns] {
             for (tier, count) in other[keyPath: path].enumerated() where tier < self[keyPath: path].count {

@@ -22,7 +22,7 @@ extension Route {
         case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
         case .unanswered(let cause):
             counters.answers.countUnanswered()
-            settle(notification, .unanswered(cause.description), on: destination, at: moment)
+            settle(notification, .unanswered(cause), on: destination, at: moment)
         }
     }
 
@@ -44,6 +44,7 @@ extension Route {
                 && deadTokens.isSuspicious(inFlight: devices.inFlight),
             probeDelay: destination.breaker.probeDelay)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
+        if let kind = settlement.repeats(attempted) { counters.repeats.count(kind, attempted.reason) }
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
         case .report(var final):

@@ -150,7 +150,7 @@ struct RetryPolicyTests {
         let none = RetryPolicy(tiers: [])
         #expect(Self.verdict(Self.settle(500, policy: none))?.0 == .exhausted)
         #expect(Self.verdict(Self.settle(403, .forbidden, policy: none))?.1 == .fixCredential)
-        let unanswered = none.settle(.unanswered("reset"), job: AttemptFacts(), now: Self.now)
+        let unanswered = none.settle(.unanswered(.deadline), job: AttemptFacts(), now: Self.now)
         #expect(Self.verdict(unanswered)?.0 == .unknown)
     }
 
@@ -204,7 +204,7 @@ struct RetryPolicyTests {
             let facts = AttemptFacts(deadline: Self.now + 600_000, expiration: 0)
             #expect(Self.settle(status, reason, facts) == .retry(tier: 1, attempt: 2))
         }
-        let unanswered = Self.policy.settle(.unanswered("reset"), job: AttemptFacts(expiration: 0), now: Self.now)
+        let unanswered = Self.policy.settle(.unanswered(.deadline), job: AttemptFacts(expiration: 0), now: Self.now)
         #expect(Self.verdict(unanswered)?.0 == .unknown)
         #expect(Self.policy.settle(.unprocessed, job: AttemptFacts(expiration: 0), now: Self.now) == .resend)
         #expect(
@@ -253,11 +253,11 @@ struct RetryPolicyTests {
     @Test(
         "without an answer the first tier is taken, one attempt each, or the job's wish is followed", arguments: 1...5)
     func unanswered(_ attempt: Int) {
-        let retry = Self.policy.settle(.unanswered("reset"), job: AttemptFacts(attempt: attempt), now: Self.now)
+        let retry = Self.policy.settle(.unanswered(.deadline), job: AttemptFacts(attempt: attempt), now: Self.now)
         #expect(retry == .retry(tier: 0, attempt: attempt + 1))
         let facts = AttemptFacts(attempt: attempt, onUnknown: .report)
-        let expected = FinalReport(.unknown, .check, reason: .noAnswer, detail: "reset")
-        #expect(Self.policy.settle(.unanswered("reset"), job: facts, now: Self.now) == .report(expected))
+        let expected = FinalReport(.unknown, .check, reason: .noAnswer, detail: "no answer before the request timeout")
+        #expect(Self.policy.settle(.unanswered(.deadline), job: facts, now: Self.now) == .report(expected))
     }
 
     @Test("the last attempt without an answer is unknown, and so is one whose time or age ends")
@@ -267,13 +267,13 @@ struct RetryPolicyTests {
             AttemptFacts(firstAttemptAt: Self.now - 21_600_000),
         ]
         for facts in last {
-            let settlement = Self.policy.settle(.unanswered("connection lost"), job: facts, now: Self.now)
+            let settlement = Self.policy.settle(.unanswered(.connectionLost), job: facts, now: Self.now)
             guard case .report(let final) = settlement else {
                 Issue.record("there is no other attempt")
                 continue
             }
             #expect(final.outcome == .unknown && final.action == .check && final.reason == .noAnswer)
-            #expect(final.detail?.hasPrefix("connection lost; ") == true)
+            #expect(final.detail?.hasPrefix("the connection was lost before the answer; ") == true)
         }
     }
 

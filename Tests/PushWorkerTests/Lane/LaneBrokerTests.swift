@@ -71,7 +71,7 @@ struct LaneBrokerTests {
         #expect(handle.isDrained)
         let counters = try #require(handle.metrics.latest.routes.last ?? nil, "jobs nobody claims are counted too")
         #expect(counters.jobsReceived == 3)
-        #expect(counters.outcomes.entries.reduce(0) { $0 + $1.count } == 3)
+        #expect(counters.outcomes.refused.entries.reduce(0) { $0 + $1.count } == 3)
     }
 
     @Test("a publication that is not confirmed while others are goes out again, alone, on another connection")

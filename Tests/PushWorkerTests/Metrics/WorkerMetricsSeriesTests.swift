@@ -18,6 +18,10 @@ struct WorkerMetricsSeriesTests {
             counters.outcomes.count(outcome, nil)
             for index in 0..<100 { counters.outcomes.count(outcome, Reason(rawValue: "Reason\(index)")) }
         }
+        for index in 0..<100 {
+            let answer = Attempted.response(Answer(status: 400 + index, reason: Reason(rawValue: "Reason\(index)")))
+            Settlement.retry(tier: 0, attempt: 2).repeats(answer).map { counters.repeats.count($0, answer.reason) }
+        }
         for metric in RouteCounters.counters + RouteCounters.gauges { counters[keyPath: metric.path] = 1 }
         counters.retries = tiers.map { _ in 1 }
         (counters.retryCopies, counters.retryReturns) = (counters.retries, counters.retries)
@@ -73,7 +77,7 @@ struct WorkerMetricsSeriesTests {
         #expect(!later.isEmpty)
         for name in later {
             #expect(
-                name.hasPrefix("martlet_notification_reasons_total{")
+                name.hasPrefix("martlet_notification_reasons_total{") || name.hasPrefix("martlet_repeats_total{")
                     || name.hasPrefix("martlet_apns_clock_skew_seconds{"), "\(name)")
         }
         // The same holds for a route of which no lane has reported anything yet.

@@ -31,6 +31,13 @@ func sampleSnapshots() -> [LaneSnapshot] {
     shop.outcomes.count(.accepted, nil, 40)
     shop.outcomes.count(.deadToken, .unregistered)
     shop.outcomes.count(.rejected, Reason(rawValue: "Odd\"\\\nReason"))
+    let storm = Attempted.response(Answer(status: 503, reason: .serviceUnavailable))
+    for (attempted, settlement) in [
+        (storm, Settlement.retry(tier: 0, attempt: 2)), (.unanswered(.deadline), .retry(tier: 0, attempt: 2)),
+        (.unprocessed, .resend),
+    ] {
+        settlement.repeats(attempted).map { shop.repeats.count($0, attempted.reason) }
+    }
     shop.jobsReceived = 42
     (shop.retries, shop.retryCopies, shop.retryReturns) = ([1, 2], [1, 1], [0, 1])
     shop.requestDuration.record(microseconds: 700)
@@ -100,6 +107,9 @@ struct WorkerMetricsTests {
             #"martlet_notification_reasons_total{outcome="rejected",reason="other"} 2"#,
             #"martlet_notification_reasons_total{outcome="invalid",reason="NoRoute"} 6"#,
             #"martlet_retries_total{route="shop"} 6"#,
+            #"martlet_repeats_total{settlement="retry",status="503",reason="ServiceUnavailable"} 2"#,
+            #"martlet_repeats_total{settlement="retry",status="none",reason="Timeout"} 2"#,
+            #"martlet_repeats_total{settlement="resend",status="none",reason="NotTaken"} 2"#,
             #"martlet_retry_copies_total{tier="2s"} 2"#,
             #"martlet_retry_returns_total{tier="2s"} 0"#,
             #"martlet_retry_returns_total{tier="1m"} 2"#,
@@ -136,6 +146,7 @@ struct WorkerMetricsTests {
             #"martlet_notifications_total{route="shop",outcome="dead_token"} 2"#,
             #"martlet_notification_reasons_total{route="shop",outcome="dead_token",reason="Unregistered"} 2"#,
             #"martlet_retries_total{route="shop",tier="1m"} 4"#,
+            #"martlet_repeats_total{route="shop",settlement="retry",status="503",reason="ServiceUnavailable"} 2"#,
             #"martlet_retries_total{route="beta",tier="2s"} 0"#,
             #"martlet_retry_returns_total{route="shop",tier="1m"} 2"#,
             #"martlet_notifications_cooled_total{route="shop"} 6"#,
@@ -195,9 +206,50 @@ struct WorkerMetricsTests {
         var counts = OutcomeCounts()
         for index in 0..<1000 { counts.count(.rejected, Reason(rawValue: "Reason\(index)")) }
         counts.count(.expired, nil, 3)
-        #expect(counts.entries.count <= OutcomeCounts.limit + 2)
-        #expect(counts.entries.reduce(0) { $0 + $1.count } == 1003)
-        #expect(counts.entries.contains { $0.reason == "other" && $0.outcome == .rejected && $0.count > 900 })
+        let entries = counts.refused.entries
+        #expect(entries.count <= ReasonCounts<Outcome>.limit + 2)
+        #expect(entries.reduce(0) { $0 + $1.count } == 1003)
+        #expect(entries.contains { $0.reason == "other" && $0.kind == .rejected && $0.count > 900 })
+    }
+
+    @Test("what is sent again stays bounded, however many statuses and reasons a peer invents, and none is lost")
+    func boundedRepeats() {
+        var counts = ReasonCounts<Repeat>()
+        for status in 500..<600 {
+            for index in 0..<20 {
+                let attempted = Attempted.response(Answer(status: status, reason: Reason(rawValue: "Reason\(index)")))
+                Settlement.retry(tier: 0, attempt: 2).repeats(attempted).map { counts.count($0, attempted.reason) }
+            }
+        }
+        let kinds = Repeat.Way.allCases.count * AnswerCounts.labels.count
+        #expect(counts.entries.count <= ReasonCounts<Repeat>.limit + kinds)
+        #expect(Set(counts.entries.map(\.kind.status)) == ["500", "503", "other"])
+        #expect(counts.entries.reduce(0) { $0 + $1.count } == 2_000)
+    }
+
+    @Test(
+        "each attempt that leads to another is named: by Apple's status and reason, or by what came instead",
+        arguments: [
+            (.response(Answer(status: 503, reason: .shutdown)), .resendOnNewConnection, "resend 503 Shutdown"),
+            (
+                .response(Answer(status: 429, reason: .tooManyRequests)), .retry(tier: 1, attempt: 2),
+                "retry 429 TooManyRequests"
+            ),
+            (.response(Answer(status: 500)), .retry(tier: 1, attempt: 2), "retry 500 "),
+            (.response(Answer(status: 599)), .retry(tier: 1, attempt: 2), "retry other "),
+            (.response(Answer(status: 403, reason: .forbidden)), .park(tier: 0), "park 403 Forbidden"),
+            (.unprocessed, .resend, "resend none NotTaken"),
+            (.unanswered(.deadline), .retry(tier: 0, attempt: 2), "retry none Timeout"),
+            (.unanswered(.reset(code: 2)), .retry(tier: 0, attempt: 2), "retry none StreamReset"),
+            (.unanswered(.connectionLost), .retry(tier: 0, attempt: 2), "retry none ConnectionLost"),
+            (.unreachable("no address"), .retry(tier: 0, attempt: 2), "retry none Unreachable"),
+            (.heldBack(.connection("GOAWAY")), .park(tier: 0), "park none HeldBack"),
+            (.expired, .report(FinalReport(.expired, .none)), nil),
+            (.response(Answer(status: 503)), .report(FinalReport(.exhausted, .replay)), nil),
+        ] as [(Attempted, Settlement, String?)])
+    func repeats(_ attempted: Attempted, _ settlement: Settlement, _ expected: String?) {
+        let kind = settlement.repeats(attempted)
+        #expect(kind.map { "\($0.way) \($0.status) \(attempted.reason?.rawValue ?? "")" } == expected)
     }
 
     @Test("a lane's latest snapshot replaces the one before")

@@ -219,7 +219,7 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.devices.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
         route.splitBegun(at: Self.moment(2, wall: 1_763_712_801_100), leaving)
         #expect(route.devices.waiting.isEmpty && job.unsettled == 1)
-        #expect(route.counters.outcomes.entries.contains { $0.outcome == .expired && $0.count == 2 })
+        #expect(route.counters.outcomes.refused.entries.contains { $0.kind == .expired && $0.count == 2 })
     }
 
     @Test("A route follows another rate, and none: its prefetch does, too")
@@ -419,6 +419,21 @@ struct RouteIntakeTests: RouteSuite {
         #expect(writer.flush(now: now) == nil && writer.written == 1)
         publisher.publish(now: now)
         #expect(publisher.unnotedCount == 0 && !publisher.isIdle, "without a connection it waits for the broker")
+    }
+
+    @Test("A notification that is sent again is counted with what ended its attempt, and a final one is not")
+    func repeats() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        for (index, status) in [503, 200].enumerated() {
+            let response = APNSResponse(status: status, reason: status == 503 ? .serviceUnavailable : nil)
+            route.settle(
+                Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                at: Self.moment(2))
+        }
+        let counted = route.counters.repeats.entries.map { "\($0.kind.way) \($0.kind.status) \($0.reason) \($0.count)" }
+        #expect(counted == ["retry 503 ServiceUnavailable 1"])
     }
 
     @Test("A result says that a duplicate was suppressed where its own notification was, and nowhere else")

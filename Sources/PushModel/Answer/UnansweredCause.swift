@@ -1,11 +1,9 @@
-package import HTTP2
-
 /// Why an answer is missing.
 package enum UnansweredCause: Sendable, Equatable, CustomStringConvertible {
     /// Nothing came within the request timeout.
     case deadline
-    /// APNs reset the stream.
-    case reset(HTTP2ErrorCode)
+    /// APNs reset the stream, with this error code of HTTP/2.
+    case reset(code: UInt32)
     /// The connection broke or was closed.
     case connectionLost
 
@@ -13,7 +11,7 @@ package enum UnansweredCause: Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .deadline: "no answer before the request timeout"
-        case .reset(let code): "APNs reset the stream (HTTP/2 error code \(code.rawValue))"
+        case .reset(let code): "APNs reset the stream (HTTP/2 error code \(code))"
         case .connectionLost: "the connection was lost before the answer"
         }
     }
