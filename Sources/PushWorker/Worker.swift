@@ -22,6 +22,7 @@ package final class Worker: Sendable {
     let fleet: Fleet?
     /// What its reports say of it whatever happens.
     let identity: WorkerIdentity
+    private let adminServer = Mutex<ListenAddress?>(nil)
     private let reporter: WorkerReporter
     /// What the worker runs with.
     private let configuration: Mutex<WorkerConfiguration>
@@ -154,6 +155,14 @@ package final class Worker: Sendable {
             level: change.restart.isEmpty ? .notice : .warning, "the configuration was read again", metadata: metadata)
         log?.threshold.set(level)
     }
+
+    /// Notes where the admin server listens: only the system knows the port where the configuration asks for 0.
+    ///
+    /// - Parameter address: The address with the port that the server has.
+    package func adminServer(listensOn address: ListenAddress) { adminServer.withLock { $0 = address } }
+
+    /// Where the admin server listens, for the reports to operators; nil where it does not.
+    var adminAddress: String? { adminServer.withLock { $0?.description } }
 
     /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
     /// is asked for, or the task is cancelled.

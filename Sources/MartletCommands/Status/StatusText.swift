@@ -99,7 +99,19 @@ struct StatusText {
                         isSilent ? "-" : Self.short(worker.report.inFlight),
                     ], [8, 12, 11], [.silent, .notReady].contains(condition) ? .red : nil))
         }
-        return lines + rest(workers.count)
+        return lines + rest(workers.count) + adminServers
+    }
+
+    /// Where workers can be asked: the system chose the port where `admin.listen` asks for 0.
+    private var adminServers: [Line] {
+        let addresses = Dictionary(grouping: facts.fleet.live(at: facts.at)) { $0.report.admin }
+        let places = addresses.compactMap { address, workers in
+            let name = workers.count == 1 ? Self.cut(workers[0].report.instance, to: 24) : "\(workers.count) workers"
+            return address.map { "\(Self.cut($0, to: 48)) (\(name))" }
+        }
+        guard !places.isEmpty else { return [] }
+        let more = places.count > Self.mostRows && !showsAll ? ", …" : ""
+        return wrapped("admin servers: \(shown(places.sorted()).joined(separator: ", "))\(more)", 2)
     }
 
     private var routes: [Line] {

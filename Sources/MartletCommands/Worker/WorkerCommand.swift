@@ -125,6 +125,7 @@ struct WorkerCommand: AsyncParsableCommand {
             tokenFile: configuration.adminTokenFile, logger: quiet(logger),
             started: { port in
                 let place = ListenAddress(host: address.host, port: port)
+                worker.adminServer(listensOn: place)
                 logger.info("admin server", metadata: .with([.listen: "\(place)"]))
                 whenListening()
             })

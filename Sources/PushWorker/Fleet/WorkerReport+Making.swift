@@ -10,11 +10,11 @@ extension WorkerReport {
     ///   - time: The time in milliseconds since 1970.
     ///   - readiness: How the worker and its routes are doing.
     ///   - snapshots: What each lane counted.
+    ///   - admin: Where its admin server listens; nil where it does not.
     ///   - isDraining: Whether the worker stops.
     init(
         of identity: WorkerIdentity, routes names: [String?], at time: Int64, readiness: WorkerReadiness,
-        snapshots: [LaneSnapshot],
-        isDraining: Bool
+        snapshots: [LaneSnapshot], admin: String?, isDraining: Bool
     ) {
         let counters = Self.counters(snapshots, of: names)
         let routes = readiness.routes.filter { $0.state != RouteState.unassigned.rawValue }.map { route in
@@ -28,7 +28,7 @@ extension WorkerReport {
         let named = routes.sorted { Self.weight($0) > Self.weight($1) }.prefix(Self.mostRoutes)
         self.init(
             instance: identity.instance, program: identity.program, startedAt: identity.startedAt, sentAt: time,
-            share: identity.share, reasons: readiness.reasons.prefix(Self.mostReasons).map(Self.cut),
+            share: identity.share, admin: admin, reasons: readiness.reasons.prefix(Self.mostReasons).map(Self.cut),
             isDraining: isDraining, accepted: counters.values.reduce(0) { $0 + $1.outcomes.accepted },
             inFlight: counters.values.reduce(0) { $0 + $1.inFlight }, routes: Array(named),
             moreRoutes: routes.count - named.count, failures: Self.failures(counters.values))
@@ -74,6 +74,6 @@ extension Worker {
     func report(at time: Int64, isDraining: Bool) -> WorkerReport {
         WorkerReport(
             of: identity, routes: routeNames(), at: time, readiness: readiness(),
-            snapshots: laneSnapshots(), isDraining: isDraining)
+            snapshots: laneSnapshots(), admin: adminAddress, isDraining: isDraining)
     }
 }

@@ -88,6 +88,8 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     package var sentAt: Int64
     /// Its setting `share`.
     package var share: String
+    /// Where its admin server listens, such as `127.0.0.1:9090`; nil without one, and from earlier versions.
+    package var admin: String?
     /// Why it is not ready, as `/readyz` says; empty when it is.
     package var reasons: [String]
     /// Whether it stops. It reports no more then.
@@ -106,14 +108,15 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     /// Makes a report from its parts.
     package init(
         instance: String, program: String, startedAt: Int64, sentAt: Int64, share: String = "all",
-        reasons: [String] = [], isDraining: Bool = false, accepted: Int = 0, inFlight: Int = 0, routes: [Route] = [],
-        moreRoutes: Int = 0, failures: [Failure] = []
+        admin: String? = nil, reasons: [String] = [], isDraining: Bool = false, accepted: Int = 0, inFlight: Int = 0,
+        routes: [Route] = [], moreRoutes: Int = 0, failures: [Failure] = []
     ) {
         self.instance = instance
         self.program = program
         self.startedAt = startedAt
         self.sentAt = sentAt
         self.share = share
+        self.admin = admin
         self.reasons = reasons
         self.isDraining = isDraining
         self.accepted = accepted

@@ -34,8 +34,8 @@ struct StatusJSONTests {
             ])
         #expect(
             names(of: json["workers"]?.elements.first) == [
-                "instance", "version", "state", "reasons", "share", "started_at", "reported_at", "accepted",
-                "accepted_per_s", "in_flight", "routes",
+                "instance", "version", "state", "reasons", "share", "admin", "started_at", "reported_at",
+                "accepted", "accepted_per_s", "in_flight", "routes",
             ])
         #expect(
             names(of: json["routes"]?.elements.first) == [

@@ -13,6 +13,7 @@ struct StatusTextTests {
             StatusFixture.report("martlet-worker-7f9c4b8d6-x\(number)-of-a-deployment-with-a-long-name") { report in
                 report.reasons = ["broker (consuming): \(String(repeating: "no route to the host, ", count: 8))"]
                 report.inFlight = 12_345_678
+                report.admin = "[2001:db8::\(number)]:45123"
                 report.routes = (1...40).map { route in
                     WorkerReport.Route(
                         name: "a-route-with-as-many-letters-as-may-be-\(route)", state: "unreachable",
@@ -73,6 +74,16 @@ struct StatusTextTests {
         #expect(text.contains { $0.hasPrefix("apns.q.dead: rejected AReasonNumber1 1 000 000,") })
         #expect(
             text.contains { $0.hasSuffix("exhausted ServiceUnavailable") } == false, "a count stays with its reason")
+    }
+
+    @Test("Where workers can be asked stands below them: by name, or how many have the same address")
+    func adminServers() {
+        let usual = ["w-1", "w-2", "w-3"].map { StatusFixture.report($0) { $0.admin = "0.0.0.0:9090" } }
+        let chosen = StatusFixture.report("w-4") { $0.admin = "127.0.0.1:45123" }
+        let silent = StatusFixture.report("w-5", ago: 60_000) { $0.admin = "127.0.0.1:45124" }
+        let text = lines(StatusFixture.facts(reports: usual + [chosen, silent]))
+        #expect(text.contains("admin servers: 0.0.0.0:9090 (3 workers), 127.0.0.1:45123 (w-4)"))
+        #expect(!lines(StatusFixture.facts()).contains { $0.hasPrefix("admin servers") })
     }
 
     @Test("Without reports it says why, and that somebody consumes nevertheless")

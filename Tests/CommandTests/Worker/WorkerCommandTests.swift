@@ -1,7 +1,12 @@
+import EventLoop
 import Glibc
 import LocalStack
+import PushModel
+import PushWorker
+import RabbitMQ
 import TestSupport
 import Testing
+import Topology
 
 @testable import MartletCommands
 
@@ -100,6 +105,36 @@ struct WorkerCommandTests {
         while let text = manager.next(), !text.contains("STOPPING=1") { heard.append(text) }
         #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
         #expect(!heard.contains { $0.contains("READY=1") }, "it never reached a broker")
+    }
+
+    @Test("Operators are told where the admin server listens, also where the system chose its port")
+    func adminPort() throws {
+        // A virtual host of its own: the worker would take the jobs of other tests.
+        let broker = try SharedBroker.broker.get()
+        let topology = BrokerTopology(
+            routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.a"])], tiers: [],
+            virtualHost: "admin-port")
+        try broker.importDefinitions(json: Array(topology.definitions().utf8))
+        try broker.control(["set_permissions", "--vhost", "admin-port", "guest", ".*", ".*", ".*"])
+        let uri = "\(broker.uri)admin-port"
+        let file = try directory.write(configuration, to: "martlet.yaml")
+        let worker = try ChildProcess.start(
+            Executable.path, ["worker", "-c", file],
+            environment: [
+                "MARTLET_ADMIN_LISTEN": "127.0.0.1:0", "MARTLET_BROKER_URI": uri, "MARTLET_INSTANCE": "chosen",
+            ], output: .file(directory.file("log")), error: .file(directory.file("errors")))
+        let reader = FleetReader([try AMQPEndpoint.parse(uri: uri)])
+        var report: WorkerReport?
+        while report == nil, worker.wait(timeout: .zero) == nil {
+            reader.readOnce()
+            let workers = reader.news.picture.workers(at: WallClock.milliseconds())
+            report = workers.first { $0.report.instance == "chosen" }?.report
+        }
+        let address = try #require(report?.admin)
+        #expect(address.hasPrefix("127.0.0.1:") && !address.hasSuffix(":0"))
+        #expect(try Executable.run(["health", "--address", address]).text == "alive\n")
+        worker.signal(SIGTERM)
+        #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
     }
 
     @Test("Signals within a second are one wish to end; a later one means at once")

@@ -37,9 +37,9 @@ struct WorkerReportTests {
         ]
         let report = WorkerReport(
             of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes, reasons: ["blocked"]),
-            snapshots: lanes,
-            isDraining: true)
+            snapshots: lanes, admin: "127.0.0.1:45123", isDraining: true)
         #expect(report.instance == "w-1" && report.program == "0.1.0" && report.share == "2/6")
+        #expect(report.admin == "127.0.0.1:45123")
         #expect(report.startedAt == 5 && report.sentAt == 99 && report.isDraining && report.reasons == ["blocked"])
         #expect(report.accepted == 13 && report.inFlight == 4 && report.moreRoutes == 0)
         #expect(
@@ -64,7 +64,7 @@ struct WorkerReportTests {
         let report = WorkerReport(
             of: Self.identity, routes: Self.names, at: 99,
             readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
-            snapshots: [], isDraining: false)
+            snapshots: [], admin: nil, isDraining: false)
         #expect(report.routes.count == WorkerReport.mostRoutes && report.moreRoutes == 900)
         #expect(report.routes.first?.state == "parked")
         #expect(report.reasons.count == WorkerReport.mostReasons)
