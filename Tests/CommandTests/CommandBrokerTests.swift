@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Commands against a broker", .serialized, .timeLimit(.minutes(3)))
 struct CommandBrokerTests {
-    private let broker: PrivateBroker
+    let broker: PrivateBroker
 
     init() throws {
         broker = try SharedBroker.broker.get()
@@ -19,12 +19,12 @@ struct CommandBrokerTests {
     }
 
     /// A connection of the test's own.
-    private func link() throws -> CommandConnection {
+    func link() throws -> CommandConnection {
         try CommandConnection.open(BrokerSettings(uri: broker.uri))
     }
 
     /// Publishes to an exchange and expects every message to find a queue.
-    private func publish(_ messages: [OutgoingJob], to exchange: String) throws {
+    func publish(_ messages: [OutgoingJob], to exchange: String) throws {
         let link = try link()
         defer { link.close() }
         var confirmed = 0
@@ -36,7 +36,7 @@ struct CommandBrokerTests {
     }
 
     /// A result as a worker publishes it.
-    private func result(_ outcome: String, job: String) -> OutgoingJob {
+    func result(_ outcome: String, job: String) -> OutgoingJob {
         let body = """
             {"job_id":"\(job)","index":0,"outcome":"\(outcome)","reason":null,"topic":"com.a",\
             "environment":"production","attempt":1,"apns_ms":5,"queue_ms":1}
@@ -44,6 +44,39 @@ struct CommandBrokerTests {
         return OutgoingJob(
             routingKey: "\(outcome).production.com.a", contentType: "application/json", messageID: "m-\(job)",
             body: Array(body.utf8), notifications: 1)
+    }
+
+    /// Pushes one job for two devices and waits, while the one notification is accepted and the other rejected.
+    ///
+    /// - Parameters:
+    ///   - id: The job's identifier.
+    ///   - start: Starts the push with arguments, and a file for what it writes.
+    /// - Returns: What the push wrote.
+    func push(_ id: String, start: ([String], String) throws -> ChildProcess) throws -> String {
+        try broker.control(["purge_queue", "apns.q.jobs.shop"])
+        let output = try TemporaryDirectory()
+        let process = try start(
+            [
+                "push", "a1", "b2", "--topic", "com.a", "--environment", "production", "--alert", "x", "--id", id,
+                "--wait", "--wait-timeout", "30s",
+            ], output.file("out"))
+        let link = try link()
+        defer { link.close() }
+        try link.consume("apns.q.jobs.shop", prefetch: 1)
+        let job = try #require(try link.next(timeout: .seconds(30)))
+        let replyTo = try #require(job.replyTo)
+        #expect(replyTo.hasPrefix("apns.q.reply.guest."))
+        var replies = [result("accepted", job: id), result("rejected", job: id)]
+        for index in replies.indices {
+            replies[index].routingKey = replyTo
+            replies[index].messageID = "\(id)-\(index)"
+            let text = String(decoding: replies[index].body, as: UTF8.self)
+            replies[index].body = Array(text.replacing("\"index\":0", with: "\"index\":\(index)").utf8)
+        }
+        try publish(replies, to: "apns.replies")
+        try link.acknowledge(job, upToHere: false)
+        #expect(process.wait(timeout: .seconds(30)) == .exited(1))
+        return try ChildProcess.run("/bin/cat", [output.file("out")]).text
     }
 
     @Test("One job is queued under its key, in both forms, and the job id is printed")
@@ -88,33 +121,25 @@ struct CommandBrokerTests {
 
     @Test("Waiting ends with the results of every notification, and tells the rejected ones by its status")
     func pushAndWait() throws {
-        try broker.control(["purge_queue", "apns.q.jobs.shop"])
-        let output = try TemporaryDirectory()
-        let process = try ChildProcess.start(
-            Executable.path,
-            [
-                "push", "a1", "b2", "--topic", "com.a", "--environment", "production", "--alert", "x", "--id", "w1",
-                "--wait", "--wait-timeout", "30s",
-            ], environment: ["MARTLET_BROKER_URI": broker.uri], output: .file(output.file("out")))
-        let link = try link()
-        defer { link.close() }
-        try link.consume("apns.q.jobs.shop", prefetch: 1)
-        let job = try #require(try link.next(timeout: .seconds(30)))
-        let replyTo = try #require(job.replyTo)
-        #expect(replyTo.hasPrefix("apns.q.reply.guest."))
-        var replies = [result("accepted", job: "w1"), result("rejected", job: "w1")]
-        for index in replies.indices {
-            replies[index].routingKey = replyTo
-            replies[index].messageID = "w1-\(index)"
-            let text = String(decoding: replies[index].body, as: UTF8.self)
-            replies[index].body = Array(text.replacing("\"index\":0", with: "\"index\":\(index)").utf8)
-        }
-        try publish(replies, to: "apns.replies")
-        try link.acknowledge(job, upToHere: false)
-        #expect(process.wait(timeout: .seconds(30)) == .exited(1))
-        let lines = try ChildProcess.run("/bin/cat", [output.file("out")]).text.split(separator: "\n")
+        let lines = try push("w1") { arguments, file in
+            try ChildProcess.start(
+                Executable.path, arguments, environment: ["MARTLET_BROKER_URI": broker.uri], output: .file(file))
+        }.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.last?.contains("rejected") == true)
+    }
+
+    @Test("Waiting for programs prints results, and nothing of another shape among them")
+    func pushAndWaitForPrograms() throws {
+        let lines = try push("w2") { arguments, file in
+            try ChildProcess.start(
+                Executable.path, arguments + ["-o", "json"], environment: ["MARTLET_BROKER_URI": broker.uri],
+                output: .file(file))
+        }.split(separator: "\n")
+        let results = try lines.map { try JSON(reading: Array($0.utf8)) }
+        #expect(results.map { $0["outcome"]?.text } == ["accepted", "rejected"])
+        #expect(results.allSatisfy { $0["job_id"]?.text == "w2" })
+        #expect(Set(results.map { $0.members.map(\.0) }).count == 1, "one shape")
     }
 
     @Test("Waiting in vain says that nobody consumes from the job's queue, where the management API can be asked")

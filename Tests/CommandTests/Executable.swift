@@ -26,4 +26,22 @@ enum Executable {
         return try ChildProcess.run(
             path, arguments, environment: environment, input: Array(input.utf8), timeout: .seconds(50))
     }
+
+    /// Starts it on a terminal of its own.
+    /// - Parameters:
+    ///   - arguments: Its arguments, without apostrophes.
+    ///   - environment: Its whole environment.
+    ///   - output: The file for what the terminal shows, of both streams.
+    static func startOnTerminal(
+        _ arguments: [String], environment: [String: String] = [:], output: String
+    ) throws -> ChildProcess {
+        try ChildProcess.start(
+            "/usr/bin/script", terminal(arguments), environment: environment, output: .file(output))
+    }
+
+    /// The arguments of the program `script` that runs it on a terminal.
+    static func terminal(_ arguments: [String]) -> [String] {
+        let words = ([path] + arguments).map { "'\($0)'" }
+        return ["-qefc", "exec \(words.joined(separator: " "))", "/dev/null"]
+    }
 }

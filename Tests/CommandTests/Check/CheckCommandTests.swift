@@ -197,6 +197,18 @@ struct CheckCommandTests {
         #expect(outcome.text.contains("skipped  broker"))
     }
 
+    @Test("A verdict is coloured on a terminal, but not where NO_COLOR holds something", arguments: [nil, "", "1"])
+    func colours(_ noColour: String?) throws {
+        let file = try directory.write("nonsense: 1\n", to: "bad.yaml")
+        let process = try Executable.startOnTerminal(
+            ["check", "-c", file], environment: noColour.map { ["NO_COLOR": $0] } ?? [:],
+            output: directory.file("shown"))
+        #expect(process.wait(timeout: .seconds(50)) == .exited(78))
+        let text = try ChildProcess.run("/bin/cat", [directory.file("shown")]).text
+        #expect(text.contains("\u{1b}[31mfailed\u{1b}[0m") == (noColour != "1"), "\(text)")
+        #expect(text.contains("\u{1b}") == (noColour != "1"), "\(text)")
+    }
+
     @Test("A push finds its way through TLS when the broker's authority is named, and is refused otherwise")
     func encrypted() throws {
         let broker = try PrivateBroker.start(

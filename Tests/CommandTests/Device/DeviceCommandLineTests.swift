@@ -34,11 +34,14 @@ struct DeviceCommandLineTests {
     }
 
     private func device(_ ports: Ports, _ more: [String] = []) throws -> TalkingProcess {
-        try TalkingProcess(
-            [
-                "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.devicePort)", "--ca",
-                ports.authority, "--app", "com.example.app",
-            ] + more)
+        try TalkingProcess(arguments(ports) + more)
+    }
+
+    private func arguments(_ ports: Ports) -> [String] {
+        [
+            "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.devicePort)", "--ca",
+            ports.authority, "--app", "com.example.app",
+        ]
     }
 
     private func push(_ ports: Ports, _ token: String, _ payload: String) throws -> String {
@@ -148,6 +151,20 @@ struct DeviceCommandLineTests {
     }
 
     @Test(
+        "How a device is has a colour on a terminal, but not where NO_COLOR holds something", arguments: [nil, "", "1"])
+    func colours(_ noColour: String?) throws {
+        let (apns, ports) = try simulator()
+        let phone = try TalkingProcess(
+            Executable.terminal(arguments(ports)), of: "/usr/bin/script",
+            environment: noColour.map { ["NO_COLOR": $0] } ?? [:])
+        let line = try phone.line { $0.contains("  online") || $0.contains("\u{1b}[32monline") }
+        #expect(line.contains("\u{1b}[32monline\u{1b}[0m") == (noColour != "1"), "\(line)")
+        try phone.tell("quit")
+        #expect(phone.process.wait(timeout: .seconds(10)) == .exited(0))
+        apns.process.terminate()
+    }
+
+    @Test(
         "Wrong command lines end as the manual says",
         arguments: [
             (["device"], CommandStatus.usage, "--app"),
@@ -169,11 +186,7 @@ struct DeviceCommandLineTests {
     func nowhere() throws {
         let (process, ports) = try simulator()
         let device = try ChildProcess.start(
-            Executable.path,
-            [
-                "device", "--state", directory.file("device"), "--simulator", "localhost:\(ports.devicePort)", "--ca",
-                ports.authority, "--app", "com.example.app",
-            ], environment: [:], input: .discard, output: .file("/dev/full"))
+            Executable.path, arguments(ports), environment: [:], input: .discard, output: .file("/dev/full"))
         #expect(device.wait(timeout: .seconds(60)) == .exited(74))
         process.process.terminate()
     }

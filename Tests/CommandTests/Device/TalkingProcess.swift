@@ -13,7 +13,9 @@ final class TalkingProcess {
     private let output: Int32
     private var received: [UInt8] = []
 
-    init(_ arguments: [String], of program: String = Executable.path) throws {
+    init(
+        _ arguments: [String], of program: String = Executable.path, environment: [String: String] = [:]
+    ) throws {
         var toChild: [Int32] = [-1, -1]
         var fromChild: [Int32] = [-1, -1]
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Failure(message: "no pipes") }
@@ -26,7 +28,7 @@ final class TalkingProcess {
         input = toChild[1]
         output = fromChild[0]
         process = try ChildProcess.start(
-            program, arguments, environment: [:], input: .descriptor(toChild[0]),
+            program, arguments, environment: environment, input: .descriptor(toChild[0]),
             output: .descriptor(fromChild[1]), error: .inherit)
     }
 

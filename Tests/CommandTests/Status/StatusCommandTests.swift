@@ -4,7 +4,7 @@ import Topology
 
 @testable import MartletCommands
 
-@Suite("The command status", .timeLimit(.minutes(1)))
+@Suite("The command status", .timeLimit(.minutes(2)))
 struct StatusCommandTests {
     @Test(
         "What does not go together is a wrong command line",
@@ -52,11 +52,27 @@ struct StatusCommandTests {
         #expect(failure?.status == .usage && failure?.remedy?.contains("--management") == true)
     }
 
+    @Test("It is coloured on a terminal, but not where NO_COLOR holds something")
+    func colours() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        let directory = try TemporaryDirectory()
+        for noColour in [nil, "", "1"] {
+            let file = directory.file("shown\(noColour ?? "-")")
+            let process = try Executable.startOnTerminal(
+                ["status", "--broker", broker.uri, "--management", broker.managementURI],
+                environment: noColour.map { ["NO_COLOR": $0] } ?? [:], output: file)
+            #expect(process.wait(timeout: .seconds(50)) != nil)
+            let text = try ChildProcess.run("/bin/cat", [file]).text
+            #expect(text.contains("dead letters: no queue"), "\(text)")
+            #expect(text.contains("\u{1b}") == (noColour != "1"), "\(text)")
+        }
+    }
+
     @Test("On a terminal it is drawn again and again, whatever cannot be asked, until Ctrl-C ends it in good order")
     func watch() throws {
-        let nowhere = "--broker amqp://127.0.0.1:1 --management http://127.0.0.1:1"
+        let nowhere = ["--broker", "amqp://127.0.0.1:1", "--management", "http://127.0.0.1:1"]
         let screen = try TalkingProcess(
-            ["-qefc", "exec \(Executable.path) status --watch \(nowhere)", "/dev/null"], of: "/usr/bin/script")
+            Executable.terminal(["status", "--watch"] + nowhere), of: "/usr/bin/script")
         for _ in 0..<2 { _ = try screen.line { $0.contains("cannot be reached") } }
         try screen.tell("\u{3}")
         #expect(screen.process.wait(timeout: .seconds(20)) == .exited(0))

@@ -1,4 +1,5 @@
 import EventLoop
+import FoundationEssentials
 import Glibc
 import LocalStack
 import PushModel
@@ -105,6 +106,29 @@ struct WorkerCommandTests {
         while let text = manager.next(), !text.contains("STOPPING=1") { heard.append(text) }
         #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
         #expect(!heard.contains { $0.contains("READY=1") }, "it never reached a broker")
+    }
+
+    @Test("The first line of the log has version, file, broker and user, and the variables that win over the file")
+    func firstLine() throws {
+        let file = try directory.write(configuration, to: "martlet.yaml")
+        let place = "127.0.0.1:\(try FreePort.next())"
+        let worker = try ChildProcess.start(
+            Executable.path, ["worker", "-c", file],
+            environment: ["MARTLET_ADMIN_LISTEN": place, "MARTLET_BROKER_URI": "amqp://alice:SECRET@127.0.0.1:1/team"],
+            output: .file(directory.file("log")), error: .file(directory.file("errors")))
+        while worker.wait(timeout: .milliseconds(20)) == nil,
+            try Executable.run(["health"], environment: ["MARTLET_ADMIN_LISTEN": place]).status != 0
+        {}
+        worker.signal(SIGTERM)
+        #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
+        let log = try String(contentsOfFile: directory.file("log"), encoding: .utf8)
+        let first = try JSON(reading: Array(log.utf8.prefix { $0 != 0x0a }))
+        #expect(first["message"]?.text == "worker starts")
+        #expect(first["version"]?.text == Version.number && first["file"]?.text == file)
+        #expect(first["broker"]?.text == "alice@127.0.0.1:1/team")
+        #expect(first["environment"]?.text == "MARTLET_BROKER_URI, MARTLET_ADMIN_LISTEN")
+        #expect(first["routes"]?.text == "1")
+        #expect(!log.contains("SECRET"))
     }
 
     @Test("Operators are told where the admin server listens, also where the system chose its port")
