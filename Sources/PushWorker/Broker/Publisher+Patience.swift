@@ -3,6 +3,16 @@ import RabbitMQ
 
 // How long the publisher waits for the broker's answers, and what it does then.
 extension Publisher {
+    /// What is known of publications that answered ones overtook.
+    struct Overtaken {
+        /// When the oldest of them was published.
+        let oldest: MonotonicTime
+        /// When that was seen first.
+        let since: MonotonicTime
+        /// Since when so many were answered that the trouble is not the broker's.
+        var sureSince: MonotonicTime?
+    }
+
     /// Gives up what the broker does not answer, and a connection on which answers do not come.
     ///
     /// - Returns: Whether the connection is still there.
@@ -13,6 +23,14 @@ extension Publisher {
         guard let problem = replaceSlow(session, now: now) ?? giveUpOverdue(now: now) else { return true }
         link()?.failed(AMQPError(.timeout, problem), now: now)
         return false
+    }
+
+    /// The broker reads again: it has its time for answers from now on.
+    func unblocked(now: MonotonicTime) {
+        blockedAt = now
+        patience.excused(now: now)
+        overtakingPatience.excused(now: now)
+        slowPatience.excused(now: now)
     }
 
     /// When time alone lets `keepsPatience(_:now:)` give something up.
@@ -58,12 +76,9 @@ extension Publisher {
     /// When publications that answered ones overtook are no longer waited for; nil without any. They have their time
     /// from when that was seen: after a pause of the whole broker, confirms are read one after the other.
     private var overtakenDue: MonotonicTime? {
-        overtaken.flatMap { overtaken in
-            MonotonicTime.earliest(
-                of: [
-                    max(overtaken.since, blockedAt) + patience.usual, overtakingPatience.due(oldest: overtaken.sureSince),
-                ] as [2 of MonotonicTime?])
-        }
+        guard let overtaken else { return nil }
+        let usual = max(overtaken.since, blockedAt) + patience.usual
+        return overtakingPatience.due(oldest: overtaken.sureSince).map { min($0, usual) } ?? usual
     }
 
     private func noteOvertaken(now: MonotonicTime) {

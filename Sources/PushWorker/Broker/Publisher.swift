@@ -31,8 +31,7 @@ final class Publisher {
     static let routeCongestion = 64
     /// The main channel is reopened at once only if it lasted this long.
     static let shortest = Duration.seconds(1)
-    /// How long results may be unable to go out, of one route or of all, before jobs that were not sent are handed
-    /// back.
+    /// How long results of one route or of all may be held up before jobs that were not sent are handed back.
     static let heldUpLimit = Duration.seconds(30)
 
     /// For everything that the others are not for.
@@ -87,25 +86,7 @@ final class Publisher {
     /// Whether the broker takes any publications while it refuses others.
     private(set) var proof = PublishingProof()
     /// Counts for metrics.
-    private(set) var counts = Counts()
-
-    /// What is known of publications that answered ones overtook.
-    struct Overtaken {
-        /// When the oldest of them was published.
-        let oldest: MonotonicTime
-        /// When that was seen first.
-        let since: MonotonicTime
-        /// Since when so many were answered that the trouble is not the broker's.
-        var sureSince: MonotonicTime?
-    }
-
-    /// Counts of publications and of their confirms.
-    struct Counts {
-        /// How many were published, by kind.
-        var publications = [4 of Int](repeating: 0)
-        /// How they were answered.
-        var confirms = [4 of Int](repeating: 0)
-    }
+    private(set) var counts = PublisherCounts()
 
     /// Creates a publisher.
     ///
@@ -236,9 +217,8 @@ final class Publisher {
         takeDue(now: now)
         congestedSince = isCongested ? congestedSince ?? now : nil
         noteStalled(now: now)
-        guard let session = link()?.session else { return }
         let number = slow.number
-        guard keepsPatience(session, now: now) else { return }
+        guard let session = link()?.session, keepsPatience(session, now: now) else { return }
         // What waited behind a blocked publication goes out first on the next channel.
         if slow.number != number { takeDue(now: now) }
         reopenChannels(session, now: now)
@@ -349,14 +329,6 @@ extension Publisher {
         counts.confirms[LaneCounters.Confirm.lost.rawValue] += given.count
         refused.lost(given + lose(slow) + slow.waiting)
         slow.waiting = []
-    }
-
-    /// The broker reads again: it has its time for answers from now on.
-    func unblocked(now: MonotonicTime) {
-        blockedAt = now
-        patience.excused(now: now)
-        overtakingPatience.excused(now: now)
-        slowPatience.excused(now: now)
     }
 
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
