@@ -43,7 +43,7 @@ enum BrokerSearch {
     ///   - find: Looks one broker up.
     ///   - isWanted: Whether to wait on.
     /// - Returns: The addresses, in random order of the brokers; never empty.
-    /// - Throws: The reason why there are none. One reason is that they are no longer wanted.
+    /// - Throws: `AMQPError` if no broker has an address, if the search takes too long, or if `isWanted` says no.
     static func targets(
         of broker: BrokerConfiguration, step: Duration, patience: Duration = BlockingCall.patience,
         find: @escaping Find = { try BrokerTarget.find($0) }, while isWanted: () -> Bool
