@@ -27,6 +27,9 @@ package protocol HTTP2ServerDelegate: AnyObject {
     /// The client sent a ping; the answer is on its way.
     /// - Parameter opaque: The number it sent.
     func pingReceived(_ opaque: UInt64)
+
+    /// The client opened more streams than it may. The goodbye follows; what is answered now goes out before it.
+    func streamLimitExceeded()
 }
 
 /// What a server that does not care does: nothing.
@@ -41,4 +44,7 @@ extension HTTP2ServerDelegate {
     /// Ignores the ping.
     /// - Parameter opaque: The number the client sent.
     package func pingReceived(_ opaque: UInt64) {}
+
+    /// Answers nothing more before the goodbye.
+    package func streamLimitExceeded() {}
 }

@@ -80,6 +80,7 @@ extension HTTP2ServerSession {
             // The library gives the value that the client has acknowledged.
             openStreams >= nghttp2_session_get_local_settings(handle.pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         else { return 0 }
+        receiver?.streamLimitExceeded()
         goAway(excessStreamAnswer.code, debugData: excessStreamAnswer.debugData)
         failure = HTTP2Error(code: .protocolViolation, message: "the client opened more streams than it may")
         return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue

@@ -45,6 +45,8 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     private var lastAuthorization: [UInt8] = []
     private var lastFacts: ProviderTokenFacts?
     private var lastAdmission: Admission?
+    /// Verdicts that a scenario delays, by stream.
+    private var delayed: [Int32: (Verdict, Exchange)] = [:]
     private var pushes = 0
     private let pushesUntilGoodbye: Int
     private var lastActivity: Int64
@@ -203,10 +205,23 @@ extension PushSession {
 
     private func carryOut(_ verdict: Verdict, _ exchange: Exchange) {
         facts.record.answered(verdict.status)
-        if verdict.delay > 0 {
-            carrier?.later(milliseconds: verdict.delay) { [weak self] in self?.perform(verdict, exchange) }
-        } else {
+        guard verdict.delay > 0 else { return perform(verdict, exchange) }
+        delayed[exchange.stream] = (verdict, exchange)
+        carrier?.later(milliseconds: verdict.delay) { [weak self] in
+            guard let self, delayed.removeValue(forKey: exchange.stream) != nil else { return }
             perform(verdict, exchange)
+        }
+    }
+
+    /// Sends the answers that wait, because the connection ends now. The ledger has these pushes.
+    func streamLimitExceeded() {
+        let waiting = delayed.values
+        delayed = [:]
+        for (verdict, exchange) in waiting {
+            switch verdict.action {
+            case .accept, .refuse: perform(verdict, exchange)
+            default: break
+            }
         }
     }
 

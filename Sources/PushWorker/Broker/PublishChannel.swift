@@ -44,6 +44,8 @@ final class PublishChannel {
     /// Whether one unanswered publication keeps so many entries that no more may be published.
     var isFull: Bool { unanswered.span >= Self.span }
     private var hasRoom: Bool { unanswered.unconfirmed < window.size && !isFull }
+    /// Whether publications wait because their routes have no place.
+    var isCrowded: Bool { !window.isEmpty }
     /// The routes whose publications wait because they have no place.
     var crowdedRoutes: Set<Int> { window.routes }
     /// How many publications of a route wait for a place.

@@ -142,7 +142,7 @@ extension Publisher {
         guard let repliesDue, now >= repliesDue else { return }
         hasAbandoned = true
         for publication in replies.abandon(after: patience.usual, now: now) {
-            count(.abandoned)
+            counts.note(.abandoned)
             replied(publication, .abandoned)
         }
     }

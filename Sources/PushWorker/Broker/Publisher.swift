@@ -86,7 +86,7 @@ final class Publisher {
     /// Whether the broker takes any publications while it refuses others.
     private(set) var proof = PublishingProof()
     /// Counts for metrics.
-    private(set) var counts = PublisherCounts()
+    var counts = PublisherCounts()
 
     /// Creates a publisher.
     ///
@@ -291,7 +291,7 @@ extension Publisher {
 
     /// The publish connection is gone. Everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
-        counts.confirms[LaneCounters.Confirm.lost.rawValue] += unconfirmed
+        counts.lost(unconfirmed)
         let lost = lose(main)
         refused.lost(lost)
         main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
@@ -326,7 +326,7 @@ extension Publisher {
     /// - Parameter given: Those that are no longer waited for.
     func loseSlow(_ given: [Publication] = []) {
         for publication in given { publication.isRepublished = true }
-        counts.confirms[LaneCounters.Confirm.lost.rawValue] += given.count
+        counts.lost(given.count)
         refused.lost(given + lose(slow) + slow.waiting)
         slow.waiting = []
     }
@@ -375,7 +375,7 @@ extension Publisher {
 
     /// The broker closed a channel, for instance because an exchange is missing (404). The channel is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
-        counts.confirms[LaneCounters.Confirm.lost.rawValue] += self[channel]?.unconfirmed ?? 0
+        counts.lost(self[channel]?.unconfirmed ?? 0)
         switch channel {
         case main.number:
             // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
@@ -422,8 +422,8 @@ extension Publisher {
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = writer.renderer
-        guard let stand = self[channel] else { return }
-        let isKnown = stand.returned { publication in
+        guard let used = self[channel] else { return }
+        let isKnown = used.returned { publication in
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
         // Its confirm would pass for success. A new connection publishes everything unconfirmed again.
@@ -439,7 +439,7 @@ extension Publisher {
         self[channel]?.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
             switch channel {
             case replies.number:
-                count(fate)
+                counts.note(fate)
                 replied(publication, fate)
             case tried.number: triedOut(publication, fate, now: now)
             default: settled(publication, fate, now: now)
@@ -453,24 +453,15 @@ extension Publisher {
         settled(publication, fate, now: now)
     }
 
+    /// A reply has met its fate.
     func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
         openReplies[publication.route] = openReplies[publication.route].flatMap { $0 == 1 ? nil : $0 - 1 }
         self.fate(publication, fate)
     }
 
-    func count(_ fate: ConfirmTracker<Publication>.Fate) {
-        let confirm: LaneCounters.Confirm =
-            switch fate {
-            case .confirmed: .ack
-            case .returned, .perhapsReturned: .returned
-            case .refused: .nack
-            case .abandoned, .unfit: .lost
-            }
-        counts.confirms[confirm.rawValue] += 1
-    }
-
+    /// A publication other than a reply has met its fate. One that the broker did not take goes into its line.
     func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
-        count(fate)
+        counts.note(fate)
         let route = publication.route
         if fate == .confirmed {
             refused.confirmed(publication)
@@ -491,7 +482,7 @@ extension Publisher {
     /// Notes since when each route has had too many publications that were not taken.
     private func noteStalled(now: MonotonicTime) {
         proof.passTime(isTroubleFree: isTroubleFree, now: now)
-        if isTroubleFree, main.crowdedRoutes.isEmpty { return stalledSince.removeAll() }
+        if isTroubleFree, !main.isCrowded { return stalledSince.removeAll() }
         // The broker may take a route's last ones all at once.
         stalledSince = stalledSince.filter { isStalled($0.key) }
         let troubled = refused.routes.union(trials.routes).union(main.crowdedRoutes)

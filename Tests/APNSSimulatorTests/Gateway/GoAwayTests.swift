@@ -111,4 +111,18 @@ struct GoAwayTests {
                 ])
         }
     }
+
+    @Test("An accepted push whose answer is delayed is answered before the GOAWAY for a stream above the limit")
+    func excessStreamBesideDelay() async throws {
+        let yaml = "rules: [{ verdict: { delay: 10s } }]\nconnections: [{ streams: 1 }]"
+        try await withScenario(yaml) { simulator in
+            let client = try RawClient(simulator)
+            let tag = try client.send(try push)
+            try client.write([0, 0, 3, 1, 5, 0, 0, 0, 3, 0x83, 0x87, 0x84])
+            try client.waitForEnd()
+            #expect(client.answers[tag]?.status == 200)
+            #expect(client.goAways.map(\.code) == [.refusedStream])
+            #expect(simulator.ledger.records().map(\.status) == [200])
+        }
+    }
 }

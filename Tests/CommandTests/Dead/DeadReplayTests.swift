@@ -38,18 +38,6 @@ struct DeadReplayTests {
             body: Array(#"{"device_tokens":["a1","b2","c3"]\#(fields),"payload":{"aps":{}}}"#.utf8), notifications: 3)
     }
 
-    private func bury(_ letters: OutgoingJob...) throws {
-        let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
-        defer { link.close() }
-        var confirmed = 0
-        // One by one: letters of one job have one id.
-        for letter in letters {
-            try link.publish(letter, exchange: "apns.dead", replyTo: nil) { confirmed += $0.kind == .confirmed ? 1 : 0 }
-            try link.finishPublishing { confirmed += $0.kind == .confirmed ? 1 : 0 }
-        }
-        #expect(confirmed == letters.count)
-    }
-
     private func count(_ queue: String) throws -> Int { try broker.queueCounts()[queue]?.ready ?? 0 }
 
     /// Takes what a queue holds.
@@ -65,7 +53,7 @@ struct DeadReplayTests {
 
     @Test("A letter becomes the job that it was: its key, body and headers, its indexes alone, and the replay's name")
     func job() throws {
-        try bury(letter("one", more: [("x-apns-indexes", .text("1-2"))]), letter("two", "rejected"))
+        try broker.bury(letter("one", more: [("x-apns-indexes", .text("1-2"))]), letter("two", "rejected"))
         let outcome = try dead("replay", "--outcome", "exhausted", "--name", "again")
         #expect(
             outcome.status == 0 && outcome.errorText.contains("1 of 2 dead letters in apns.q.dead replayed as again"))
@@ -83,7 +71,7 @@ struct DeadReplayTests {
 
     @Test("Two letters of one job are two jobs")
     func twoLetters() throws {
-        try bury(
+        try broker.bury(
             letter("one", more: [("x-apns-indexes", .text("0"))]),
             letter("one", "unknown", more: [("x-apns-indexes", .text("1-2"))]))
         #expect(try dead("replay", "--id", "one").status == 0)
@@ -94,7 +82,7 @@ struct DeadReplayTests {
 
     @Test("What cannot succeed stays, and the command says why")
     func obstacles() throws {
-        try bury(
+        try broker.bury(
             letter("replayed", more: [("x-apns-replay", .text("again"))]),
             letter("late", fields: #","deadline":1700000000"#),
             letter("stale", fields: #","expiration":1700000000"#),
@@ -119,7 +107,7 @@ struct DeadReplayTests {
     @Test("A filter chooses letters by age and campaign; a dry run changes nothing; purge deletes")
     func filters() throws {
         let now = JobIdentifier.now()
-        try bury(
+        try broker.bury(
             letter("old", diedAt: now - 7_200_000, fields: #","reference":"campaign-7/1""#),
             letter("new", diedAt: now, fields: #","reference":"campaign-7/2""#),
             letter("other", diedAt: now - 7_200_000, more: [("x-apns-reference", .text("campaign-8/1"))]))
@@ -146,7 +134,7 @@ struct DeadReplayTests {
         lost.headers = lost.headers.map {
             $0.name == "x-apns-original-routing-key" ? ($0.name, .text("production.normal.com.elsewhere")) : $0
         }
-        try bury(lost, letter("good"))
+        try broker.bury(lost, letter("good"))
         let outcome = try dead("replay", "--all")
         #expect(outcome.status == 1)
         #expect(outcome.errorText.contains("not replayed  lost  no queue is bound to this key"), "\(outcome.errorText)")
@@ -161,7 +149,7 @@ struct DeadReplayTests {
         try broker.control(["add_user", "again", "secret"])
         defer { _ = try? broker.control(["delete_user", "again"]) }
         try broker.control(["set_permissions", "again", rights.configure, rights.write, rights.read])
-        try bury(letter("one"), letter("two", "rejected"))
+        try broker.bury(letter("one"), letter("two", "rejected"))
         let uri = "amqp://again:secret@127.0.0.1:\(broker.port)/"
         let replay = try Executable.run(
             ["dead", "replay", "--id", "one"], environment: ["MARTLET_BROKER_URI": uri])

@@ -49,17 +49,6 @@ struct DeadTokensTests {
             notifications: tokens.count)
     }
 
-    private func bury(_ letters: OutgoingJob...) throws {
-        let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
-        defer { link.close() }
-        var confirmed = 0
-        for letter in letters {
-            try link.publish(letter, exchange: "apns.dead", replyTo: nil) { confirmed += $0.kind == .confirmed ? 1 : 0 }
-        }
-        try link.finishPublishing { confirmed += $0.kind == .confirmed ? 1 : 0 }
-        #expect(confirmed == letters.count)
-    }
-
     private var waiting: Int { get throws { try broker.queueCounts()[Self.queue]?.ready ?? 0 } }
 
     private func lines(_ outcome: ChildProcess.Outcome) -> [String] {
@@ -68,7 +57,7 @@ struct DeadTokensTests {
 
     @Test("An export has a line for each device token with its latest time, the same each time, and takes nothing")
     func export() throws {
-        try bury(
+        try broker.bury(
             letter("aa", "bb", "cc", since: "1763712764120,1763712764121", indexes: "0,2"),
             letter("aa", since: "1763712700000"), letter("aa", topic: "com.a.voip"), letter("dd", since: "0"))
         for _ in 0..<2 {
@@ -95,7 +84,7 @@ struct DeadTokensTests {
 
     @Test("Without --export no device token is printed, only how many there are")
     func counts() throws {
-        try bury(letter("aa", "bb"), letter("aa"), letter("cc", topic: "com.a.voip", action: "hold"))
+        try broker.bury(letter("aa", "bb"), letter("aa"), letter("cc", topic: "com.a.voip", action: "hold"))
         #expect(
             lines(try tokens()) == [
                 "production   com.a  2 dead, 0 on hold", "production   com.a.voip  0 dead, 1 on hold",
@@ -107,7 +96,7 @@ struct DeadTokensTests {
 
     @Test("Device tokens on hold are left out and stay in the queue, and so do those that died shortly before")
     func held() throws {
-        try bury(
+        try broker.bury(
             letter("aa", minutes: -90), letter("bb", minutes: -30), letter("cc", action: "hold"),
             letter("dd", minutes: 1), letter("ee", topic: "com.a.voip", minutes: -30), letter("ff", action: nil),
             // One that was known to be dead before counts as dead.
@@ -129,7 +118,7 @@ struct DeadTokensTests {
 
     @Test("A letter leaves its queue only after its lines are written, and never when it cannot be read")
     func drain() throws {
-        try bury(letter("aa"), letter("not hexadecimal"))
+        try broker.bury(letter("aa"), letter("not hexadecimal"))
         let full = try tokens("--export", "--drain", "--yes", intoFullDevice: true)
         #expect(full.status != 0 && full.errorText.contains("cannot write to standard output"))
         #expect(!full.errorText.contains("aa\t"))
@@ -149,7 +138,7 @@ struct DeadTokensTests {
         try broker.control(["add_user", "dead", "secret"])
         defer { _ = try? broker.control(["delete_user", "dead"]) }
         try broker.control(["set_permissions", "dead", rights.configure, rights.write, rights.read])
-        try bury(letter("aa"))
+        try broker.bury(letter("aa"))
         let outcome = try Executable.run(
             ["dead", "tokens", "--export", "--drain", "--yes"],
             environment: ["MARTLET_BROKER_URI": "amqp://dead:secret@127.0.0.1:\(broker.port)/"])
