@@ -10,6 +10,9 @@ package final class PrivateBroker: Sendable {
     /// `MARTLET_RABBITMQ_PROGRAMS` names the directory of another RabbitMQ's.
     package static let programs =
         getenv("MARTLET_RABBITMQ_PROGRAMS").map { String(cString: $0) } ?? "/usr/lib/rabbitmq/bin"
+    /// Further lines for `rabbitmq.conf`, which suit the RabbitMQ of ``programs``: the content of the variable
+    /// `MARTLET_RABBITMQ_CONFIGURATION`.
+    static let configuration = getenv("MARTLET_RABBITMQ_CONFIGURATION").map { [String(cString: $0)] } ?? []
 
     /// The processes of a running broker.
     private struct Processes {

@@ -49,7 +49,7 @@ enum PrivateBrokerFiles {
                 ]
             }
         }
-        return (lines + options.configuration).joined(separator: "\n") + "\n"
+        return (lines + PrivateBroker.configuration + options.configuration).joined(separator: "\n") + "\n"
     }
 
     /// The whole environment of the broker and of its command-line tools.

@@ -112,7 +112,11 @@ extension Route {
         case .unexplained, .refused, .tokenChangedTooOften: isRefused = true
         case .doubted, .tokenExpired: isRefused = settlement.blamesCredential
         }
-        if isRefused { destination.credentialRefused(.answer(answer), at: moment) }
+        guard isRefused else { return }
+        let refusal = CredentialRefusal.answer(answer)
+        // The pool has news only of what it is to act on; an operator wants to know the reason in any case.
+        if destination.kind == .devices { credential?.refusal = refusal.text }
+        destination.credentialRefused(refusal, at: moment)
     }
 
     /// An answer shows that the credential is accepted: what was said against it holds no more.

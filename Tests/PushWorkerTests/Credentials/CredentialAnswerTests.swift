@@ -63,6 +63,7 @@ struct CredentialAnswerTests: RouteSuite {
                 route.devices.breaker.tick(now: Self.moment(6).monotonic)
             }
             #expect(route.devices.breaker.state == (isProbing ? .probing : .working))
+            route.credential = RouteCredential(name: "c")
             take(delivery(returns: 0), route)
             var notification = try #require(route.devices.next())
             notification.resends = row.resends
@@ -71,6 +72,9 @@ struct CredentialAnswerTests: RouteSuite {
                 route.devices.began(notification), .response(response), on: route.devices,
                 at: Self.moment(isProbing ? 6 : 1))
             #expect(route.devices.breaker.state == (isProbing ? row.probing : row.working))
+            // What operators read in `/readyz` names the reason, listed or not.
+            let said = row.reason ?? "status \(row.status)"
+            #expect(route.credential?.refusal == (route.devices.breaker.isParked ? said : nil))
         }
     }
 }

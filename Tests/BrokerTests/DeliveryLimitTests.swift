@@ -1,0 +1,41 @@
+import Foundation
+import LocalStack
+import Testing
+
+/// The poison rules of workers rest on what RabbitMQ counts. RabbitMQ's own limit is none before 4.0, and 20 from then on.
+@Suite("How often a job may come back to its queue", .serialized, .ownThread, .timeLimit(.minutes(3)))
+struct DeliveryLimitTests {
+    /// What the script found.
+    private struct Report: Decodable {
+        struct Way: Decodable {
+            var deliveries: Int
+            var reason: String?
+        }
+        var version: String
+        var ways: [String: Way]
+    }
+
+    @Test("RabbitMQ dead-letters a job after the topology's 50 returns; from 4.3 on, one handed back by basic.nack never")
+    func ways() async throws {
+        let stack = try await BrokerStack.start("limit")
+        let most = 60
+        let question = """
+            {"exchange": "apns.jobs", "key": "development.normal.com.example.app", "queue": "apns.q.jobs.app", \
+            "dead": "apns.q.dead", "most": \(most)}
+            """
+        let text = try stack.python("returns.py", input: question, timeout: .seconds(120))
+        let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
+        let version = report.version.split(separator: ".").compactMap { Int($0) }
+        try #require(version.count >= 2, "\(report.version)")
+        let isNackFree = (version[0], version[1]) >= (4, 3)
+        for way in ["reject", "nack", "channel", "connection"] {
+            let seen = try #require(report.ways[way])
+            if way == "nack", isNackFree {
+                #expect(seen.deliveries == most && seen.reason == nil, "\(report.version): \(text)")
+            } else {
+                #expect(seen.deliveries == 51 && seen.reason == "delivery_limit", "\(report.version), \(way): \(text)")
+            }
+        }
+        #expect(try stack.leftovers() == [:])
+    }
+}
