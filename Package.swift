@@ -147,8 +147,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "martlet", "MartletCommands", "PushWorker", "APNSSimulator", "EventLoop", "TLS", "PushModel",
-                "Topology",
+                "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "APNSSimulator", "EventLoop", "TLS",
+                "PushModel", "Topology",
                 "LocalStack", "Rig", "RabbitMQ", "BrokerClient",
                 argumentParser, histogram,
             ]),

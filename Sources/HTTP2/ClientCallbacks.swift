@@ -2,16 +2,19 @@ import CNGHTTP2
 
 // Called by the library inside `receive` and `send` of the session they belong to, on the thread of that call.
 
-/// Sets the callbacks of a client session.
-/// - Parameter callbacks: The library's table.
-func registerClientCallbacks(_ callbacks: OpaquePointer) {
-    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, clientFrameBegan)
-    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, clientHeadersBegan)
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, clientHeader)
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, clientData)
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, clientFrameReceived)
-    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, clientFrameSent)
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, clientStreamClosed)
+/// The functions that nghttp2 calls for a client session.
+enum ClientCallbacks {
+    /// Sets the callbacks of a client session.
+    /// - Parameter callbacks: The library's table.
+    static func register(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, clientFrameBegan)
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, clientHeadersBegan)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks, clientHeader)
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, clientData)
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, clientFrameReceived)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, clientFrameSent)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, clientStreamClosed)
+    }
 }
 
 /// Runs a closure on the session a callback belongs to, without counting references.

@@ -88,7 +88,7 @@ package final class HTTP2ClientSession {
     ///   - delegate: Hears what happens; not retained.
     /// - Throws: `HTTP2Error` when a setting is outside its range.
     package init(settings: HTTP2Settings, delegate: any HTTP2ClientDelegate) throws(HTTP2Error) {
-        handle = try SessionHandle(role: .client, register: registerClientCallbacks) { options in
+        handle = try SessionHandle(role: .client, register: ClientCallbacks.register) { options in
             // Streams beyond the first wait inside the library until the peer has announced its limit.
             nghttp2_option_set_peer_max_concurrent_streams(options, 1)
             nghttp2_option_set_no_closed_streams(options, 1)

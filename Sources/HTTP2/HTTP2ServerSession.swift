@@ -87,7 +87,7 @@ package final class HTTP2ServerSession {
         settings: HTTP2Settings, bodyLimit: Int, headerListLimit: Int, delegate: any HTTP2ServerDelegate
     ) throws(HTTP2Error) {
         precondition(bodyLimit >= 0 && headerListLimit >= 0, "limits are not negative")
-        handle = try SessionHandle(role: .server, register: registerServerCallbacks) { options in
+        handle = try SessionHandle(role: .server, register: ServerCallbacks.register) { options in
             nghttp2_option_set_no_closed_streams(options, 1)
             nghttp2_option_set_no_auto_window_update(options, 1)
         }

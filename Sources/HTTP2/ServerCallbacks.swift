@@ -2,16 +2,19 @@ import CNGHTTP2
 
 // Called by the library inside `receive` and `send` of the session they belong to, on the thread of that call.
 
-/// Sets the callbacks of a server session.
-/// - Parameter callbacks: The library's table.
-func registerServerCallbacks(_ callbacks: OpaquePointer) {
-    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, serverHeadersBegan)
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, serverHeader)
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, serverData)
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, serverFrameReceived)
-    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, serverFrameInvalid)
-    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, serverFrameSent)
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, serverStreamClosed)
+/// The functions that nghttp2 calls for a server session.
+enum ServerCallbacks {
+    /// Sets the callbacks of a server session.
+    /// - Parameter callbacks: The library's table.
+    static func register(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, serverHeadersBegan)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks, serverHeader)
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, serverData)
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, serverFrameReceived)
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, serverFrameInvalid)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, serverFrameSent)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, serverStreamClosed)
+    }
 }
 
 /// Runs a closure on the session a callback belongs to, without counting references.

@@ -100,7 +100,7 @@ final class DistantRing {
 }
 
 @Suite("At a distance", .timeLimit(.minutes(1)), .serialized)
-struct DistanceTests {
+struct FarServerTests {
     /// How many payloads of 1,500 bytes a window of 65,535 takes.
     static let perWindow = 65_535.0 / 1_500
 

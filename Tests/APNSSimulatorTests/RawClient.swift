@@ -1,48 +1,8 @@
 import EventLoop
-import Foundation
 import HTTP2
 import TLS
 
 @testable import APNSSimulator
-
-/// What came back for one request.
-struct RawAnswer: Sendable {
-    var status = 0
-    var headers: [String: String] = [:]
-    var body = ""
-    var closure: StreamClosure?
-
-    /// The reason in the body, empty where there is none.
-    var reason: String {
-        body.split(separator: "\"").dropFirst(3).first.map(String.init) ?? ""
-    }
-}
-
-/// The header of a frame, RFC 9113, 4.1.
-struct RawFrame: Equatable {
-    static let data: UInt8 = 0
-    static let headers: UInt8 = 1
-    static let goAway: UInt8 = 7
-
-    var type: UInt8
-    var flags: UInt8
-    var stream: Int
-
-    /// Whether it is the last frame of its stream.
-    var endsStream: Bool { (type == Self.data || type == Self.headers) && flags & 1 != 0 }
-
-    /// The frames in what a peer sent, in order.
-    static func all(in bytes: [UInt8]) -> [RawFrame] {
-        var frames: [RawFrame] = []
-        var index = 0
-        while index + 9 <= bytes.count {
-            let number = bytes[(index + 5)..<(index + 9)].reduce(0) { $0 << 8 | Int($1) }
-            frames.append(RawFrame(type: bytes[index + 3], flags: bytes[index + 4], stream: number))
-            index += 9 + bytes[index..<(index + 3)].reduce(0) { $0 << 8 | Int($1) }
-        }
-        return frames
-    }
-}
 
 /// A blocking client on the bridges themselves: sees frames as they are.
 final class RawClient: HTTP2ClientDelegate {
@@ -217,58 +177,5 @@ final class RawClient: HTTP2ClientDelegate {
 
     private static func text(_ bytes: Span<UInt8>) -> String {
         String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self)
-    }
-}
-
-/// Starts simulators in directories of their own.
-enum SimulatorBench {
-    /// Runs a body beside a simulator, then stops it and removes its directory.
-    static func with(
-        _ change: (inout SimulatorConfiguration) -> Void = { _ in }, _ body: (RunningSimulator) async throws -> Void
-    ) async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "simulator-\(UUID().uuidString)").path
-        var configuration = SimulatorConfiguration(stateDirectory: directory)
-        configuration.acceptsAnyKey = true
-        configuration.adminPort = nil
-        change(&configuration)
-        let simulator = try await APNSSimulator.start(configuration)
-        do {
-            try await body(simulator)
-        } catch {
-            await simulator.stop()
-            throw error
-        }
-        await simulator.stop()
-        // Absent where the test chose a directory of its own.
-        try? FileManager.default.removeItem(atPath: directory)
-    }
-
-    /// A push with a well-formed provider token made now.
-    static func push(_ maker: TokenMaker, keyID: String = "ABC1234567", teamID: String = "DEF7654321") throws
-        -> RequestBuilder
-    {
-        RequestBuilder().with(
-            "authorization", try maker.bearer(issuedAt: maker.issuedAt, keyID: keyID, teamID: teamID))
-    }
-
-    /// Runs a program and returns what it printed. Waits on a thread of its own: the admin API needs the pool's.
-    static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try runBlocking(program, arguments) }) }
-        }
-    }
-
-    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String)
-    {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 }

@@ -2,28 +2,13 @@ import APNSSimulator
 import BrokerClient
 import Foundation
 import LocalStack
-import Logging
 import PushModel
 import PushWorker
 import RabbitMQ
-import ServiceLifecycle
 import Synchronization
 import TLS
 import Topology
 import WorkerSettings
-
-/// The one RabbitMQ of these suites; each has a virtual host of its own on it, because the contract fixes all names.
-enum RingBroker {
-    /// Started with the first suite that asks for it.
-    static let broker = Result<PrivateBroker, any Error> { try PrivateBroker.start() }
-}
-
-/// What a test could not do or did not see in time.
-struct RingFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
 
 /// A virtual host with the contract's objects, a local APNs, and a configuration for workers in this process.
 final class BrokerStack: Sendable {
@@ -226,47 +211,5 @@ final class BrokerStack: Sendable {
             "/usr/bin/python3", [try Fixtures.path(script), uri], input: Array(input.utf8), timeout: timeout)
         guard outcome.status == 0 else { throw RingFailure("\(script): \(outcome.errorText)") }
         return outcome.text
-    }
-}
-
-/// The files beside the tests.
-enum Fixtures {
-    static func path(_ name: String) throws -> String {
-        guard let url = Bundle.module.resourceURL else { throw RingFailure("the tests have no resources") }
-        return url.appendingPathComponent("Fixtures").appendingPathComponent(name).path
-    }
-
-    static func json<Value: Decodable>(_ name: String) throws -> Value {
-        try JSONDecoder().decode(Value.self, from: Data(contentsOf: URL(fileURLWithPath: try path(name))))
-    }
-}
-
-/// A worker in this process.
-final class LiveWorker: Sendable {
-    let worker: Worker
-    private let group: ServiceGroup
-    private let task: Task<Void, any Error>
-
-    private struct Running: Service {
-        let worker: Worker
-
-        func run() async throws { try await worker.run() }
-    }
-
-    init(_ configuration: WorkerConfiguration, services: (Worker) -> [any Service] = { _ in [] }) throws {
-        let logger = Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() }
-        let worker = try Worker(configuration: configuration, version: "test", logger: logger)
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: (services(worker) + [Running(worker: worker)]).map { .init(service: $0) }, logger: logger))
-        self.worker = worker
-        self.group = group
-        task = Task(executorPreference: ThreadExecutor()) { try await group.run() }
-    }
-
-    /// Drains the worker and waits for its end.
-    func stop() async throws {
-        await group.triggerGracefulShutdown()
-        try await task.value
     }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import Testing
 
 /// Runs tasks on a thread of its own.
 ///
@@ -12,21 +11,4 @@ final class ThreadExecutor: TaskExecutor {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
-}
-
-/// Gives each test a thread of its own.
-struct OwnThreadTrait: TestTrait, SuiteTrait, TestScoping {
-    /// Each test of a suite is meant.
-    let isRecursive = true
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
-        try await withTaskExecutorPreference(ThreadExecutor()) { try await function() }
-    }
-}
-
-extension Trait where Self == OwnThreadTrait {
-    /// The test blocks, and therefore gets a thread of its own.
-    static var ownThread: Self { OwnThreadTrait() }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import PushModel
 
 @Suite("The schemas of the contract", .timeLimit(.minutes(2)))
-struct ContractSchemaTests {
+struct ContractTests {
     /// Jobs that are accepted although the schema refuses them, and why.
     private static let moreLenient = [
         // Its bad entries fail alone.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("TLS client certificates", .timeLimit(.minutes(1)))
-struct ClientCertificateTests {
+struct PeerCertificateTests {
     private let certificates: ThrowawayCertificates
 
     init() throws {

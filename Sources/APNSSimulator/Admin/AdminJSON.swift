@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// JSON as the admin API writes it.
+/// JSON as the admin API writes it: its views are `Encodable`, so Foundation's encoder does the work. `Text` and the
+/// worker's modules do without Foundation.
 enum AdminJSON {
     /// Writes a value.
     ///

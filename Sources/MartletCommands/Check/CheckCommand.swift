@@ -6,8 +6,8 @@ import FoundationEssentials
 import PushModel
 import PushWorker
 import RabbitMQ
-import Rig
 import TLS
+import Text
 import Topology
 import WorkerSettings
 

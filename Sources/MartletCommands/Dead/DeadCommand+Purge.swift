@@ -1,5 +1,5 @@
 import ArgumentParser
-import Rig
+import Text
 
 extension DeadCommand {
     /// `martlet dead purge`: deletes letters.

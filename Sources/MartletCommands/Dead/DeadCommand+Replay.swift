@@ -3,6 +3,7 @@ import EventLoop
 import PushModel
 import RabbitMQ
 import Rig
+import Text
 
 extension DeadCommand {
     /// `martlet dead replay`: publishes letters again as jobs.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import PushModel
 import Rig
+import Text
 import Topology
 
 extension DeadCommand {

@@ -1,5 +1,6 @@
 import EventLoop
 import Rig
+import Text
 
 /// A replay under way: publishes jobs, and removes each letter once its job is confirmed.
 struct DeadReplayRun {

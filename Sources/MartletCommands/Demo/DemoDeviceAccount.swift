@@ -1,4 +1,4 @@
-import Rig
+import Text
 
 /// Compares what APNs accepted for a device with what arrived on it: pure.
 struct DemoDeviceAccount: Equatable {

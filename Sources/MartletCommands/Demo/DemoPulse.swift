@@ -1,5 +1,4 @@
 import Glibc
-import Rig
 import Text
 
 /// A line that shows that something goes on which takes time and tells nothing by itself; on a terminal only.

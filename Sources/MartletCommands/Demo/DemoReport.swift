@@ -1,6 +1,7 @@
 import Histogram
 import PushModel
 import Rig
+import Text
 
 /// What happened in a demo, in words and as JSON: pure.
 struct DemoReport {

@@ -1,4 +1,4 @@
-import Rig
+import Text
 
 /// What the live view of the demo shows: pure text from numbers.
 struct DemoStatus: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import Rig
+import Text
 import Topology
 
 /// Reads results from a broker, prints those that pass, and counts them.

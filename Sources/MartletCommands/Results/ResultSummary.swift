@@ -1,5 +1,6 @@
 import Histogram
 import Rig
+import Text
 
 /// Counts and latencies of many results.
 struct ResultSummary {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import PushModel
-import Rig
+import Text
 import Topology
 
 /// `martlet results`: what became of notifications.

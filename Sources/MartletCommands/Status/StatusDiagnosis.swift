@@ -1,4 +1,4 @@
-import Rig
+import Text
 import Topology
 
 /// Decides what needs a person: from facts to findings, worst first. Pure.

@@ -1,5 +1,4 @@
 import PushWorker
-import Rig
 import Text
 import Topology
 

@@ -1,6 +1,8 @@
 import Text
 
 /// JSON to be written with its keys in a chosen order, and with pieces that are JSON already.
+///
+/// A tree of values, which only commands need: the worker and the simulator read and write JSON without one.
 indirect enum JSON {
     /// `null`.
     case null

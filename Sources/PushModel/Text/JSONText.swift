@@ -1,6 +1,6 @@
 import Text
 
-/// The text of JSON strings: how to take its escapes apart.
+/// The text of JSON strings: how to take its escapes apart. Here for the reason that ``JSONScanner`` gives.
 package enum JSONText {
     /// Undoes the escapes of a string and appends what they stand for.
     /// - Parameters:

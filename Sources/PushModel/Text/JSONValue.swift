@@ -1,4 +1,4 @@
-/// A JSON value that was validated and left where it stands.
+/// A JSON value that was validated and left where it stands. Here for the reason that ``JSONScanner`` gives.
 package struct JSONValue: Sendable, Equatable {
     /// The kinds of values.
     package enum Kind: UInt8, Sendable {

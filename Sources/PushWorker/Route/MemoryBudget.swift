@@ -1,4 +1,5 @@
 import PushModel
+import Text
 import WorkerSettings
 
 /// How a worker's memory for jobs is dealt out among the queues that its lanes consume.

@@ -46,7 +46,7 @@ struct TokenMaker: Sendable {
 }
 
 @Suite("Provider tokens", .timeLimit(.minutes(1)))
-struct ProviderTokenTests {
+struct ProviderTokenVerifierTests {
     static let now: Int64 = 1_763_712_800
     let maker: TokenMaker
     let verifier: ProviderTokenVerifier

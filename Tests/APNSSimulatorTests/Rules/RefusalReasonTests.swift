@@ -53,7 +53,7 @@ struct RuleBench {
 }
 
 @Suite("Every reason by breaking its rule", .timeLimit(.minutes(1)))
-struct ReasonTests {
+struct RefusalReasonTests {
     static let requests: [RuleCase] = [
         .wrong("BadCollapseId") { $0.with("apns-collapse-id", String(repeating: "c", count: 65)) },
         .wrong("BadDeviceToken") { $0.token("no-token") },

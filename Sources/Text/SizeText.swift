@@ -5,7 +5,7 @@ package enum SizeText {
     ]
 
     /// Reads a size; nil for other text, and for one too large to count.
-    static func parse(_ text: String) -> Int? {
+    package static func parse(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int(digits), let unit = units.first(where: { $0.suffix == text.dropFirst(digits.count) })
         else { return nil }

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import WorkerSettings
+import Text
 
 @Suite("Sizes as text", .timeLimit(.minutes(1)))
 struct SizeTextTests {
