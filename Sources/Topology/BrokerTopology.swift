@@ -24,7 +24,7 @@ package struct BrokerTopology: Sendable, Equatable {
     ///   - virtualHost: Where the objects live.
     package init(routes: [TopologyRoute], tiers: [RetryTier], resultsQueues: Int = 1, virtualHost: String = "/") {
         var objects = TopologyBuilder()
-        // What is pushed may come back: the way back is bound before that which brings jobs.
+        // Pushed jobs may come back, so the return bindings come before the job bindings.
         objects.addReturns(routes)
         objects.addJobs(routes)
         for tier in tiers { objects.addRetry(tier) }

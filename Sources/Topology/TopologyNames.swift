@@ -4,7 +4,7 @@ package enum TopologyNames {
     package static let jobs = "apns.jobs"
     /// Where jobs go while the binding of their key moves from one queue to another.
     package static let movingJobs = "apns.jobs.moving"
-    /// Where jobs go whose key is bound to no queue.
+    /// Where jobs go when no queue is bound to their key.
     package static let unroutedJobs = "apns.jobs.unrouted"
     /// The queue of ``unroutedJobs``.
     package static let unroutedJobsQueue = "apns.q.jobs.unrouted"
@@ -31,13 +31,13 @@ package enum TopologyNames {
     /// The stream of ``fleet``, which each of them reads.
     package static let fleetQueue = "apns.q.fleet"
 
-    /// Where retry tiers send what waited there.
+    /// Where retry tiers send jobs that have waited.
     package static let returns = "apns.return"
-    /// Where that goes while the binding of its key moves from one queue to another.
+    /// Where jobs from retry tiers go while their key's binding moves.
     package static let movingReturns = "apns.return.moving"
     /// The exchanges whose bindings move, each by way of its alternate exchange.
     static let moving = [jobs: movingJobs, returns: movingReturns]
-    /// Where that goes whose key is bound to no queue any more.
+    /// Where jobs from retry tiers go when no queue is bound to their key.
     package static let unroutedReturns = "apns.return.unrouted"
     /// The queue of ``unroutedReturns``.
     package static let unroutedReturnQueue = "apns.q.jobs.unrouted.return"

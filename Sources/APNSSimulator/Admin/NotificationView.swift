@@ -11,7 +11,7 @@ struct NotificationView: Encodable {
     /// The topic.
     var topic: String
     /// The broadcast channel; nil for a push to a device.
-    var channel: String?
+    var broadcastChannel: String?
     /// The push type.
     var pushType: String
     /// 10, 5 or 1.
@@ -27,6 +27,11 @@ struct NotificationView: Encodable {
     /// The payload as text; bytes that are not UTF-8 become U+FFFD.
     var payload: String
 
+    private enum CodingKeys: String, CodingKey {
+        case device, id, uniqueId, app, topic, pushType, priority, collapseId, state, time, acceptedAt, payload
+        case broadcastChannel = "channel"
+    }
+
     /// Describes an entry.
     ///
     /// - Parameter entry: Notification, device, state and time.
@@ -37,7 +42,7 @@ struct NotificationView: Encodable {
         uniqueId = notification.uniqueID.description
         app = notification.app
         topic = notification.topic
-        channel = notification.channel
+        broadcastChannel = notification.broadcastChannel
         pushType = notification.type
         priority = notification.priority
         collapseId = notification.collapseID

@@ -92,9 +92,9 @@ extension DeviceService {
             ? StoredNotification.deadline(
                 expiration: message.expiration, now: now, longest: BroadcastChannelRegistry.longestStorage) : now
         let notification = StoredNotification(
-            id: id, uniqueID: uniqueID, app: address.app, topic: address.app, channel: address.channel,
-            type: GatewayPushType.liveactivity.rawValue, priority: message.priority, collapseID: address.channel,
-            acceptedAt: now, deadline: deadline, payload: .init(payload))
+            id: id, uniqueID: uniqueID, app: address.app, topic: address.app,
+            broadcastChannel: address.channel, type: GatewayPushType.liveactivity.rawValue, priority: message.priority,
+            collapseID: address.channel, acceptedAt: now, deadline: deadline, payload: .init(payload))
         let (listeners, former) = state.withLock { state in
             let former = state.broadcastChannels.broadcastChannel(address)?.latest
             if channel.isStoring {
@@ -122,7 +122,7 @@ extension DeviceService {
     func subscribe(
         _ frame: DeviceFrame, _ device: DeviceID, _ state: inout State, latest: inout Arrival?, now: Int64
     ) -> String? {
-        guard let app = frame.app, let name = frame.channel else { return "which app and broadcast channel?" }
+        guard let app = frame.app, let name = frame.broadcastChannel else { return "which app and broadcast channel?" }
         let address = BroadcastChannelAddress(app: app, channel: name)
         guard let channel = state.broadcastChannels.broadcastChannel(address) else {
             return "the app has no such broadcast channel here"
@@ -145,7 +145,7 @@ extension DeviceService {
     ///   - device: The device.
     ///   - message: The message.
     func unsubscribe(_ device: DeviceID, from message: StoredNotification) {
-        guard let channel = message.channel else { return }
+        guard let channel = message.broadcastChannel else { return }
         state.withLock { state in
             state.registry.update(device) {
                 $0.subscriptions.remove(BroadcastChannelAddress(app: message.app, channel: channel))

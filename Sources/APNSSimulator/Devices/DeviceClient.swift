@@ -278,7 +278,7 @@ extension DeviceClient {
     private func listen(_ kind: DeviceFrame.Kind, _ app: String, _ broadcastChannel: String) {
         var frame = DeviceFrame(kind)
         frame.app = app
-        frame.channel = broadcastChannel
+        frame.broadcastChannel = broadcastChannel
         ask(frame, "\(kind.rawValue)d \(broadcastChannel)")
     }
 

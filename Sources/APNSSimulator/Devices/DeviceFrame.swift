@@ -60,7 +60,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     /// Whether an app's notifications are on.
     package var enabled: Bool?
     /// A broadcast channel's identifier.
-    package var channel: String?
+    package var broadcastChannel: String?
     /// The number to acknowledge a notification by.
     package var delivery: Int64?
     /// The notification's identifier.
@@ -83,7 +83,8 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     package var message: String?
 
     private enum CodingKeys: String, CodingKey {
-        case frame, request, device, name, certificate, key, app, kind, environment, token, power, enabled, channel
+        case frame, request, device, name, certificate, key, app, kind, environment, token, power, enabled
+        case broadcastChannel = "channel"
         case delivery, id, topic, priority, time, payload, message
         case issuedAt = "issued_at"
         case pushType = "push_type"
@@ -121,7 +122,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
         id = notification.id.description
         app = notification.app
         topic = notification.topic
-        channel = notification.channel
+        broadcastChannel = notification.broadcastChannel
         pushType = notification.type
         priority = notification.priority
         collapseID = notification.collapseID

@@ -215,7 +215,7 @@ extension DeviceService {
                 }
             case .subscribe: return subscribe(frame, device, &state, latest: &latest, now: now)
             default:
-                guard let app = frame.app, let channel = frame.channel else {
+                guard let app = frame.app, let channel = frame.broadcastChannel else {
                     return "which app and broadcast channel?"
                 }
                 state.registry.update(device) {

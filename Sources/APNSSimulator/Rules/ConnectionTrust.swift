@@ -4,7 +4,7 @@
 /// See Apple, "Establishing a token-based connection to APNs":
 /// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 struct ConnectionTrust {
-    /// The answers that Apple leaves open or that were seen to differ from the page.
+    /// The answers that Apple leaves open or that were seen to differ from Apple's page.
     typealias Choices = TrustChoices
 
     /// The environment the connection was made to.

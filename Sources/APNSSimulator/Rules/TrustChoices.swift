@@ -2,7 +2,7 @@
 package struct TrustChoices: Equatable, Sendable {
     /// What shares one account of provider token updates.
     package enum RefreshScope: String, Sendable, CaseIterable {
-        /// Each connection by itself, as the page says.
+        /// Each connection by itself, as Apple's page says.
         case connection
         /// All connections that use the same key.
         case key

@@ -223,7 +223,8 @@ struct NotificationStore: Sendable {
         guard var queue = queues[device] else { return [] }
         var actions: [Action] = []
         let isDead = { (notification: StoredNotification) in
-            topics.contains(notification.topic) || (notification.channel != nil && apps.contains(notification.app))
+            topics.contains(notification.topic)
+                || (notification.broadcastChannel != nil && apps.contains(notification.app))
         }
         for delivery in queue.inFlight where isDead(delivery.notification) {
             actions.append(.log(delivery.notification, .tokenInactive, device))

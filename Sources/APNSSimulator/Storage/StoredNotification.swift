@@ -11,7 +11,7 @@ package struct StoredNotification: Codable, Equatable, Sendable {
     /// The topic, or for a broadcast the bundle identifier.
     package var topic: String
     /// The broadcast channel; nil for a push to a device.
-    package var channel: String?
+    package var broadcastChannel: String?
     /// The push type.
     package var type: String
     /// 10, 5 or 1.
@@ -25,9 +25,14 @@ package struct StoredNotification: Codable, Equatable, Sendable {
     /// The payload as sent.
     package var payload: Data
 
+    private enum CodingKeys: String, CodingKey {
+        case id, uniqueID, app, topic, type, priority, collapseID, acceptedAt, deadline, payload
+        case broadcastChannel = "channel"
+    }
+
     /// What storage is counted by: the app, or a broadcast channel of it, whose most recent message has a place of its
     /// own.
-    var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, channel: channel ?? "") }
+    var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, channel: broadcastChannel ?? "") }
 
     /// How long APNs keeps what names no expiration, and the most it keeps anything, in milliseconds: 30 days.
     ///

@@ -26,7 +26,7 @@ enum DeviceLines {
         case .notification(let frame):
             .object([
                 ("event", .text("notification")), ("apns_id", .optional(frame.id)), ("app", .optional(frame.app)),
-                ("topic", .optional(frame.topic)), ("channel", .optional(frame.channel)),
+                ("topic", .optional(frame.topic)), ("channel", .optional(frame.broadcastChannel)),
                 ("push_type", .optional(frame.pushType)),
                 ("priority", .optional(frame.priority.map { Int64($0) })),
                 ("collapse_id", .optional(frame.collapseID)), ("time", .optional(frame.time)),

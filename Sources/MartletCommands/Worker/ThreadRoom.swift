@@ -4,10 +4,11 @@ import FoundationEssentials
 
 /// Whether the system lets a worker have its threads.
 ///
-/// Some libraries end the process without a word where they cannot have theirs, and others wait for ever: so it is tried
-/// first, before anything needs one. A thread that is missing later is told, and done without until there is one.
+/// Some libraries end the process, others hang, if they cannot start a thread. So the worker tries first. If a thread
+/// is missing later, the worker logs it and goes on without.
 enum ThreadRoom {
-    /// Fewer end badly: a lane's and its helpers', the log's, Swift's first, and the admin server's for each processor.
+    /// With fewer threads the worker fails: a lane's and its helpers', the log's, Swift's first, and the admin server's
+    /// for each processor.
     static var least: Int { 9 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.

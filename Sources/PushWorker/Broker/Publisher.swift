@@ -40,8 +40,8 @@ final class Publisher {
     let replies = PublishChannel(2, window: window)
     /// For publications that may cost the channel.
     let tried = PublishChannel(3, window: window)
-    /// For publications of routes whose publications were not confirmed for long: RabbitMQ may wait for a queue before it
-    /// looks at the channel's next message. It is replaced where it stands still.
+    /// For routes whose publications were long unconfirmed: RabbitMQ may wait for a queue before it looks at the
+    /// channel's next message. The channel is replaced when it stalls.
     let slow = PublishChannel(channels, window: slowWindow)
 
     /// How many replies of each route have no fate yet.
@@ -396,8 +396,8 @@ extension Publisher {
             let isOverQueues = code == 403 && text.contains("amq.default")
             if isOverQueues { mayWriteToQueues = false }
             let lost = replies.lose() + replies.waiting
-            // Retrying replies might close the channel again and again. They count as returned instead, but for those
-            // that were not to blame.
+            // Retrying replies might close the channel again and again. They count as returned instead, except
+            // those that did not cause the closure.
             replies.waiting = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
             for lost in lost where !isOverQueues || lost.isReplyToQueue {
                 replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
@@ -426,7 +426,8 @@ extension Publisher {
         let isKnown = used.returned { publication in
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
-        // Its confirm would pass for success. A new connection publishes everything unconfirmed again.
+        // The confirm of the returned message would count as success. A new connection publishes everything unconfirmed
+        // again.
         if !isKnown, channel != replies.number || !hasAbandoned {
             link()?.distrust("the broker returned a message that waits for no confirm")
         }

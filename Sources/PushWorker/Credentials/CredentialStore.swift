@@ -110,7 +110,7 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Reads all credentials. Those that are configured no more are forgotten.
+    /// Reads all credentials. Forgets credentials that are no longer configured.
     ///
     /// - Parameter configurations: How they are configured now.
     /// - Returns: What became of each, by name.

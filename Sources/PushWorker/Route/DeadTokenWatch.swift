@@ -22,7 +22,7 @@ package struct DeadTokenWatch {
     /// How far above the usual share a hold may end, and how close below the limit.
     private static let (aboveUsual, belowLimit) = (0.1, 0.05)
 
-    /// About how many answers count as the latest, besides as many as requests were under way lately.
+    /// About how many answers count as the latest, plus one for each request recently in flight.
     private static let latest = 64.0
     /// How many times as many answers make the usual share.
     private static let history = 64.0

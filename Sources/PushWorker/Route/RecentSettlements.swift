@@ -36,8 +36,8 @@ struct RecentSettlements<Key: Hashable> {
         }
     }
 
-    /// Whether a job was settled, so that a copy that the broker may have twice is the second one. Looks at all jobs,
-    /// because such copies are rare.
+    /// Whether a job was settled already, so that this copy is a second one. Looks at all jobs, because copies that the
+    /// broker may have twice are rare.
     func contains(_ key: Key, now: MonotonicTime) -> Bool {
         recent.contains { $0.key == key && now - $0.at < Self.lifetime }
     }

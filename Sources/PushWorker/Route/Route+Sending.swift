@@ -107,9 +107,8 @@ extension Route {
         }
     }
 
-    /// For how long a multicast job is worked on that a rate slows down; then the rest of it waits in a tier. What its
-    /// delivery keeps waiting behind it, in each of the route's queues, must be through before the broker's patience with a
-    /// consumer ends (`consumer_timeout`, 30 minutes).
+    /// After this long, a rate-limited multicast job puts its rest into a tier. The deliveries behind it must be done
+    /// before RabbitMQ's `consumer_timeout` (30 minutes).
     static let longestHold = Duration.seconds(300)
 
     /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is

@@ -2,8 +2,8 @@
 ///
 /// A broker that loses a channel delivers unacknowledged messages again. They may come to another lane than the one
 /// that pushed them, and before that lane knows of its loss. So a lane with a redelivery that nobody remembers asks the
-/// other lanes first. A lane that has the job goes on with it. The lane with the delivery settles the delivery when it
-/// is told.
+/// other lanes first. A lane that has the job continues it. The lane with the delivery settles the delivery when it is
+/// told.
 enum RouteMessage: Sendable {
     /// I have a redelivery. Answer once you know that its job is not yours, or once your channel is gone and all its
     /// jobs are in the memory. A copy that the broker may have twice is not a redelivery. Of a copy, answer only
@@ -11,7 +11,7 @@ enum RouteMessage: Sendable {
     case asked(DeliveryOnLane, isCopy: Bool)
     /// I know that now. Of a copy: whether I have the first one.
     case answered(DeliveryOnLane, isKnown: Bool)
-    /// Your job was delivered to me: go on with it, and tell me when the delivery is to be settled.
+    /// I received your job's delivery. Continue the job, and tell me when to settle the delivery.
     case lent(DeliveryOnLane, for: JobOnLane)
     /// The delivery you lent is done with.
     case settled(DeliveryOnLane, of: JobOnLane, LentFate)

@@ -111,7 +111,7 @@ struct BroadcastTests {
             #expect(answer.headers["apns-id"] == nil)
             for device in devices.prefix(2) {
                 let frame = try await device.notification()
-                #expect(frame.channel == channel)
+                #expect(frame.broadcastChannel == channel)
                 #expect(frame.app == "com.example.app")
                 #expect(frame.pushType == "liveactivity")
                 #expect(frame.payload == #"{"aps":{"event":"update"}}"#)

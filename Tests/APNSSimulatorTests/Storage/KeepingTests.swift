@@ -30,7 +30,7 @@ struct KeepingTests {
     private func frame(_ kind: DeviceFrame.Kind, channel: String? = nil) -> DeviceFrame {
         var frame = DeviceFrame(kind)
         frame.app = app
-        frame.channel = channel
+        frame.broadcastChannel = channel
         return frame
     }
 

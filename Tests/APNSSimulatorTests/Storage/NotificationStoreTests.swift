@@ -15,7 +15,7 @@ struct NotificationStoreTests {
     ) -> StoredNotification {
         StoredNotification(
             id: MessageID(high: 0, low: number), uniqueID: MessageID(high: 9, low: number), app: app, topic: app,
-            channel: channel, type: "alert", priority: priority, collapseID: collapse, acceptedAt: time,
+            broadcastChannel: channel, type: "alert", priority: priority, collapseID: collapse, acceptedAt: time,
             deadline: StoredNotification.deadline(expiration: expiration, now: time), payload: .init())
     }
 
