@@ -3,7 +3,7 @@ import EventLoop
 /// The paces of a process, and the connects that wait for them. Of those to one host the most urgent goes first, and of
 /// equal ones the one that came first. Pure: time comes in.
 ///
-/// The line calls nobody. Each connect asks again when it was told to. If others have come before it, it is told anew
+/// The line calls nobody. Each connect asks again when it was told to. If others have come before it, it is told again
 /// how long to wait. A connect that does not ask in time holds nobody up: the next one goes as soon as the pace has
 /// room for both.
 struct ConnectLine: Sendable {

@@ -74,7 +74,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// How often what was answered, in the order of first occurrence.
+    /// A count for each kind of answer, in the order of first occurrence.
     package var counts: [LedgerCount] {
         state.withLock { state in
             zip(state.outcomes.names, state.counts).map {
@@ -83,7 +83,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// How often what was answered, but for what one device token received, in the order of first occurrence.
+    /// A count for each kind of answer, without the answers for one device token, in the order of first occurrence.
     package func counts(besides token: String) -> [LedgerCount] {
         state.withLock { state in
             var counts = state.counts

@@ -68,7 +68,7 @@ struct TimerQueue {
     mutating func cancel(_ timer: TimerID) {
         guard slots.indices.contains(timer.slot), isLive(slot: timer.slot, generation: timer.generation) else { return }
         release(slot: timer.slot)
-        // Entries of cancelled timers stay in the heap until they surface; far deadlines set anew again and again
+        // Entries of cancelled timers stay in the heap until they surface; far deadlines set again and again
         // would pile up there.
         if heap.count > 2 * count + 64 { compact() }
     }

@@ -60,7 +60,7 @@ package final class PrivateBroker: Sendable {
             throw LocalStackError(
                 .programMissing, "\(programs)/rabbitmq-server is missing: install the Debian package rabbitmq-server")
         }
-        // A port found free may be taken by another process before the broker binds it; then all five are chosen anew.
+        // A port found free may be taken by another process before the broker binds it; then all five are chosen again.
         var attempts = 3
         while true {
             let broker = try PrivateBroker(options: options)

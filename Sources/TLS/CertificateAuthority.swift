@@ -18,7 +18,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Makes a new authority.
     ///
-    /// - Parameter commonName: What it is called, 1 to 64 characters.
+    /// - Parameter commonName: The name, 1 to 64 characters.
     /// - Returns: The authority, valid for ten years.
     /// - Throws: `TLSError` when the name is not possible.
     package static func create(commonName: String) throws(TLSError) -> CertificateAuthority {

@@ -6,7 +6,7 @@ import Text
 extension BrokerTopology {
     /// Writes the definitions as JSON: always the same bytes for the same topology, one object per line.
     ///
-    /// - Parameter users: Users to add, each with the permissions of its role; importing sets their passwords anew.
+    /// - Parameter users: Users to add, each with the permissions of its role; importing sets their passwords again.
     /// - Returns: The text, ending with a line end.
     package func definitions(users: [BrokerUser] = []) -> String {
         var sections: [(String, [String])] = []

@@ -12,7 +12,7 @@ package struct TopologyDrift: Sendable, Equatable {
 
     /// How the two differ.
     package let kind: Kind
-    /// What it is about, such as `queue apns.q.jobs.shop`.
+    /// The subject, such as `queue apns.q.jobs.shop`.
     package let object: String
     /// The difference in words; empty where the kind says it all.
     package let detail: String

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct APNSConnectorTests {
-    @Test("Addresses to be avoided come last, and are used all the same")
+    @Test("Addresses to be avoided come last, but are still used")
     func order() {
         let addresses = (1...5).map { SocketAddress.loopback(port: $0) }
         for _ in 0..<20 {

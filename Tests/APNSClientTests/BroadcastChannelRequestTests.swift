@@ -110,7 +110,7 @@ struct BroadcastChannelRequestTests {
         #expect(ring.answers.last?.answer.response?.broadcastChannel == nil)
     }
 
-    @Test("an answer that breaks off is none where its body is what was asked for")
+    @Test("an answer that breaks off does not count where its body is what was asked for")
     func brokenAnswers() throws {
         let ring = try Ring()
         // HEADERS without END_STREAM (RFC 9113, section 6.2), :status 200 from the static table, and no body.

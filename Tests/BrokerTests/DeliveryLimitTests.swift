@@ -2,7 +2,7 @@ import Foundation
 import LocalStack
 import Testing
 
-/// The poison rules of workers rest on what RabbitMQ counts. RabbitMQ's own limit is none before 4.0, and 20 from then on.
+/// The poison rules of workers rest on what RabbitMQ counts. RabbitMQ has no limit before 4.0, and then one of 20.
 @Suite("How often a job may come back to its queue", .serialized, .ownThread, .timeLimit(.minutes(3)))
 struct DeliveryLimitTests {
     /// What the script found.

@@ -101,7 +101,7 @@ struct KillRing {
     /// - Parameters:
     ///   - watch: What was reported so far; it reads whatever is left and ends.
     ///   - mostExtra: How many pushes may have been made more than once.
-    ///   - deaths: How many workers died: one job may be pushed once more for each, and have one result all the same.
+    ///   - deaths: How many workers died: one job may be pushed once more for each, and still have one result.
     /// - Returns: What was found.
     @discardableResult
     func expectClean(_ watch: AuditWatch, mostExtra: Int, deaths: Int = 1) async throws -> RunLedger.Balance {

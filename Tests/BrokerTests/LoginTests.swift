@@ -63,7 +63,7 @@ struct LoginTests {
         #expect(try client.result(name).result.outcome == "accepted")
     }
 
-    @Test("With a client certificate alone (EXTERNAL, over TLS) a worker does its work; certificates are read anew")
+    @Test("With a client certificate alone (EXTERNAL, over TLS) a worker does its work; certificates are read again")
     func external() async throws {
         let certificates = try ThrowawayCertificates()
         let directory = try TemporaryDirectory(prefix: "martlet-external")

@@ -60,7 +60,7 @@ struct TimerQueueTests {
         #expect(recorder.names == ["first", "second"])
     }
 
-    @Test("a far deadline that is set anew a hundred thousand times does not pile up")
+    @Test("a far deadline that is set again a hundred thousand times does not pile up")
     func compaction() {
         var queue = TimerQueue()
         for _ in 0..<10 { _ = queue.schedule(at: Self.time(5)) { _ in } }

@@ -30,7 +30,7 @@ struct UnixDatagramTests {
     }
 
     @Test(
-        "An address that is none is refused with its limits",
+        "An invalid address is refused with its limits",
         arguments: ["", "@", "/", "relative", "vsock:2:1", "/\(String(repeating: "x", count: 107))"])
     func malformed(address: String) throws {
         let error = try #require(throws: EventLoopError.self) { try UnixDatagram.send("x", to: address) }

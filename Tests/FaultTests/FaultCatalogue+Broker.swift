@@ -159,7 +159,7 @@ extension FaultCatalogue {
 
     /// Erlang that lets RabbitMQ's write-ahead log fail for good.
     ///
-    /// By itself RabbitMQ 3.10.8 starts the log anew on the full disk within milliseconds. A capture of the wire shows
+    /// By itself RabbitMQ 3.10.8 restarts the log on the full disk within milliseconds. A capture of the wire shows
     /// that it then confirms publications behind the hole that it has torn, and it never delivers them. Here the
     /// supervisors of the log allow no restart, so that nothing is confirmed until the disk has room again. The sixth
     /// element of a supervisor's state is the restarts that it allows, `intensity` (OTP's supervisor.erl).

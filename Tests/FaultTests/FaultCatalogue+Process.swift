@@ -212,7 +212,7 @@ extension FaultCatalogue {
     /// A worker sleeps while another goes on.
     private static func asleep(_ number: Int, _ name: String, _ duration: Duration, heartbeat: String) -> Fault {
         Fault(
-            number, name: name, expects: "On waking it gives up everything it held, and connects anew",
+            number, name: name, expects: "On waking it gives up everything it held, and connects again",
             isLong: duration > .seconds(240),
             setup: {
                 $0.workers = 2

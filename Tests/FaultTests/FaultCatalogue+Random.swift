@@ -6,7 +6,7 @@ import Text
 
 /// Something that chance may let happen: it is brought about and repaired again.
 struct Mishap: Sendable {
-    /// What it is called in the list of what happened.
+    /// The name in the list of what happened.
     var name: String
     /// Whether no connection with the broker outlives it.
     var isBreak = false

@@ -113,7 +113,7 @@ extension FaultCatalogue {
         try await ring.untilMetric("martlet_journal_up") { $0 == 0 }
         // What is inside is seen through the worker only.
         let filler = "/proc/\(worker.process.processID)/root\(directory)/filler"
-        // A journal begun anew has left room, and so has the log's last page.
+        // A journal begun again has left room, and so has the log's last page.
         for _ in 0..<20 where try await ring.metric("martlet_log_lines_dropped_total") == 0 {
             try await BlockingWork.run("filler") { try fill(filler) }
             try await ring.control("close_all_connections", "maintenance")

@@ -57,7 +57,7 @@ extension FaultCatalogue {
             let closes = try ring.worker.logLines(with: "the broker closed a publish channel")
             ring.note("\(closes) channels in \(seconds) s")
             ring.expect(closes <= 10 + seconds, "\(closes) channels were opened in \(seconds) s")
-            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected anew")
+            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected again")
             try await ring.restore(definitions)
             try await ring.awaitReady()
         },

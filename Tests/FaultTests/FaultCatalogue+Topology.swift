@@ -19,7 +19,7 @@ extension FaultCatalogue {
             let definitions = try await ring.keepDefinitions()
             try await ring.awaitEmptyJobQueues()
             let connects = try ring.worker.brokerConnects
-            // All with the worker when their queue goes: they are reported all the same.
+            // All with the worker when their queue goes: they are still reported.
             try await ring.publish(200, to: shop, taking: 9_000...9_999)
             try await ring.until("the worker has them all") {
                 let counts = try ring.broker.queueCounts()["apns.q.jobs.shop"]
@@ -31,7 +31,7 @@ extension FaultCatalogue {
             try await ring.publish(1_000, to: news, taking: 0...500)
             try await ring.until("the other route pushes on") { ring.pushes >= pushes + 1_000 }
             ring.expect(try ring.worker.isReady, "one route without a queue made the worker unready")
-            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected anew")
+            ring.expect(try ring.worker.brokerConnects == connects, "the worker connected again")
             try await ring.restore(definitions)
             try await ring.awaitRoute("shop")
             try await ring.awaitReady()
@@ -122,7 +122,7 @@ extension FaultCatalogue {
         ring.expect(closed <= 20 * (seconds + 1), "\(closed) channels were opened in \(seconds) s")
         // Where the declaration came before the worker's own channel.open, the broker closes the connection (504).
         let early = try ring.worker.logLines(with: #""code":"504""#)
-        ring.expect(try ring.worker.brokerConnects == connects + early, "the worker connected anew")
+        ring.expect(try ring.worker.brokerConnects == connects + early, "the worker connected again")
         try await ring.awaitReady()
     }
 

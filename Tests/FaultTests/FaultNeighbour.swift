@@ -127,7 +127,7 @@ final class FaultNeighbour: Sendable {
 
     /// Ends the load, waits for the results that are missing, and judges.
     /// - Parameter limit: How long these may take.
-    /// - Returns: nil where it was judged before.
+    /// - Returns: Nil where it was judged before.
     func conclude(within limit: Duration) async -> Measurement? {
         guard !load.isRaised, state.withLock({ $0.end == nil }) else { return nil }
         let deadline = ContinuousClock.now.advanced(by: limit)

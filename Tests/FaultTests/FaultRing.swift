@@ -329,7 +329,7 @@ final class FaultRing: Sendable {
         try await awaitReady(since: start) { _ in true }
     }
 
-    /// Waits until all workers have opened both connections of each lane anew, counted from the last `noteHeld`, and are
+    /// Waits until all workers have reopened both connections of each lane, counted from the last `noteHeld`, and are
     /// ready, and notes how long that took.
     /// - Parameter start: When the fault was over; nil for the moment the broker accepts logins, from now on.
     func awaitReconnected(since start: ContinuousClock.Instant? = nil) async throws {

@@ -75,7 +75,7 @@ struct AMQPSessionSendingTests {
         let headers = try #require(try MessagePropertyReader(header, 12..<header.count).headers)
         let copy = try FieldTable(reading: headers, in: header)
         #expect(copy == (try FieldTable(reading: 0..<WireReaderTests.table.count, in: WireReaderTests.table)))
-        // Nested values are written anew with the widest integers; everything outside of them is the same bytes.
+        // Nested values are written again with the widest integers; everything outside of them is the same bytes.
         let flat = Array(WireReaderTests.table.prefix(while: { $0 != UInt8(ascii: "F") }))
         #expect(Array(header[headers].prefix(flat.count)) == flat)
     }
@@ -136,7 +136,7 @@ struct AMQPSessionSendingTests {
         #expect(broker.frames().count == 2)
     }
 
-    @Test("nothing is published while the broker does not read, and deliveries are acknowledged all the same")
+    @Test("nothing is published while the broker does not read, but deliveries are still acknowledged")
     func honoursBlocked() throws {
         let broker = try ScriptedBroker()
         try broker.open(1)

@@ -53,7 +53,7 @@ struct CertificateInspectionTests {
         #expect(facts.namesEnvironment == (development || production))
     }
 
-    @Test("without a list the user identifier is the topic, and without both there is none")
+    @Test("without a list the user identifier is the topic, and without both there is no topic")
     func withoutList() throws {
         var content = AppleStyleCertificates.Content()
         content.topics = nil

@@ -202,7 +202,7 @@ extension ES256PublicKey {
     }
 }
 
-/// The DER form of a signature, written anew so that the test does not use what it tests.
+/// The DER form of a signature, written again so that the test does not use what it tests.
 private enum DER {
     static func signature(fromRaw raw: [UInt8]) -> [UInt8] {
         let body = integer(raw[..<32]) + integer(raw[32...])

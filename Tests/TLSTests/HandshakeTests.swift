@@ -122,7 +122,7 @@ struct HandshakeTests {
         #expect(alert?.code == .applicationProtocol)
     }
 
-    @Test("the server's preference decides between several protocols; without any there is none")
+    @Test("the server's preference decides between several protocols; without any there is no protocol")
     func protocolChoice() throws {
         func negotiate(client: [String], server: [String]) throws -> String? {
             let pair = try TLSPair(

@@ -65,7 +65,7 @@ package struct AppleStyleCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - name: The files' name.
-    ///   - content: What it says.
+    ///   - content: The contents.
     /// - Returns: The two paths.
     /// - Throws: What openssl(1) said when it failed.
     @discardableResult

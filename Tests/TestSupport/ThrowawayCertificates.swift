@@ -7,7 +7,7 @@ package struct ThrowawayCertificates: Sendable {
 
     /// Makes a new authority.
     ///
-    /// - Parameter name: What it is called.
+    /// - Parameter name: The authority's name.
     /// - Throws: `TLSError` when OpenSSL fails.
     package init(name: String = "Throw-away authority") throws(TLSError) {
         authority = try .create(commonName: name)

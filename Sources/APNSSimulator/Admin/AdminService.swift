@@ -11,7 +11,7 @@ import Text
 /// | `GET /ledger` | JSON Lines, one push each, in order |
 /// | `GET /ledger?token=…` | the same for one device token |
 /// | `GET /ledger?format=compact` | `apns-id token status` lines; status 0 = no answer |
-/// | `GET /counts` | one JSON object: totals and how often what was answered |
+/// | `GET /counts` | one JSON object: totals, and a count for each kind of answer |
 /// | `POST /reset` | forgets pushes, counts and how far devices are in a scenario |
 ///
 /// The page for people and what it asks for are in ``PageRoutes``.

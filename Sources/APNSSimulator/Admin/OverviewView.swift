@@ -40,7 +40,7 @@ struct OverviewView: Encodable {
     var streams: [UInt32]
     /// How many requests there were.
     var requests: Int
-    /// How often what was answered.
+    /// A count for each kind of answer.
     var answers: [Answer]
     /// The devices; nil where the simulator has none.
     var devices: Devices?
@@ -61,7 +61,7 @@ struct OverviewView: Encodable {
         storageTrouble = service.health.trouble
     }
 
-    /// How often what was answered.
+    /// A count for each kind of answer.
     ///
     /// - Parameter service: What all connections share.
     /// - Returns: The counts, in the order of first occurrence.

@@ -7,9 +7,9 @@ import NIOCore
 /// | request | answer |
 /// |---|---|
 /// | `GET /` | the page |
-/// | `GET /overview` | environment, connections, limits, how often what was answered, how many devices |
+/// | `GET /overview` | environment, connections, limits, a count for each kind of answer, how many devices |
 /// | `GET /connections` | the connections that are open, at most ``connectionLimit``, the newest |
-/// | `GET /requests` | how often what was answered |
+/// | `GET /requests` | a count for each kind of answer |
 /// | `GET /devices` | the devices with their tokens, at most ``deviceLimit`` |
 /// | `GET /devices/<id>/notifications` | the newest notifications of a device, oldest first |
 /// | `GET /deliveries?unique_id=…` | the delivery log of one notification |

@@ -58,7 +58,7 @@ package struct SimulatorControl: Sendable {
 
     /// Issues a provider certificate.
     ///
-    /// - Parameter request: What it is to say.
+    /// - Parameter request: The certificate's contents.
     /// - Returns: The certificate and its key.
     /// - Throws: ``SimulatorError`` where the request cannot be met.
     package func issue(_ request: ProviderCertificateRequest) throws(SimulatorError) -> ProviderCertificate {

@@ -150,7 +150,7 @@ extension DeviceClient {
     /// The simulator says something.
     ///
     /// - Parameters:
-    ///   - frame: What it says.
+    ///   - frame: The message.
     ///   - connection: The connection.
     func received(_ frame: DeviceFrame, on connection: FramedConnection) {
         lastHeard = .now()
@@ -181,7 +181,7 @@ extension DeviceClient {
     /// - Parameters:
     ///   - connection: The connection.
     ///   - reason: Why.
-    ///   - isRefused: Whether the simulator refused the certificate: the device then begins anew.
+    ///   - isRefused: Whether the simulator refused the certificate: the device then begins again.
     func closed(_ connection: FramedConnection, reason: String, isRefused: Bool) {
         guard self.connection === connection else { return }
         self.connection = nil
@@ -189,7 +189,7 @@ extension DeviceClient {
         if isRefused, identity != nil {
             identity = nil
             store.forget()
-            report(.trouble("the simulator does not know this device any more; it begins anew"))
+            report(.trouble("the simulator does not know this device any more; it begins again"))
         }
         connectLater(reason)
     }

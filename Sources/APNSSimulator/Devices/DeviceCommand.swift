@@ -10,7 +10,7 @@ package enum DeviceCommand: Equatable, Sendable {
     case uninstall(app: String)
     /// Installs an app, after removing it where it is there: it gets a new token.
     case reinstall(app: String)
-    /// Restores the device from a backup, or sets its system up anew: every app gets a new token.
+    /// Restores the device from a backup, or sets its system up again: every app gets a new token.
     case restore
     /// Listens to a broadcast channel of an app.
     case subscribe(app: String, broadcastChannel: String)

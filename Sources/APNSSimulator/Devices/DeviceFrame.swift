@@ -11,7 +11,7 @@ package import FoundationEssentials
 /// | `hello` with `power` | `ready` with `device` | the device is online from now on |
 /// | `register` with `app`, `kind`, `environment` | `token` with `token`, `topic`, `issued_at` | the same token while it lives |
 /// | `uninstall` with `app` | `done` | the app's tokens are dead: 410 with this moment's timestamp |
-/// | `restore` | `done` | all tokens are dead: the device was restored or its system set up anew |
+/// | `restore` | `done` | all tokens are dead: the device was restored or its system set up again |
 /// | `power` with `power` | `done` | `normal`, or `low`: priority 5 comes in groups, priority 1 waits |
 /// | `notifications` with `app`, `enabled` | `done` | the owner switches an app's notifications on or off |
 /// | `subscribe`, `unsubscribe` with `app`, `channel` | `done` | listens to a broadcast channel, or no longer |

@@ -31,7 +31,7 @@ struct DeviceIdentityStore: Sendable {
             return try JSONDecoder().decode(Identity.self, from: Data(bytes))
         } catch {
             throw SimulatorError(
-                .file, "\(directory.file(Self.name)) is damaged; remove it to activate the device anew: \(error)")
+                .file, "\(directory.file(Self.name)) is damaged; remove it to activate the device again: \(error)")
         }
     }
 

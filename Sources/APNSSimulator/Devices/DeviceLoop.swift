@@ -104,7 +104,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     /// A device says something.
     ///
     /// - Parameters:
-    ///   - frame: What it says.
+    ///   - frame: The message.
     ///   - connection: The connection.
     func received(_ frame: DeviceFrame, on connection: FramedConnection) {
         guard let device = links[connection.number]?.device else {

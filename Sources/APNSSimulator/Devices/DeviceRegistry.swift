@@ -146,7 +146,7 @@ struct DeviceRegistry: Sendable {
         return registration
     }
 
-    /// Ends tokens: of one app that was uninstalled, or of all where the device was restored or set up anew.
+    /// Ends tokens: of one app that was uninstalled, or of all where the device was restored or set up again.
     ///
     /// - Parameters:
     ///   - id: The device.

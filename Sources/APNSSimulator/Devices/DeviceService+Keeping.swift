@@ -4,7 +4,7 @@ import Synchronization
 
 /// What is written down before anybody is told that it was accepted.
 extension DeviceService {
-    /// How much of what happened may wait to be written, in bytes; beyond it the whole file is written anew.
+    /// How much of what happened may wait to be written, in bytes; beyond it the whole file is written again.
     static let unwrittenLimit = 4 << 20
 
     /// Prepares a push that is to be answered 200.
@@ -44,7 +44,7 @@ extension DeviceService {
                 JournalLine.append(keeping: notification.uniqueID, for: arrival.device, to: &lines)
             }
             if !lines.isEmpty, !write(lines, to: &journal) { return false }
-            // Still locked: the file written anew between line and storage would have lost the line.
+            // Still locked: the file written again between line and storage would have lost the line.
             let isFull = state.withLock { state in
                 for arrival in arrivals {
                     let device = state.registry.devices[arrival.device]
@@ -61,10 +61,10 @@ extension DeviceService {
         }
     }
 
-    /// Too much waits to be written: writes it, but does not try to write everything anew at every turn.
+    /// Too much waits to be written: writes it, but does not try to write everything again at every turn.
     private func relieve(_ journal: inout NotificationJournal) {
         if !journal.isWhole, MonotonicTime.now() < journal.retryAt {
-            // All of it is in memory, from which the file will be written anew.
+            // All of it is in memory, from which the file will be written again.
             state.withLock { $0.unwritten = [] }
         } else {
             _ = write([], to: &journal)
@@ -120,7 +120,7 @@ extension DeviceService {
         }
     }
 
-    /// Writes everything anew, as it is in memory.
+    /// Writes everything again, as it is in memory.
     private func rewrite(_ journal: inout NotificationJournal) throws(SimulatorError) {
         let (lines, covered) = state.withLock { state in
             var lines: [UInt8] = []

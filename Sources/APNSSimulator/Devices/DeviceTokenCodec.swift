@@ -35,7 +35,7 @@ struct DeviceTokenCodec: Sendable {
     /// Makes a token.
     ///
     /// - Parameters:
-    ///   - content: What it says; the topic has at most ``topicLimit`` bytes.
+    ///   - content: The contents; the topic has at most ``topicLimit`` bytes.
     ///   - salt: Eight bytes; the same salt gives the same token, and must not be used for other content.
     /// - Returns: Hexadecimal digits.
     /// - Throws: ``SimulatorError`` where sealing fails.
@@ -60,7 +60,7 @@ struct DeviceTokenCodec: Sendable {
     /// Reads a token.
     ///
     /// - Parameter digits: Hexadecimal digits as a provider sent them.
-    /// - Returns: What it says; nil for a token that is not of this key's making, or was changed.
+    /// - Returns: The contents; nil for a token that is not of this key's making, or was changed.
     func content(of digits: [UInt8]) -> DeviceTokenContent? {
         guard digits.count >= Self.shortest, digits.count.isMultiple(of: 2) else { return nil }
         guard let head = HexText.bytes(digits[..<(2 * Self.headLength)]),

@@ -1,6 +1,6 @@
 /// How many connections each address opened lately: who opens too many is not served for a while.
 struct ConnectionGate {
-    /// How many addresses are remembered; beyond it all start anew.
+    /// How many addresses are remembered; beyond it all start again.
     static let addressLimit = 4096
     /// The span of time that is looked at, in milliseconds.
     static let window: Int64 = 60_000

@@ -1,4 +1,4 @@
-/// What a provider's certificate is to say.
+/// The contents of a provider's certificate, as asked for.
 package struct ProviderCertificateRequest: Equatable, Sendable {
     /// The topics; the first is the subject's, and several are listed in an extension.
     package var topics: [String]

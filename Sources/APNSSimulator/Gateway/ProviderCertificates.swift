@@ -8,7 +8,7 @@ package enum ProviderCertificates {
     /// Issues a certificate.
     ///
     /// - Parameters:
-    ///   - request: What it is to say.
+    ///   - request: The certificate's contents.
     ///   - stateDirectory: Where the simulator keeps its authorities; they are made where they are missing.
     /// - Returns: The certificate and its key.
     /// - Throws: ``SimulatorError`` where the request or the directory cannot be used.
@@ -21,7 +21,7 @@ package enum ProviderCertificates {
     /// Issues a certificate.
     ///
     /// - Parameters:
-    ///   - request: What it is to say.
+    ///   - request: The certificate's contents.
     ///   - authority: Who signs it.
     /// - Returns: The certificate and its key.
     /// - Throws: ``SimulatorError`` where the request cannot be met.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The keys and certificates that are good at the moment; both can be revoked while the simulator runs. Any thread.
 final class CredentialRegistry: Sendable {
-    /// How many shared accounts of token updates are kept; beyond it all start anew.
+    /// How many shared accounts of token updates are kept; beyond it all start again.
     static let accountLimit = 10_000
 
     /// What a connection works with until the registry changes.

@@ -6,6 +6,7 @@
 /// | `bad` + two digits *n* + status | reason number *n* of that status, counted as in ``Refusal/known`` |
 /// | `bad99` + 400 to 599 | that status with a reason that Apple does not document, `SimulatedUnknownReason` |
 /// | `bad` + two digits that number no reason of that status, up to 39 | 400 `SimulatedNoSuchReason` |
+/// | other pairs of digits and status | nothing: five digits of chance follow `bad` in one random token in 43,000 |
 /// | `dead0410`, `dead1410` | `Unregistered`, `ExpiredToken` with a timestamp one day old |
 /// | `fa11` + *n* + status | *n* times (1 to 9) the first reason of that status, then 200 |
 /// | `fa11` + *n* + `000` | *n* times no answer, then 200 |
@@ -18,7 +19,7 @@
 /// | `90a200` + code | GOAWAY that includes this push, which gets no answer; the connection closes |
 /// | `c105ed00` | the connection is closed without a word |
 ///
-/// Each takes at least eight digits, so that a random token meets one less than once in ten million.
+/// Each takes at least eight digits, so that a random token meets one about once in six million.
 package enum DeviceTokenPrefix {
     /// How many digits a prefix has at most.
     static let digits = 10
@@ -148,6 +149,7 @@ package enum DeviceTokenPrefix {
         lines += [
             "bad99<status>   a reason Apple does not document, with any status from 400 to 599: bad99418",
             "bad<n><status>  400 SimulatedNoSuchReason where the status has no reason of that number, up to 39",
+            "                nothing for higher numbers and other statuses: bad40400, bad00418, bad99200",
             "fa11<n><status> n times (1-9) the first reason of that status, then 200: fa112429, fa113500",
             "fa11<n>000      n times no answer, then 200; fa11<n>007: n times REFUSED_STREAM",
             "de1a00<ms>      200 after four decimal digits of milliseconds: de1a000250",

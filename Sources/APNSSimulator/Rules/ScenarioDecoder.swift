@@ -143,7 +143,7 @@ extension ScenarioDecoder {
     ///
     /// - Parameters:
     ///   - node: The list.
-    ///   - key: What it is called.
+    ///   - key: The name.
     mutating func list(_ node: Node, named key: String) -> [Node] {
         guard case .sequence(let items) = node else {
             mistake(node, "`\(key)` is a list")
@@ -229,7 +229,7 @@ extension ScenarioDecoder {
     ///
     /// - Parameters:
     ///   - node: The value.
-    ///   - key: What it is called.
+    ///   - key: The name.
     mutating func choice<Choice>(_ node: Node, named key: String) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let choice = text(node).flatMap(Choice.init(rawValue:)) else {

@@ -11,12 +11,12 @@ struct NotificationJournal {
     static let name = "notifications.jsonl"
     /// The largest file that is read or written, in bytes.
     static let fileLimit = 1 << 30
-    /// From which size on the file is written anew, in bytes, unless most of it is still true.
+    /// From which size on the file is written again, in bytes, unless most of it is still true.
     static let usualSize = 64 << 20
 
-    /// Whether the file has everything; where not, it has to be written anew.
+    /// Whether the file has everything; where not, it has to be written again.
     private(set) var isWhole = true
-    /// When it should be written anew at the earliest, unless something cannot wait for that.
+    /// When it should be written again at the earliest, unless something cannot wait for that.
     var retryAt = MonotonicTime(nanoseconds: 0)
 
     private let directory: StateDirectory
@@ -34,7 +34,7 @@ struct NotificationJournal {
         self.limit = limit
     }
 
-    /// Whether the file has grown so that writing it anew is worth the effort: half way to its limit at the latest.
+    /// Whether the file has grown so that writing it again is worth the effort: half way to its limit at the latest.
     var isLarge: Bool { size > min(max(Self.usualSize, 2 * sizeWhenNew), (sizeWhenNew + limit) / 2) }
 
     /// Reads the file. A last line that was not written to its end is cut off.
@@ -97,7 +97,7 @@ struct NotificationJournal {
     /// Lets the file grow, as it cannot be replaced at present.
     mutating func postponeReplacement() { sizeWhenNew = size }
 
-    /// Notes that lines were lost, so that the file has to be written anew.
+    /// Notes that lines were lost, so that the file has to be written again.
     mutating func lost() { isWhole = false }
 
     private var path: String { directory.file(Self.name) }

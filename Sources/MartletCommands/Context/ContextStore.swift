@@ -32,12 +32,12 @@ struct ContextStore: Codable, Equatable {
         }
         guard let store = try? JSONDecoder().decode(ContextStore.self, from: data) else {
             throw CommandFailure(
-                .configuration, "\(path) does not hold contexts", remedy: "Mend it, or move it away and add them anew.")
+                .configuration, "\(path) does not hold contexts", remedy: "Mend it, or move it away and add new ones.")
         }
         return store
     }
 
-    /// Writes the file anew, readable to its owner alone: a URI may hold a password.
+    /// Writes the file again, readable to its owner alone: a URI may hold a password.
     /// - Throws: `outputFailed`, or `configuration` where there is no home.
     func save(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
         guard let path = Self.path(environment) else {

@@ -32,7 +32,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     private static let interval = Duration.seconds(2)
 
     @OptionGroup var source: ConfigurationOptions
-    @Flag(help: "Draw it anew every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
+    @Flag(help: "Redraw it every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
     @Flag(help: "Count the dead letters by reason: reads all of them.") var reasons = false
     @Flag(help: "Show every row of every table.") var all = false
     @Option(

@@ -12,7 +12,7 @@ struct StatusFinding: Equatable {
 
     /// How soon it needs a person.
     var urgency: Urgency
-    /// What it is about, such as `queue apns.q.jobs.shop`.
+    /// The subject, such as `queue apns.q.jobs.shop`.
     var object: String
     /// What is so, and why that matters; without the object.
     var detail: String

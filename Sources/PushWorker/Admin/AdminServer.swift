@@ -41,7 +41,7 @@ package struct AdminServer: Service {
     ///   - tokenFile: The file whose first line is the bearer token; nil for none.
     ///   - requestLimit: How long a request with its answer may take, waiting for it included.
     ///   - logger: For what the server itself has to say.
-    ///   - started: Called with the port once the server listens, and again where it had to listen anew.
+    ///   - started: Called with the port once the server listens, and again where it had to listen again.
     package init(
         listen: ListenAddress, source: any AdminSource, metrics: WorkerMetrics, heartbeat: Duration,
         tokenFile: String? = nil, requestLimit: Duration = .seconds(30), logger: Logger,

@@ -5,7 +5,7 @@ import EventLoop
 /// A success counts only once it has lasted for a while (`ended(after:)`). So a connection that opens and dies at once
 /// is not tried again at full speed. Randomness comes in, so that a test can run an hour of reconnecting as a table.
 package struct Backoff: Sendable {
-    /// How long a success must last for the waits to begin anew.
+    /// How long a success must last for the waits to begin again.
     package static let probation = Duration.seconds(10)
 
     /// The first bound.
@@ -64,7 +64,7 @@ package struct Backoff: Sendable {
 
     private func bound(after failures: Int) -> Duration { min(cap, base * (1 << min(failures, 20))) }
 
-    /// A success has ended. The waits begin anew if it lasted.
+    /// A success has ended. The waits begin again if it lasted.
     ///
     /// - Parameter lifetime: How long it lasted.
     package mutating func ended(after lifetime: Duration) {
@@ -78,7 +78,7 @@ package struct Backoff: Sendable {
         while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
-    /// A connection is gone, perhaps with those of all workers. The waits begin anew if it lasted.
+    /// A connection is gone, perhaps with those of all workers. The waits begin again if it lasted.
     ///
     /// - Parameters:
     ///   - lifetime: How long it lasted.

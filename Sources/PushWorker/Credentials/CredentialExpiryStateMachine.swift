@@ -36,7 +36,7 @@ struct CredentialExpiryStateMachine: Sendable {
     /// Looks at the time that is left.
     ///
     /// - Parameters:
-    ///   - notAfter: The end, in seconds since 1970. A later end than before begins anew.
+    ///   - notAfter: The end, in seconds since 1970. A later end than before begins again.
     ///   - now: Seconds since 1970.
     /// - Returns: The stage, once, when it is reached; nil otherwise.
     mutating func advance(notAfter: Int64, now: Int64) -> Stage? {

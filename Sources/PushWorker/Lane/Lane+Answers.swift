@@ -18,7 +18,7 @@ extension Lane {
         let error = AMQPError(
             .timeout,
             "the broker did not answer for \(seconds) s when asked to \(request.action.text(of: route)) for route "
-                + "\(route.name): the connection is opened anew; where that repeats, see whether the queue has a "
+                + "\(route.name): the connection is opened again; where that repeats, see whether the queue has a "
                 + "leader (rabbitmqctl list_queues name state leader online)")
         consumeLink.failed(error, now: now)
     }

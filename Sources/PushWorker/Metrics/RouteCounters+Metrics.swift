@@ -15,7 +15,7 @@ extension RouteCounters {
             help: "Notifications sent again at once, because APNs provably had not taken them.", isDetail: true),
         RouteMetric(
             path: \.duplicatesSuppressed, name: "martlet_duplicates_suppressed_total",
-            help: "Notifications of jobs that came again and are not begun anew: known, or still under way.",
+            help: "Notifications of jobs that came again and are not begun again: known, or still under way.",
             isDetail: true),
         RouteMetric(
             path: \.cooled, name: "martlet_notifications_cooled_total",

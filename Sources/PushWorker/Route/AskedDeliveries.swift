@@ -32,7 +32,7 @@ struct AskedDeliveries {
     /// Notes a question.
     ///
     /// - Parameters:
-    ///   - job: What it is about.
+    ///   - job: The job in question.
     ///   - isCopy: Whether it is a copy that the broker may have twice.
     ///   - lanes: How many lanes are asked.
     ///   - now: The time.

@@ -251,7 +251,7 @@ extension Route {
     /// Queues a publication that the job's acknowledgement then waits for.
     ///
     /// - Parameters:
-    ///   - content: What it says.
+    ///   - content: The contents.
     ///   - job: The job it belongs to.
     ///   - note: The number of the note in the journal that it waits for; nil for none.
     func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {

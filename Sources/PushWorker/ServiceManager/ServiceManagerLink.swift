@@ -84,7 +84,7 @@ package final class ServiceManagerLink: Service {
         tell { $0.next(look, at: .now()) }
     }
 
-    /// Sends what a report decides. A message that does not go out is decided anew at the next look.
+    /// Sends what a report decides. A message that does not go out is decided again at the next look.
     private func tell(_ decide: (inout ServiceManagerReport) -> ServiceManagerMessage?) {
         state.withLock { state in
             var report = state.report

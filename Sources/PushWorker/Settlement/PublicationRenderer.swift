@@ -191,10 +191,10 @@ struct PublicationRenderer {
 
 extension PublicationRenderer {
     /// Copies body, properties and headers. Leaves out what the broker would act on (`user_id`, `expiration`, `CC`,
-    /// `BCC`), what the broker wrote, and our own headers, which are written anew.
+    /// `BCC`), what the broker wrote, and our own headers, which are written again.
     ///
     /// - Parameter keepingDeadline: Whether the deadline's header is copied as the producer wrote it. A dead letter
-    ///   keeps it, because the dead letter may be about a mistake in it. A retry copy writes it anew.
+    ///   keeps it, because the dead letter may be about a mistake in it. A retry copy writes it again.
     private func copyJob(
         of inFlight: JobInFlight, keepingDeadline: Bool, withHeaders: Bool, into message: inout OutgoingMessage
     ) {

@@ -155,7 +155,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Before the end clients are told; who opens a stream all the same gets Shutdown, and then the goodbye")
+    @Test("Before the end clients are told; a client that still opens a stream gets Shutdown, and then the goodbye")
     func end() async throws {
         let scenario = try Scenario(yaml: "rules: [{ verdict: { delay: 900ms } }]", name: "slow")
         try await SimulatorBench.with({

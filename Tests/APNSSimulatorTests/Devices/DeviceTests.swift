@@ -325,7 +325,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("A simulator that has lost its state makes the device begin anew")
+    @Test("A simulator that has lost its state makes the device begin again")
     func forgotten() async throws {
         let place = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: place) }

@@ -97,7 +97,7 @@ struct NotificationJournalTests {
         #expect(error?.message.contains("line 3") == true)
     }
 
-    @Test("A file that another program changed is written anew before anything is appended")
+    @Test("A file that another program changed is written again before anything is appended")
     func foreign() throws {
         defer { remove() }
         var journal = NotificationJournal(in: directory)
@@ -111,7 +111,7 @@ struct NotificationJournalTests {
         #expect(try again.load().waiting == [device: [notification(3)]])
     }
 
-    @Test("No more is written than will be read, and the file is written anew before that")
+    @Test("No more is written than will be read, and the file is written again before that")
     func limit() throws {
         defer { remove() }
         let limit = 8 * keep(1, for: device).count

@@ -43,7 +43,7 @@ struct DemoScriptTests {
         #expect(script.next(Progress(), now: start) == .finish)
     }
 
-    @Test("Standing still for a minute is giving up; any movement starts the minute anew")
+    @Test("Standing still for a minute is giving up; any movement starts the minute again")
     func stall() {
         var script = DemoScript(expected: 100, now: start)
         func later(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }

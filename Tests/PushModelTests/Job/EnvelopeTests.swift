@@ -130,7 +130,7 @@ struct EnvelopeTests {
             ]
         }.job()
         #expect(job.notificationCount == 2 && job.indexes == IndexRanges([0, 3]))
-        #expect(job.attempt == 1 && job.firstAttemptAt == nil, "it begins anew")
+        #expect(job.attempt == 1 && job.firstAttemptAt == nil, "it begins again")
     }
 
     @Test("positions that do not exist are a defect", arguments: ["5", "0-5", "x", "", "4-3"])

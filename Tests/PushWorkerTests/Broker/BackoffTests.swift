@@ -27,7 +27,7 @@ struct BackoffTests {
     }
 
     @Test(
-        "only what lasted ten seconds lets the waits begin anew",
+        "only what lasted ten seconds lets the waits begin again",
         arguments: [(.zero, false), (.nanoseconds(9_999_999_999), false), (.seconds(10), true)] as [(Duration, Bool)])
     func reset(lifetime: Duration, begins: Bool) {
         var backoff = Backoff.publication

@@ -114,7 +114,7 @@ final class RefusedPublicationsTests {
         #expect(due(now) == [1])
     }
 
-    @Test("the waits grow while refusals go on, and begin anew after ten seconds without")
+    @Test("the waits grow while refusals go on, and begin again after ten seconds without")
     func backoff() throws {
         let item = Item(0)
         var (now, longest) = (Self.start, Duration.zero)

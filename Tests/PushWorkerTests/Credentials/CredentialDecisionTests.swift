@@ -11,7 +11,7 @@ import Testing
 struct CredentialDecisionTests {
     typealias Expiry = CredentialExpiryStateMachine
 
-    @Test("each stage is told once as a year goes by, a replacement begins anew")
+    @Test("each stage is told once as a year goes by, a replacement begins again")
     func expiry() {
         var machine = Expiry()
         let day: Int64 = 86_400

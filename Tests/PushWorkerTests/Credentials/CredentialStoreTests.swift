@@ -44,7 +44,7 @@ struct CredentialStoreTests {
         #expect(store.current("nobody") == nil)
     }
 
-    @Test("a file renamed into place is a new version; the same content is none")
+    @Test("a file renamed into place is a new version; the same content is not")
     func renamed() throws {
         let first = try newKey()
         try directory.write(first, to: "key.p8")

@@ -236,7 +236,7 @@ struct RouteCredentialTests {
         known.timePassed(101)
         #expect(known.trusted === new && known.newest === new && known.spare === old)
         known.timePassed(201)
-        #expect(known.trusted === new, "there is none whose time is now")
+        #expect(known.trusted === new, "no credential's time is now")
     }
 
     @Test("A version whose time is over gives way to one whose time is now")

@@ -157,7 +157,7 @@ struct FleetShareTests {
         rig.pass(0)
         rig.hear(Self.report("c"))
         rig.pass(9)
-        #expect(rig.routes.count == 12, "the ten seconds begin anew")
+        #expect(rig.routes.count == 12, "the ten seconds begin again")
         rig.pass(1)
         #expect(rig.routes == portion(["b", "c"]))
     }

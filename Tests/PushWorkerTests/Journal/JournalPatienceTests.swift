@@ -12,7 +12,7 @@ import Testing
 struct JournalPatienceTests {
     private static let usual = JournalPatience.usual
 
-    @Test("It runs out after a time without progress, and every note that is written begins it anew")
+    @Test("It runs out after a time without progress, and every note that is written begins it again")
     func progress() {
         var patience = JournalPatience()
         patience.follow(handled: 0, now: 5)

@@ -87,7 +87,7 @@ struct ClockWatchTests {
         }
     }
 
-    @Test("of several steps the earliest time counts, and each begins the five minutes anew")
+    @Test("of several steps the earliest time counts, and each begins the five minutes again")
     func several() {
         var clocks = Clocks()
         _ = clocks.pass(0, set: 3_600_000)

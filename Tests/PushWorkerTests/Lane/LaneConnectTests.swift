@@ -112,7 +112,7 @@ struct LaneConnectTests {
         let handle = try start(
             broker, connector: connector, credentials: try credentials(in: directory), logger: lines.logger)
         var failures: [String] = []
-        // The second shows that the pool asked anew.
+        // The second shows that the pool asked again.
         for await line in lines.stream where line.hasPrefix("APNs cannot be reached") {
             failures.append(line)
             if failures.count == 2 { break }

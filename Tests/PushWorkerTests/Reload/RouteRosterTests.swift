@@ -59,7 +59,7 @@ struct RouteRosterTests {
         let latest = Self.route("b", rate: 5, topics: ["com.example.most"])
         #expect(roster.want([Self.route("a"), latest]) == [])
         #expect(roster.left(1, lane: 1)?.steps == [.add(1, latest)])
-        // Taken back in the middle, it begins again all the same: it takes no jobs any more.
+        // Taken back in the middle, it still begins again: it takes no jobs any more.
         roster.placed(1, on: [1], queues: 2)
         #expect(roster.want([Self.route("a")]) == [.remove(1)])
         #expect(roster.want([Self.route("a"), latest]) == [])

@@ -93,7 +93,7 @@ struct DeliveryLedgerTests {
         let next = try job(1, generation: 2)
         #expect(!ledger.holds(jobs[2]) && ledger.holds(next))
         let isTaken = ledger.delivered(1)
-        #expect(isTaken, "tags begin anew")
+        #expect(isTaken, "tags begin again")
     }
 
     /// What the route asked for, one consumer after the other, and how many deliveries that allows in the end.

@@ -111,7 +111,7 @@ struct OnDemandStateMachineTests {
         }
         #expect(!givesUp)
         let later: MonotonicTime = 1 + Self.patience * 2
-        #expect(machine.next(isWanted: true, isBusy: true, now: later) == nil, "patience begins anew")
+        #expect(machine.next(isWanted: true, isBusy: true, now: later) == nil, "patience begins again")
     }
 
     @Test("a host that cannot be reached is left alone for a while, and its jobs are told at once")

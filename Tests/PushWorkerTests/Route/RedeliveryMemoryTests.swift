@@ -172,7 +172,7 @@ struct RedeliveryMemoryTests {
         arguments: [
             (0, 0, 1, 0, true), (0, 0, 2, 0, false), (0, 0, 2, 1, true), (0, 0, 3, 1, false), (2, 5, 3, 5, true),
             (2, 5, 4, 5, false), (2, 5, 5, 7, true), (2, 5, 6, 7, false),
-            // No count, as of classic queues; a count that starts anew; a number that overflowed.
+            // No count, as of classic queues; a count that starts again; a number that overflowed.
             (0, 1, 0, 1, true), (3, 1, 0, 1, true), (0, UInt32.max, 2, 0, true), (0, UInt32.max, 3, 0, false),
         ] as [(Int64, UInt32, Int64, UInt32, Bool)])
     func elsewhere(_ row: (Int64, UInt32, Int64, UInt32, Bool)) {

@@ -143,7 +143,7 @@ struct RouteBreakerTests {
             breaker.tick(now: now)
             #expect(breaker.intake == .one)
             breaker.answered(isTrouble: true, now: now, random: &random)
-            // A 503 says nothing against the credential, and must not open the route all the same.
+            // A 503 says nothing against the credential, but must not open the route.
             breaker.credentialAccepted()
             #expect(breaker.intake == .none)
         }

@@ -138,7 +138,7 @@ struct RouteLanesTests {
         let sent = try send(3, on: pair.routes[0])
         pair.lose(0)
         pair.deliver(1, returns: 1)
-        #expect(!pair.routes[1].devices.hasWaiting, "nothing is begun anew")
+        #expect(!pair.routes[1].devices.hasWaiting, "nothing is begun again")
         #expect(pair.routes[1].counters.duplicatesSuppressed == 3)
         pair.tell()
         #expect(pair.debts(1) == [])
@@ -173,7 +173,7 @@ struct RouteLanesTests {
         #expect(pair.debts(1).count == 1)
     }
 
-    @Test("A job that is done before it hears of its new delivery settles that all the same")
+    @Test("A job that is done before it hears of its new delivery still settles that delivery")
     func crossing() throws {
         let pair = try Pair()
         pair.deliver(0)

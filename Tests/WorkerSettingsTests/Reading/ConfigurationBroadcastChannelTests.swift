@@ -65,7 +65,7 @@ struct ConfigurationBroadcastChannelTests {
                 == ["apns.broadcast https://localhost:2", "apns.channels https://localhost:3"])
     }
 
-    @Test("an address that is none is refused with its place")
+    @Test("an invalid address is refused with its place")
     func refused() throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }

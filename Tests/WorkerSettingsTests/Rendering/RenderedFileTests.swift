@@ -4,7 +4,7 @@ import Topology
 
 @testable import WorkerSettings
 
-/// Files of the repository that the program renders. `MARTLET_RENDER_EXAMPLES=1` writes them anew after a change.
+/// Files of the repository that the program renders. `MARTLET_RENDER_EXAMPLES=1` writes them again after a change.
 @Suite("Rendered files", .timeLimit(.minutes(1)))
 struct RenderedFileTests {
     private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -24,7 +24,7 @@ struct RenderedFileTests {
             try Data(rendered.utf8).write(to: file)
         } else {
             let isSame = text == rendered
-            #expect(isSame, "\(path): MARTLET_RENDER_EXAMPLES=1 .ci/test --filter RenderedFileTests writes it anew")
+            #expect(isSame, "\(path): MARTLET_RENDER_EXAMPLES=1 .ci/test --filter RenderedFileTests writes it again")
         }
     }
 
