@@ -1,0 +1,158 @@
+import FoundationEssentials
+
+/// What an operator asks of all workers: to hold, pace, trust or cancel something, until that is taken back or its time
+/// is over.
+///
+/// A command is JSON, one message of the stream `apns.q.control`. The order of the stream decides: the later command about
+/// a target stands, whatever the clocks of the operators say. Unknown members are ignored, so that later versions can say
+/// more.
+package struct ControlCommand: Sendable, Equatable {
+    /// What is asked for.
+    package enum Action: String, Sendable, CaseIterable, Codable {
+        /// Jobs of the target wait.
+        case pause
+        /// A pause or a cancellation of the target ends.
+        case resume
+        /// All workers together send at most so many notifications of a route a second.
+        case rate
+        /// Results of a route say `drop_token` again, although many of its tokens are dead.
+        case trust
+        /// Jobs of a campaign that are still to be pushed are not pushed any more.
+        case cancel
+
+        /// Whether it can be asked for a target.
+        package func applies(to target: Target) -> Bool {
+            switch (self, target) {
+            case (.pause, _), (.resume, _), (.rate, .route), (.trust, .route), (.cancel, .campaign): true
+            case (.rate, .campaign), (.trust, .campaign), (.cancel, .route): false
+            }
+        }
+    }
+
+    /// What a command is about.
+    package enum Target: Sendable, Hashable {
+        /// A route, by its configured name.
+        case route(String)
+        /// All jobs whose `reference` begins so.
+        case campaign(String)
+    }
+
+    /// The property `type` of a message with a command, and its member `type`.
+    package static let messageType = "martlet.control"
+    /// The form of a command. Another version would have another meaning.
+    package static let formVersion = 1
+    /// The longest command that is read, in bytes.
+    package static let maximumLength = 4_096
+    /// The longest id, name, reference, author and reason, in bytes.
+    package static let longestText = 512
+    /// The highest rate, in notifications a second.
+    package static let highestRate = 1_000_000.0
+
+    /// Tells the command from others; a UUID where `martlet` made it.
+    package var id: String
+    /// What is asked for.
+    package var action: Action
+    /// What it is about.
+    package var target: Target
+    /// Who asks, such as `anna@ops1`.
+    package var author: String
+    /// When it was asked, in milliseconds since 1970.
+    package var issuedAt: Int64
+    /// When it ends by itself, in milliseconds since 1970; nil for never.
+    package var until: Int64?
+    /// Why, in the operator's words.
+    package var reason: String?
+    /// Notifications a second for `rate`; nil ends an earlier one.
+    package var perSecond: Double?
+
+    /// Makes a command from its parts.
+    package init(
+        id: String, action: Action, target: Target, author: String, issuedAt: Int64, until: Int64? = nil,
+        reason: String? = nil, perSecond: Double? = nil
+    ) {
+        self.id = id
+        self.action = action
+        self.target = target
+        self.author = author
+        self.issuedAt = issuedAt
+        self.until = until
+        self.reason = reason
+        self.perSecond = perSecond
+    }
+
+    /// Reads a command; nil for anything else, and for one that asks for something impossible.
+    package init?(parsing body: [UInt8]) {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard body.count <= Self.maximumLength, let form = try? decoder.decode(Form.self, from: Data(body)),
+            form.type == Self.messageType, form.version == Self.formVersion,
+            let target = form.target, form.action.applies(to: target)
+        else { return nil }
+        self.init(
+            id: form.id, action: form.action, target: target, author: form.author, issuedAt: form.issuedAt,
+            until: form.until, reason: form.reason, perSecond: form.perSecond)
+        guard isPossible else { return nil }
+    }
+
+    /// Whether its texts are there and no longer than they may be, and its numbers can be meant.
+    private var isPossible: Bool {
+        let name =
+            switch target {
+            case .route(let name), .campaign(let name): name
+            }
+        let texts = [id, author, name]
+        // Until the year 5138.
+        let times: Range<Int64> = 0..<100_000_000_000_000
+        return texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= Self.longestText }
+            && reason.map { $0.utf8.count <= Self.longestText } ?? true
+            && times.contains(issuedAt) && until.map(times.contains) ?? true
+            && perSecond.map { $0 > 0 && $0 <= Self.highestRate } ?? true
+            && (action == .rate || perSecond == nil)
+    }
+
+    /// The command as JSON.
+    package var json: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(Form(self))).map(Array.init) ?? []
+    }
+
+    /// The members of the JSON object.
+    private struct Form: Codable {
+        var type = messageType
+        var version = formVersion
+        var id: String
+        var action: Action
+        var route: String?
+        var campaign: String?
+        var author: String
+        var issuedAt: Int64
+        var until: Int64?
+        var reason: String?
+        var perSecond: Double?
+
+        init(_ command: ControlCommand) {
+            id = command.id
+            action = command.action
+            author = command.author
+            issuedAt = command.issuedAt
+            until = command.until
+            reason = command.reason
+            perSecond = command.perSecond
+            switch command.target {
+            case .route(let name): route = name
+            case .campaign(let prefix): campaign = prefix
+            }
+        }
+
+        /// What it is about; nil for nothing, and for two things at once.
+        var target: Target? {
+            switch (route, campaign) {
+            case (let name?, nil): .route(name)
+            case (nil, let prefix?): .campaign(prefix)
+            default: nil
+            }
+        }
+    }
+}
