@@ -64,11 +64,13 @@ package struct ControlCommand: Sendable, Equatable {
     package var reason: String?
     /// Notifications a second for `rate`; nil ends an earlier one.
     package var perSecond: Double?
+    /// Whether the jobs that `cancel` ends leave dead letters, from which they can be replayed.
+    package var leavesDeadLetters: Bool
 
     /// Makes a command from its parts.
     package init(
         id: String, action: Action, target: Target, author: String, issuedAt: Int64, until: Int64? = nil,
-        reason: String? = nil, perSecond: Double? = nil
+        reason: String? = nil, perSecond: Double? = nil, leavesDeadLetters: Bool = false
     ) {
         self.id = id
         self.action = action
@@ -78,6 +80,7 @@ package struct ControlCommand: Sendable, Equatable {
         self.until = until
         self.reason = reason
         self.perSecond = perSecond
+        self.leavesDeadLetters = leavesDeadLetters
     }
 
     /// Reads a command; nil for anything else, and for one that asks for something impossible.
@@ -90,7 +93,8 @@ package struct ControlCommand: Sendable, Equatable {
         else { return nil }
         self.init(
             id: form.id, action: form.action, target: target, author: form.author, issuedAt: form.issuedAt,
-            until: form.until, reason: form.reason, perSecond: form.perSecond)
+            until: form.until, reason: form.reason, perSecond: form.perSecond,
+            leavesDeadLetters: form.deadLetters ?? false)
         guard isPossible else { return nil }
     }
 
@@ -107,7 +111,7 @@ package struct ControlCommand: Sendable, Equatable {
             && reason.map { $0.utf8.count <= Self.longestText } ?? true
             && times.contains(issuedAt) && until.map(times.contains) ?? true
             && perSecond.map { $0 > 0 && $0 <= Self.highestRate } ?? true
-            && (action == .rate || perSecond == nil)
+            && (action == .rate || perSecond == nil) && (action == .cancel || !leavesDeadLetters)
     }
 
     /// The command as JSON.
@@ -131,6 +135,7 @@ package struct ControlCommand: Sendable, Equatable {
         var until: Int64?
         var reason: String?
         var perSecond: Double?
+        var deadLetters: Bool?
 
         init(_ command: ControlCommand) {
             id = command.id
@@ -140,6 +145,7 @@ package struct ControlCommand: Sendable, Equatable {
             until = command.until
             reason = command.reason
             perSecond = command.perSecond
+            deadLetters = command.leavesDeadLetters ? true : nil
             switch command.target {
             case .route(let name): route = name
             case .campaign(let prefix): campaign = prefix
