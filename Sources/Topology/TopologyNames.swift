@@ -30,6 +30,10 @@ package enum TopologyNames {
     package static let fleet = "apns.fleet"
     /// The stream of ``fleet``, which each of them reads.
     package static let fleetQueue = "apns.q.fleet"
+    /// Where operators publish what they ask of all workers.
+    package static let control = "apns.control"
+    /// The stream of ``control``, which every worker reads.
+    package static let controlQueue = "apns.q.control"
 
     /// Where retry tiers send jobs that have waited.
     package static let returns = "apns.return"

@@ -1,0 +1,91 @@
+/// The campaigns about which operators have said something, as lanes look them up. Pure: time comes in.
+///
+/// A job belongs to a campaign if its `reference` begins with the campaign's prefix. Of several prefixes in force, the
+/// longest one decides. A look allocates nothing.
+package struct CampaignIndex: Sendable, Equatable {
+    private struct Entry: Equatable {
+        let prefix: [UInt8]
+        /// When it ends, in milliseconds since 1970; the largest number for never.
+        let end: Int64
+        let fate: CampaignFate
+        /// The position of the longest other prefix that this one begins with; negative without one.
+        var parent = -1
+    }
+
+    /// In the order of their bytes.
+    private var entries: [Entry] = []
+
+    /// Knows of no campaign.
+    package init() {}
+
+    /// Takes commands that pause or cancel campaigns; others are left out.
+    ///
+    /// - Parameter commands: At most one about each campaign.
+    init(_ commands: some Sequence<ControlCommand>) {
+        entries = commands.compactMap(Self.entry).sorted { $0.prefix.lexicographicallyPrecedes($1.prefix) }
+        for position in entries.indices.dropFirst() {
+            var parent = position - 1
+            while parent >= 0, !entries[position].prefix.starts(with: entries[parent].prefix) {
+                parent = entries[parent].parent
+            }
+            entries[position].parent = parent
+        }
+    }
+
+    private static func entry(_ command: ControlCommand) -> Entry? {
+        guard case .campaign(let prefix) = command.target else { return nil }
+        let fate: CampaignFate
+        switch command.action {
+        case .pause: fate = .paused(until: command.until)
+        case .cancel:
+            let reason = command.reason.map { ": \($0)" } ?? ""
+            fate = .cancelled(
+                leavesDeadLetters: command.leavesDeadLetters,
+                detail: "\(command.author) cancelled the campaign \(prefix)\(reason)")
+        case .resume, .rate, .trust: return nil
+        }
+        return Entry(prefix: Array(prefix.utf8), end: command.until ?? .max, fate: fate)
+    }
+
+    /// Whether no campaign is paused or cancelled, so that no job needs to be looked up.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// What becomes of a job.
+    ///
+    /// - Parameters:
+    ///   - reference: The job's reference.
+    ///   - now: The time in milliseconds since 1970.
+    package func fate(of reference: Span<UInt8>, at now: Int64) -> CampaignFate {
+        // All prefixes of the reference are prefixes of the last entry that is not behind it.
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.isOrdered(reference, before: entries[middle].prefix) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        var position = low - 1
+        while position >= 0 {
+            if entries[position].end > now, Self.begins(reference, with: entries[position].prefix) {
+                return entries[position].fate
+            }
+            position = entries[position].parent
+        }
+        return .goesOn
+    }
+
+    private static func begins(_ text: Span<UInt8>, with prefix: [UInt8]) -> Bool {
+        guard prefix.count <= text.count else { return false }
+        for position in 0..<prefix.count where text[position] != prefix[position] { return false }
+        return true
+    }
+
+    private static func isOrdered(_ one: Span<UInt8>, before other: [UInt8]) -> Bool {
+        for position in 0..<min(one.count, other.count) where one[position] != other[position] {
+            return one[position] < other[position]
+        }
+        return one.count < other.count
+    }
+}

@@ -1,0 +1,152 @@
+/// What operators want now: the commands of the stream `apns.q.control`, folded in the stream's order. Pure: time comes in.
+///
+/// - The later command about a target stands, also where two operators contradict each other. An earlier one does not
+///   come back when the later one ends.
+/// - `resume` ends the pause or the cancellation of just its target: of a route, or of the campaign with just that prefix.
+/// - A command whose `until` is over is not in force.
+package struct ControlState: Sendable, Equatable {
+    /// About how many routes commands are kept. More than a fleet has routes would only be wrong names.
+    package static let mostRoutes = 1_000
+    /// About how many campaigns commands are kept. Each look at a job's campaign searches all of them.
+    package static let mostCampaigns = 1_000
+
+    private struct Standing: Equatable {
+        let command: ControlCommand
+        /// Its place in the stream, counted from 1.
+        let place: Int
+
+        func isInForce(at now: Int64) -> Bool { command.until.map { $0 > now } ?? true }
+        /// What is forgotten first has the lowest rank.
+        func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
+    }
+
+    private struct RouteCommands: Equatable {
+        var pause: Standing?
+        var rate: Standing?
+        var trust: Standing?
+
+        var isEmpty: Bool { pause == nil && rate == nil && trust == nil }
+        /// The place of the last of them.
+        var place: Int { max(pause?.place ?? 0, rate?.place ?? 0, trust?.place ?? 0) }
+        /// Whether one of them still changes something. A `trust` has done its work.
+        func isInForce(at now: Int64) -> Bool {
+            pause?.isInForce(at: now) == true || rate?.isInForce(at: now) == true
+        }
+        /// What is forgotten first has the lowest rank.
+        func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
+    }
+
+    private var routes: [String: RouteCommands] = [:]
+    private var campaigns: [String: Standing] = [:]
+    /// How many commands were taken.
+    private var count = 0
+
+    /// Nobody wants anything.
+    package init() {}
+
+    // MARK: Folding
+
+    /// Takes the next command of the stream.
+    ///
+    /// Where there are too many routes or campaigns, one is forgotten for each new one: first what is not in force any
+    /// more, then what was said first.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - now: The time in milliseconds since 1970.
+    package mutating func apply(_ command: ControlCommand, at now: Int64) {
+        count += 1
+        let standing = Standing(command: command, place: count)
+        switch command.target {
+        case .route(let name): apply(standing, toRoute: name, at: now)
+        case .campaign(let prefix): apply(standing, toCampaign: prefix, at: now)
+        }
+    }
+
+    private mutating func apply(_ standing: Standing, toRoute name: String, at now: Int64) {
+        var commands = routes[name] ?? RouteCommands()
+        switch standing.command.action {
+        case .pause: commands.pause = standing
+        case .resume: commands.pause = nil
+        case .rate: commands.rate = standing.command.perSecond == nil ? nil : standing
+        case .trust: commands.trust = standing
+        case .cancel: return
+        }
+        guard !commands.isEmpty else { return routes[name] = nil }
+        if routes[name] == nil, routes.count >= Self.mostRoutes {
+            let first = routes.min { $0.value.rank(at: now) < $1.value.rank(at: now) }
+            if let first { routes[first.key] = nil }
+        }
+        routes[name] = commands
+    }
+
+    private mutating func apply(_ standing: Standing, toCampaign prefix: String, at now: Int64) {
+        switch standing.command.action {
+        case .resume: campaigns[prefix] = nil
+        case .pause, .cancel:
+            if campaigns[prefix] == nil, campaigns.count >= Self.mostCampaigns {
+                let first = campaigns.min { $0.value.rank(at: now) < $1.value.rank(at: now) }
+                if let first { campaigns[first.key] = nil }
+            }
+            campaigns[prefix] = standing
+        case .rate, .trust: return
+        }
+    }
+
+    // MARK: Questions
+
+    /// The command that pauses a route; nil for a route that is not paused.
+    ///
+    /// - Parameters:
+    ///   - name: The route's name.
+    ///   - now: The time in milliseconds since 1970.
+    package func pause(ofRoute name: String, at now: Int64) -> ControlCommand? {
+        routes[name]?.pause.flatMap { $0.isInForce(at: now) ? $0.command : nil }
+    }
+
+    /// The command that sets the rate of a route for all workers together; nil for a route without one.
+    ///
+    /// - Parameters:
+    ///   - name: The route's name.
+    ///   - now: The time in milliseconds since 1970.
+    package func rate(ofRoute name: String, at now: Int64) -> ControlCommand? {
+        routes[name]?.rate.flatMap { $0.isInForce(at: now) ? $0.command : nil }
+    }
+
+    /// The last command that said that a route's dead tokens can be trusted; nil without one.
+    ///
+    /// - Parameter name: The route's name.
+    package func trust(ofRoute name: String) -> ControlCommand? { routes[name]?.trust?.command }
+
+    /// The campaigns that are paused or cancelled now, for looks at many jobs.
+    ///
+    /// - Parameter now: The time in milliseconds since 1970.
+    package func campaigns(at now: Int64) -> CampaignIndex {
+        CampaignIndex(campaigns.values.lazy.filter { $0.isInForce(at: now) }.map(\.command))
+    }
+
+    /// All commands in force, in the order of the stream, for people. A `trust` is not among them: it is over at once.
+    ///
+    /// - Parameter now: The time in milliseconds since 1970.
+    package func inForce(at now: Int64) -> [ControlCommand] {
+        let all = routes.values.flatMap { [$0.pause, $0.rate].compactMap(\.self) } + campaigns.values
+        return all.filter { $0.isInForce(at: now) }.sorted { $0.place < $1.place }.map(\.command)
+    }
+
+    /// When the next command in force ends by itself, in milliseconds since 1970; nil where none does.
+    ///
+    /// - Parameter now: The time in milliseconds since 1970.
+    package func nextEnd(after now: Int64) -> Int64? {
+        var end: Int64?
+        func look(at standing: Standing?) {
+            guard let until = standing?.command.until, until > now else { return }
+            end = min(end ?? until, until)
+        }
+        for commands in routes.values {
+            look(at: commands.pause)
+            look(at: commands.rate)
+        }
+        for standing in campaigns.values { look(at: standing) }
+        return end
+    }
+}
