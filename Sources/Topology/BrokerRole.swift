@@ -2,14 +2,16 @@
 package enum BrokerRole: String, Sendable, CaseIterable {
     /// Publishes jobs and reads replies from its own queues.
     case producer
-    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports. The
-    /// default exchange is for replies to queues that are not bound to `apns.replies`.
+    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports; reads
+    /// operators' commands. The default exchange is for replies to queues that are not bound to `apns.replies`.
     case worker
-    /// Reads results and the fleet's reports, sees queues and nodes through the management API, and watches through tap
-    /// queues of its own.
+    /// Reads results, the fleet's reports and operators' commands, sees queues and nodes through the management API, and
+    /// watches through tap queues of its own.
     case monitor
     /// Reads dead letters and publishes jobs again.
     case replayer
+    /// Asks all workers to pause, pace, trust and cancel, and sees what they do.
+    case `operator`
     /// Makes and changes exchanges, queues, bindings and policies.
     case topology
 
@@ -32,7 +34,7 @@ package enum BrokerRole: String, Sendable, CaseIterable {
     package var tag: String? {
         switch self {
         case .topology: "policymaker"
-        case .monitor: "monitoring"
+        case .monitor, .operator: "monitoring"
         case .producer, .worker, .replayer: nil
         }
     }
@@ -50,14 +52,18 @@ package enum BrokerRole: String, Sendable, CaseIterable {
         case .worker:
             return Permissions(
                 configure: nothing, write: "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$",
-                read: "^apns\\.q\\.(jobs\\..+|fleet)$")
+                read: "^apns\\.q\\.(jobs\\..+|fleet|control)$")
         case .monitor:
             let own = "apns\\.q\\.tap\\..+"
             return Permissions(
                 configure: "^\(own)$", write: "^\(own)$",
-                read: "^(apns\\.results|apns\\.dead|apns\\.q\\.fleet|apns\\.q\\.results(\\.[a-z0-9-]+)?|\(own))$")
+                read:
+                    "^(apns\\.results|apns\\.dead|apns\\.q\\.(fleet|control|results(\\.[a-z0-9-]+)?)|\(own))$")
         case .replayer:
             return Permissions(configure: nothing, write: "^apns\\.jobs$", read: "^apns\\.q\\.dead(\\.tokens)?$")
+        case .operator:
+            return Permissions(
+                configure: nothing, write: "^apns\\.control$", read: "^apns\\.q\\.(control|fleet)$")
         case .topology:
             return Permissions(configure: "^apns\\..+$", write: "^apns\\..+$", read: "^apns\\..+$")
         }

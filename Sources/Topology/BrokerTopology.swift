@@ -33,6 +33,7 @@ package struct BrokerTopology: Sendable, Equatable {
         objects.addDeadLetters()
         objects.addReplies()
         objects.addFleet()
+        objects.addControl()
         self.virtualHost = virtualHost
         exchanges = objects.exchanges
         queues = objects.queues

@@ -134,6 +134,13 @@ struct TopologyBuilder {
         bind(TopologyNames.fleet, TopologyNames.fleetQueue)
     }
 
+    /// What operators ask of all workers: each of them reads it from the beginning when it starts.
+    mutating func addControl() {
+        exchange(TopologyNames.control, .fanout)
+        queue(TopologyNames.controlQueue, Self.standingCommands, Self.priority, .stream)
+        bind(TopologyNames.control, TopologyNames.controlQueue)
+    }
+
     /// Dead letters: those workers write under their outcome, and those the broker writes under the job's key.
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
@@ -223,6 +230,12 @@ struct TopologyBuilder {
     /// A report is of use for seconds. A stream drops whole segments only, which therefore are small.
     private static let recentReports = [
         setting("max-age", "5m"), setting("max-length-bytes", 16 * mebibyte),
+        setting("stream-max-segment-size-bytes", mebibyte),
+    ]
+
+    /// Commands last 30 days. The length holds 4,096 of the longest: each worker reads all of them as it starts.
+    private static let standingCommands = [
+        setting("max-age", "30D"), setting("max-length-bytes", 16 * mebibyte),
         setting("stream-max-segment-size-bytes", mebibyte),
     ]
 

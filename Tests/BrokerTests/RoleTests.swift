@@ -53,6 +53,7 @@ struct RoleTests {
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: foreignReply),
                 .publish("apns.retry.2s", key: job), .publish("apns.jobs.unrouted", key: job),
                 .publish("apns.fleet", key: ""), .consume("apns.q.fleet"),
+                .publish("apns.control", key: ""), .consume("apns.q.control"),
                 .publish("apns.results.unclaimed", key: job), .publish("", key: foreignReply),
                 .publish("", key: "apns.q.jobs.app"), .publish("amq.topic", key: job),
                 .consume("apns.q.jobs.app"), .consume("apns.q.jobs.unrouted"), .consume("apns.q.results"),
@@ -69,10 +70,11 @@ struct RoleTests {
                 .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: ownReply),
                 .publish("", key: ownReply), .publish("apns.fleet", key: ""), .consume("apns.q.fleet"),
+                .consume("apns.q.control"),
             ],
             mustNot: [
                 .publish("apns.jobs", key: job), .publish("apns.jobs.unrouted", key: job),
-                .declare("apns.q.fleet"),
+                .declare("apns.q.fleet"), .declare("apns.q.control"), .publish("apns.control", key: ""),
                 .publish("amq.direct", key: job), .consume("apns.q.results"),
                 .consume("apns.q.dead"), .consume("apns.q.retry.2s"), .consume(foreignReply),
                 .declare("apns.q.jobs.app"), .declare("apns.q.jobs.new"), .declare(ownReply), .declare("mine"),
@@ -81,11 +83,11 @@ struct RoleTests {
         Rights(
             role: .monitor,
             may: [
-                .consume("apns.q.results"), .consume("apns.q.fleet"), .declare(tap),
+                .consume("apns.q.results"), .consume("apns.q.fleet"), .consume("apns.q.control"), .declare(tap),
                 .bind(tap, to: "apns.results", key: "#"),
             ],
             mustNot: [
-                .publish("apns.fleet", key: ""),
+                .publish("apns.fleet", key: ""), .publish("apns.control", key: ""),
                 .publish("apns.jobs", key: job), .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: ownReply),
                 .publish("apns.retry.2s", key: job), .publish("", key: "apns.q.results"),
@@ -101,8 +103,21 @@ struct RoleTests {
                 .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: foreignReply),
                 .publish("apns.retry.2s", key: job), .publish("", key: "apns.q.jobs.app"),
+                .publish("apns.control", key: ""), .consume("apns.q.control"),
                 .consume("apns.q.jobs.app"), .consume("apns.q.results"), .consume(foreignReply),
                 .declare("apns.q.dead.2"), .declare(ownReply), .bind("apns.q.dead", to: "apns.dead", key: "x"),
+            ]),
+        Rights(
+            role: .operator,
+            may: [.publish("apns.control", key: ""), .consume("apns.q.control"), .consume("apns.q.fleet")],
+            mustNot: [
+                .publish("apns.jobs", key: job), .publish("apns.fleet", key: ""),
+                .publish("apns.results", key: "accepted.development.com.example.app"),
+                .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: foreignReply),
+                .publish("apns.retry.2s", key: job), .publish("", key: "apns.q.control"),
+                .consume("apns.q.jobs.app"), .consume("apns.q.results"), .consume("apns.q.dead"),
+                .consume(foreignReply), .declare("apns.q.control"), .declare(tap), .declare(ownReply),
+                .bind("apns.q.dead", to: "apns.control", key: ""),
             ]),
         Rights(
             role: .topology,

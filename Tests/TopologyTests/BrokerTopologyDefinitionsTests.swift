@@ -28,11 +28,12 @@ struct BrokerTopologyDefinitionsTests {
         #expect(text.hasSuffix("\n}\n"))
     }
 
-    @Test("queues are declared quorum and nothing else, the fleet's a stream; what can be tuned is in policies")
+    @Test("queues are declared quorum and nothing else, but the two streams; what can be tuned is in policies")
     func arguments() throws {
         let definitions = try parsed(BrokerTopologyTests.topology.definitions())
         for queue in try #require(definitions["queues"]) {
-            let kind = queue["name"] as? String == "apns.q.fleet" ? "stream" : "quorum"
+            let name = queue["name"] as? String
+            let kind = name == "apns.q.fleet" || name == "apns.q.control" ? "stream" : "quorum"
             #expect(queue["arguments"] as? [String: String] == ["x-queue-type": kind])
             #expect(queue["durable"] as? Bool == true)
         }
@@ -54,7 +55,7 @@ struct BrokerTopologyDefinitionsTests {
     func users() throws {
         let users = BrokerRole.allCases.map { BrokerUser(name: $0.userName, role: $0, passwordHash: "c2FsdA==") }
         let definitions = try parsed(BrokerTopologyTests.topology.definitions(users: users))
-        #expect(definitions["users"]?.count == 5)
+        #expect(definitions["users"]?.count == 6)
         #expect(
             definitions["users"]?.allSatisfy {
                 $0["hashing_algorithm"] as? String == "rabbit_password_hashing_sha256"
@@ -62,9 +63,9 @@ struct BrokerTopologyDefinitionsTests {
         let worker = definitions["permissions"]?.first { $0["user"] as? String == "apns-worker" }
         #expect(worker?["configure"] as? String == "^$")
         #expect(worker?["write"] as? String == "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$")
-        #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet)$")
+        #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet|control)$")
         let tags = definitions["users"]?.map { $0["tags"] as? String }
-        #expect(tags == ["", "", "monitoring", "", "policymaker"])
+        #expect(tags == ["", "", "monitoring", "", "monitoring", "policymaker"])
     }
 
     @Test("a role may do its work and no more", arguments: permissions)
@@ -95,21 +96,35 @@ struct BrokerTopologyDefinitionsTests {
             .worker, "w",
             [
                 "read apns.q.jobs.shop", "read apns.q.jobs.unrouted", "write apns.results", "write apns.dead",
-                "write apns.replies", "write apns.retry.15s", "write amq.default",
+                "write apns.replies", "write apns.retry.15s", "write amq.default", "read apns.q.control",
             ],
-            ["write apns.jobs", "configure apns.q.jobs.shop", "read apns.q.dead", "write amq.direct"]
+            [
+                "write apns.jobs", "write apns.control", "write apns.q.control", "configure apns.q.jobs.shop",
+                "read apns.q.dead", "write amq.direct",
+            ]
         ),
         (
             .monitor, "m",
             [
                 "read apns.q.results", "read apns.q.results.unclaimed", "read apns.results", "read apns.dead",
-                "configure apns.q.tap.x", "write apns.q.tap.x", "read apns.q.tap.x",
+                "configure apns.q.tap.x", "write apns.q.tap.x", "read apns.q.tap.x", "read apns.q.control",
             ],
-            ["write apns.results", "read apns.q.dead", "read apns.q.jobs.shop", "configure apns.results"]
+            [
+                "write apns.control", "write apns.results", "read apns.q.dead", "read apns.q.jobs.shop",
+                "configure apns.results",
+            ]
         ),
         (
             .replayer, "r", ["read apns.q.dead", "read apns.q.dead.tokens", "write apns.jobs"],
             ["configure apns.q.dead", "read apns.q.results", "write apns.dead"]
+        ),
+        (
+            .operator, "o", ["write apns.control", "read apns.q.control", "read apns.q.fleet"],
+            [
+                "configure apns.control", "configure apns.q.control", "write apns.q.control", "write apns.jobs",
+                "write amq.default", "read apns.q.jobs.shop", "read apns.q.dead", "read apns.q.results",
+                "read apns.control",
+            ]
         ),
         (
             .topology, "t", ["configure apns.jobs", "write apns.q.dead", "read apns.jobs"],

@@ -120,6 +120,30 @@ struct BrokerTopologyPlanTests {
         #expect(Self.before.plan(from: broker.live, prunes: false) == [])
     }
 
+    @Test("a broker from before operators' commands gets their stream, and nothing else changes")
+    func control() {
+        let topology = BrokerTopologyTests.topology
+        var live = TopologyDriftTests.live()
+        live.exchanges.removeAll { $0.name == "apns.control" }
+        live.queues.removeAll { $0.name == "apns.q.control" }
+        live.bindings.removeAll { $0.source == "apns.control" }
+        live.policies.removeAll { $0.name == "apns.q.control" }
+        let kinds = topology.plan(from: live, prunes: false).map { step in
+            switch step {
+            case .set(let policy): "policy \(policy.name)"
+            case .declareExchange(let exchange): "exchange \(exchange.name)"
+            case .declareQueue(let queue): "\(queue.kind.rawValue) \(queue.name)"
+            case .bind(let binding): "\(binding.source) to \(binding.queue)"
+            case .unbind, .clear, .release: "removal"
+            }
+        }
+        #expect(
+            kinds == [
+                "policy apns.q.control", "exchange apns.control", "stream apns.q.control",
+                "apns.control to apns.q.control",
+            ])
+    }
+
     @Test("a configuration with half of the routes leaves the bindings of the other half alone, unless it prunes")
     func half() {
         let half = BrokerTopology(

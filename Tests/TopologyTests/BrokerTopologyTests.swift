@@ -18,7 +18,7 @@ struct BrokerTopologyTests {
                 "apns.return.unrouted fanout", "apns.return.moving topic", "apns.return topic",
                 "apns.jobs.unrouted fanout", "apns.jobs.moving topic", "apns.jobs topic", "apns.retry.2s fanout",
                 "apns.retry.1m fanout", "apns.results.unclaimed fanout", "apns.results topic", "apns.dead topic",
-                "apns.replies direct", "apns.fleet fanout",
+                "apns.replies direct", "apns.fleet fanout", "apns.control fanout",
             ])
     }
 
@@ -29,9 +29,10 @@ struct BrokerTopologyTests {
                 "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
                 "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
                 "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
-                "apns.q.dead.tokens", "apns.q.fleet",
+                "apns.q.dead.tokens", "apns.q.fleet", "apns.q.control",
             ])
-        #expect(Self.topology.queues.filter { $0.kind == .stream }.map(\.name) == ["apns.q.fleet"])
+        #expect(
+            Self.topology.queues.filter { $0.kind == .stream }.map(\.name) == ["apns.q.fleet", "apns.q.control"])
     }
 
     @Test(
@@ -89,6 +90,13 @@ struct BrokerTopologyTests {
                 "apns.q.fleet",
                 [
                     "max-age=5m", "max-length-bytes=16777216", "stream-max-segment-size-bytes=1048576",
+                    "queue-leader-locator=balanced",
+                ]
+            ),
+            (
+                "apns.q.control",
+                [
+                    "max-age=30D", "max-length-bytes=16777216", "stream-max-segment-size-bytes=1048576",
                     "queue-leader-locator=balanced",
                 ]
             ),
@@ -221,6 +229,7 @@ struct BrokerTopologyTests {
                 "apns.dead apns.q.dead unknown.#", "apns.dead apns.q.dead invalid.#",
                 "apns.dead apns.q.dead production.#", "apns.dead apns.q.dead development.#",
                 "apns.dead apns.q.dead.tokens dead_token.#", "apns.fleet apns.q.fleet ",
+                "apns.control apns.q.control ",
             ])
     }
 

@@ -82,7 +82,9 @@ struct PageTests {
         let length = number("max-length-bytes")
         let full = length == nil ? "never full" : text("overflow") == "reject-publish" ? "refuse" : "drop"
         let time = isTier ? "the tier's delay" : number("message-ttl").map { "\($0 / 86_400_000) days" }
-        let age = text("max-age").map { $0.replacing("m", with: " minutes") }
+        let age = text("max-age").map {
+            $0.replacing("m", with: " minutes").replacing("D", with: " days")
+        }
         let limit = number("delivery-limit").map { $0 == 1_000_000 ? "1,000,000" : "\($0)" }
         return [
             length.map { $0 % (1 << 30) == 0 ? "\($0 >> 30) GiB" : "\($0 >> 20) MiB" } ?? "–", full,

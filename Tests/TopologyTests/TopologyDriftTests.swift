@@ -56,8 +56,8 @@ struct TopologyDriftTests {
                     remedies: [.declareExchange(name: "apns.return.unrouted", kind: .fanout)]))
         #expect(
             Self.admin.one(rows.last?.remedies ?? [])
-                == Self.start + "declare policy name=apns.q.fleet pattern='^apns\\.q\\.fleet$' apply-to=queues "
-                + "priority=10 definition='{ \"max-age\": \"5m\", \"max-length-bytes\": 16777216, "
+                == Self.start + "declare policy name=apns.q.control pattern='^apns\\.q\\.control$' apply-to=queues "
+                + "priority=10 definition='{ \"max-age\": \"30D\", \"max-length-bytes\": 16777216, "
                 + "\"stream-max-segment-size-bytes\": 1048576, \"queue-leader-locator\": \"balanced\" }'")
         let counts =
             "\(topology.exchanges.count) exchanges missing, \(topology.queues.count) queues missing, "

@@ -25,8 +25,8 @@ struct TopologyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a definitions file for rabbitmqctl import_definitions or load_definitions.",
             discussion: """
-                With --users it holds one user per role (producer, worker, monitor, replayer, topology). Their \
-                passwords are new each time and told once, on standard error; the file holds salted hashes only.
+                With --users it holds one user per role (producer, worker, monitor, replayer, operator, topology). \
+                Their passwords are new each time and told once, on standard error; the file holds salted hashes only.
                 """)
 
         @OptionGroup var source: ConfigurationOptions
