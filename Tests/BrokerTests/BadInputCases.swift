@@ -129,6 +129,8 @@ extension BadJob {
         BadJob("priority 7", .badPriority, fields(#""priority":7"#)),
         BadJob("a deadline in words", .badDeadline, fields(#""deadline":"tomorrow""#)),
         BadJob("a deadline in minutes", .badDeadline, fields(#""deadline":10"#)),
+        BadJob("a start in words", .badNotBefore, fields(#""not_before":"tomorrow""#)),
+        BadJob("a start after the deadline", .badNotBefore, fields(#""not_before":1600000001,"deadline":1600000000"#)),
         BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
         BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
         BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),

@@ -12,14 +12,15 @@ struct ContractTests {
         "tokens-mixed.json"
     ]
 
-    /// Jobs that a schema cannot refuse: it knows neither the message around the body nor bytes, 5.0 is an integer to it, and
-    /// to Python's validator a pattern that ends with `$` matches before a line break at the end.
+    /// Jobs that a schema cannot refuse: it knows neither the present time, nor the message around the body, nor bytes,
+    /// it compares no times, 5.0 is an integer to it, and to Python's validator a pattern that ends with `$` matches before a line break at the end.
     private static let moreStrict: Set<String> = [
         "RoutingMismatch-environment.json", "RoutingMismatch-suffix.json", "RoutingMismatch-topic.json",
         "JobIdMismatch-other.json", "PayloadTooLarge-4097.json", "PayloadTooLarge-voip-5121.json",
         "BadCollapseId-65-bytes-33-characters.json", "BadDeviceToken-newline.json", "InvalidPushType-newline.json",
         "BadPriority-default-background-10.json",
         "BadType-priority-exponent.json", "BadType-priority-fraction.json",
+        "BadNotBefore-31-days.json", "BadNotBefore-deadline.json", "BadNotBefore-expiration.json",
     ]
 
     @Test("jobs that the worker accepts obey the schema")
@@ -83,6 +84,7 @@ struct ContractTests {
                     ("apns-collapse-id", .text("order-4711")),
                     ("apns-id", .text("EABEAE54-14A8-11E5-B60B-1697F925EC7B")),
                     ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
+                    ("x-apns-not-before", .text("2025-11-21T08:14:10Z")),
                     ("x-apns-reference", .text("campaign-7/user-81")), ("traceparent", .text("00-0a-b7-01")),
                     ("x-apns-replay", .text("r1")), ("apns-future", .text("x")), ("x-other", .other),
                 ]
@@ -216,6 +218,7 @@ struct ContractTests {
             "every header",
             [
                 ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
+                ("x-apns-not-before", .text("2025-11-21T08:14:10Z")),
                 ("x-apns-reference", .text("campaign-7/user-81")), ("x-apns-enqueued-at", .integer(1_763_712_800)),
                 ("x-apns-replay", .text("r1")), ("traceparent", .text("00-0a-b7-01")), ("x-other", .other),
             ]
@@ -264,7 +267,7 @@ struct ContractTests {
     @Test("headers that the worker refuses around an enveloped job break their schema")
     func refusedEnvelopeHeaders() throws {
         let check = ContractCheck()
-        let ofBoth: Set<Reason> = [.badDeadline, .badOnUnknown, .badReference, .badHeaders]
+        let ofBoth: Set<Reason> = [.badDeadline, .badNotBefore, .badOnUnknown, .badReference, .badHeaders]
         let operations: [(String, Reason, RawJobTests.Change)] = [
             ("an operation that nobody knows", .badOperation, { $0.set("x-apns-operation", .text("dance")) }),
             ("an operation of another kind", .badOperation, { $0.set("x-apns-operation", .other) }),

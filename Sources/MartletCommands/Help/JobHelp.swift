@@ -99,7 +99,7 @@ struct JobHelp: ParsableCommand {
         HelpEntry("1893499200", "seconds since 1970", "10 to 12 digits."),
         HelpEntry("1893499200000", "milliseconds since 1970", "13 to 15 digits."),
         HelpEntry(
-            "Anything else", "BadDeadline, BadExpirationDate or BadHeaders",
+            "Anything else", "BadDeadline, BadNotBefore, BadExpirationDate or BadHeaders",
             """
             What is before September 2001 or after the year 9999 makes the job invalid, and the detail says how it was \
             read.

@@ -1,4 +1,5 @@
 import PushModel
+import Rig
 import WorkerSettings
 
 // A look at a job with the worker's own reader, before it is published.
@@ -6,9 +7,10 @@ extension OutgoingJob {
     /// Makes sure that a worker will not call the job, or one of its notifications, `invalid`, and notes what a worker would
     /// ignore.
     ///
+    /// - Parameter now: Milliseconds since 1970, for the limit of `not_before`.
     /// - Throws: A `badInput` failure with the reason and the detail that the result would have.
-    mutating func check() throws(CommandFailure) {
-        switch JobDecoder().decode(message, now: 0, random: { 0 }) {
+    mutating func check(now: Int64 = JobIdentifier.now()) throws(CommandFailure) {
+        switch JobDecoder().decode(message, now: now, random: { 0 }) {
         case .failure(let defect):
             throw CommandFailure(.badInput, "a worker would refuse it: \(defect.reason.rawValue), \(defect.detail)")
         case .success(let job):
@@ -19,6 +21,7 @@ extension OutgoingJob {
                     "a worker would refuse \(JobField.deviceTokens)[\(index)]: "
                         + "\(defect.reason.rawValue), \(defect.detail)")
             }
+            notBefore = job.notBefore
             if job.unknownFields > 0, contentType == Self.enveloped { warnings = unknownFields }
         }
     }

@@ -15,6 +15,8 @@ struct OutgoingJob: Equatable {
     var body: [UInt8]
     /// How many notifications it asks for, and so how many results to expect.
     var notifications: Int
+    /// When it is sent at the earliest, in milliseconds since 1970, as the worker's reader found it.
+    var notBefore: Int64?
     /// What a worker takes and ignores, in a sentence each.
     var warnings: [String] = []
 

@@ -60,6 +60,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case badHeaders = "BadHeaders"
         case badJobID = "BadJobId"
         case badJSON = "BadJSON"
+        case badNotBefore = "BadNotBefore"
         case badOnUnknown = "BadOnUnknown"
         case badOperation = "BadOperation"
         case badReference = "BadReference"
@@ -232,6 +233,8 @@ extension Reason {
     package static let badJobID = Reason(.badJobID)
     /// The body is not the JSON object it should be.
     package static let badJSON = Reason(.badJSON)
+    /// `not_before` cannot be read, is too far away, or leaves no time in which the job could be sent.
+    package static let badNotBefore = Reason(.badNotBefore)
     /// `on_unknown` is neither `retry` nor `report`.
     package static let badOnUnknown = Reason(.badOnUnknown)
     /// The operation is unknown to `BroadcastChannelOperation`, or fields of the job make no sense with it.

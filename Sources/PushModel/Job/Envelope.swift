@@ -22,6 +22,8 @@ struct Envelope {
     var apnsID: JSONValue?
     /// The field `deadline`.
     var deadline: JSONValue?
+    /// The field `not_before`.
+    var notBefore: JSONValue?
     /// The field `on_unknown`.
     var onUnknown: JSONValue?
     /// The field `reference`.
@@ -55,6 +57,7 @@ struct Envelope {
         case 9 where name.matches(JobField.reference.name): Self.put(value, &reference, &hasDuplicates)
         case 10 where name.matches(JobField.expiration.name): Self.put(value, &expiration, &hasDuplicates)
         case 10 where name.matches(JobField.onUnknown.name): Self.put(value, &onUnknown, &hasDuplicates)
+        case 10 where name.matches(JobField.notBefore.name): Self.put(value, &notBefore, &hasDuplicates)
         case 11 where name.matches(JobField.environment.name): Self.put(value, &environment, &hasDuplicates)
         case 11 where name.matches(JobField.collapseID.name): Self.put(value, &collapseID, &hasDuplicates)
         case 12 where name.matches(JobField.deviceToken.name): Self.put(value, &deviceToken, &hasDuplicates)

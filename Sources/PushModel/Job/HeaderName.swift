@@ -24,6 +24,8 @@ package enum HeaderName {
 
     /// The time after which the job is not sent.
     package static var deadline: StaticString { "x-apns-deadline" }
+    /// The time before which the job is not sent.
+    package static var notBefore: StaticString { "x-apns-not-before" }
     /// `retry` or `report`.
     package static var onUnknown: StaticString { "x-apns-on-unknown" }
     /// The producer's own words, returned in results.

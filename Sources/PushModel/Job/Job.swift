@@ -55,6 +55,8 @@ package struct Job: Sendable {
     @PackedIfAny package internal(set) var collapseID: Range<Int>?
     /// Milliseconds since 1970 after which the job is not sent.
     package internal(set) var deadline: Int64?
+    /// Milliseconds since 1970 before which the job is not sent.
+    package internal(set) var notBefore: Int64?
     /// What to do when there is no answer.
     package internal(set) var onUnknown = OnUnknown.retry
 

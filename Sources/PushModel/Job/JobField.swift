@@ -3,7 +3,7 @@
 package enum JobField: MessageField {
     case id, deviceToken, deviceTokens, topic, environment
     case pushType, priority, expiration, collapseID, apnsID
-    case deadline, onUnknown, reference, payload
+    case deadline, notBefore, onUnknown, reference, payload
     case operation, channelID, storagePolicy
 
     /// The name on the wire. It is a constant where the field is one, so that reading a job looks nothing up.
@@ -21,6 +21,7 @@ package enum JobField: MessageField {
         case .collapseID: "collapse_id"
         case .apnsID: "apns_id"
         case .deadline: "deadline"
+        case .notBefore: "not_before"
         case .onUnknown: "on_unknown"
         case .reference: "reference"
         case .payload: "payload"

@@ -20,6 +20,8 @@ package struct JobHeaders: Sendable {
     var operation: HeaderValue?
     /// The value of `HeaderName.deadline`.
     var deadline: HeaderValue?
+    /// The value of `HeaderName.notBefore`.
+    var notBefore: HeaderValue?
     /// The value of `HeaderName.onUnknown`.
     var onUnknown: HeaderValue?
     /// The value of `HeaderName.reference`.
@@ -74,6 +76,7 @@ package struct JobHeaders: Sendable {
         case 16 where name.matches(HeaderName.reference): Self.put(value, &reference, &hasDuplicates)
         case 16 where name.matches(HeaderName.duplicate): Self.put(value, &duplicate, &hasDuplicates)
         case 17 where name.matches(HeaderName.deviceToken): Self.put(value, &deviceToken, &hasDuplicates)
+        case 17 where name.matches(HeaderName.notBefore): Self.put(value, &notBefore, &hasDuplicates)
         case 17 where name.matches(HeaderName.onUnknown): Self.put(value, &onUnknown, &hasDuplicates)
         case 18 where name.matches(HeaderName.enqueuedAt): Self.put(value, &enqueuedAt, &hasDuplicates)
         case 23 where name.matches(HeaderName.firstAttemptAt): Self.put(value, &firstAttemptAt, &hasDuplicates)

@@ -70,6 +70,7 @@ struct JobReader {
             readPush()
             readPayload()
         }
+        if let notBefore = job.notBefore { checkNotBefore(notBefore, now: now) }
         if headers.hasDuplicates {
             fail(.duplicateHeaders, "one of the headers apns-… or x-apns-… is given twice")
         }
@@ -148,9 +149,10 @@ struct JobReader {
         }
     }
 
-    /// Deadline, `on_unknown`, reference and trace context: headers first, then the body.
+    /// Deadline, `not_before`, `on_unknown`, reference and trace context: headers first, then the body.
     private mutating func readConditions() {
         readDeadline()
+        readNotBefore()
         let wish =
             headers.onUnknown.flatMap { headerText($0, HeaderName.onUnknown, .badOnUnknown) }
             ?? string(envelope.onUnknown, .onUnknown)

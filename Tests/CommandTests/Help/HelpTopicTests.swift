@@ -138,7 +138,7 @@ struct HelpTopicTests {
             ("device_tokens", "array of 1 to 1000 strings"), ("priority", "1, 5 or 10"), ("payload", "object"),
             ("deadline", "time"), ("expiration", "0 or time"),
             ("storage_policy", "0, 1, none or most_recent"), ("apns-priority", "1, 5 or 10"),
-            ("x-apns-deadline", "time"),
+            ("x-apns-deadline", "time"), ("not_before", "time"), ("x-apns-not-before", "time"),
         ])
     func jobs(_ name: String, _ values: String) {
         let properties = [PackageResources.job_schema_json, PackageResources.raw_job_headers_schema_json]

@@ -218,6 +218,9 @@ struct RawJobTests {
         ("a deadline in words", .badDeadline, { $0.set("x-apns-deadline", .text("tomorrow")) }),
         ("a deadline in minutes", .badDeadline, { $0.set("x-apns-deadline", .integer(10)) }),
         ("a deadline of another kind", .badDeadline, { $0.set("x-apns-deadline", .other) }),
+        ("a start in words", .badNotBefore, { $0.set("x-apns-not-before", .text("tomorrow")) }),
+        ("a start in minutes", .badNotBefore, { $0.set("x-apns-not-before", .integer(10)) }),
+        ("a start of another kind", .badNotBefore, { $0.set("x-apns-not-before", .other) }),
         ("another wish for the unknown", .badOnUnknown, { $0.set("x-apns-on-unknown", .text("drop")) }),
         ("a wish of another kind", .badOnUnknown, { $0.set("x-apns-on-unknown", .other) }),
         (
@@ -278,7 +281,8 @@ struct RawJobTests {
         let names = [
             "apns-device-token", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id",
             "apns-id", "x-apns-deadline", "x-apns-on-unknown", "x-apns-reference", "traceparent", "x-apns-enqueued-at",
-            "x-apns-replay", "x-apns-v", "x-apns-attempt", "x-apns-first-attempt-at", "x-apns-indexes",
+            "x-apns-not-before", "x-apns-replay", "x-apns-v", "x-apns-attempt", "x-apns-first-attempt-at",
+            "x-apns-indexes",
         ]
         let values: [MessageBuilder.Value] = [
             .text(""), .text("x"), .text("1"), .bytes([]), .bytes([0xFF, 0xFE]), .integer(.min), .integer(.max),

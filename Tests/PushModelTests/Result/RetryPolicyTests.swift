@@ -413,8 +413,8 @@ struct RetryPolicyTests {
     func complete() {
         let ours: Set<Reason> = [
             .ambiguousDeviceToken, .badContentType, .badDeadline, .badEncoding, .badEnvironment, .badHeaders, .badJobID,
-            .badJSON, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed, .expirationPassed,
-            .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch, .tooManyTokens,
+            .badJSON, .badNotBefore, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed,
+            .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch, .tooManyTokens,
             .badOperation, .badStoragePolicy, .notConfigured, .poison, .unreachable,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
