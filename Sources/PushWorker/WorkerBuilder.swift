@@ -74,8 +74,7 @@ struct WorkerBuilder {
         return LaneSettings(
             index: 0, routes: [], routeCount: configuration.routes.count, credentials: credentials,
             instance: configuration.instance, broker: configuration.broker,
-            policy: RetryPolicy(tiers: retry.tiers, maxAttempts: retry.maxAttempts, maxAge: retry.maxAge),
-            tierNames: retry.tiers.map { DurationText.write($0) }, version: version, replyPattern: pattern,
+            policy: retry.policy, tierNames: retry.tierNames, version: version, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
             resultsQueues: configuration.results.queues,
             prefetch: configuration.prefetch.fixedValue,

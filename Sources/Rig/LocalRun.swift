@@ -123,8 +123,8 @@ package final class LocalRun: Sendable {
             tiers: tiers, virtualHost: "/")
     }
 
-    /// The retry tiers.
-    package static let tiers = [2_000, 15_000, 60_000, 300_000, 1_800_000].map { RetryTier(milliseconds: $0) }
+    /// The retry tiers and the holding tiers of the default configuration.
+    package static let tiers = RetryPolicy().allTiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
 
     /// The workers' configuration, ending with a line end.
     private static func configuration(

@@ -119,7 +119,7 @@ struct WorkerCommand: AsyncParsableCommand {
     ) -> AdminServer {
         let metrics = WorkerMetrics(
             build: Version.parts,
-            tiers: configuration.retry.tiers.map(DurationText.write), isDetailed: configuration.metricsDetail)
+            tiers: configuration.retry.tierNames, isDetailed: configuration.metricsDetail)
         return AdminServer(
             listen: address, source: worker, metrics: metrics, heartbeat: configuration.broker.heartbeat,
             tokenFile: configuration.adminTokenFile, logger: quiet(logger),

@@ -42,7 +42,7 @@ package struct AttemptFacts: Sendable {
         probeDelay: Duration = .seconds(15)
     ) {
         self.init(
-            attempt: job.attempt, firstAttemptAt: job.firstAttemptAt, deadline: job.deadline,
+            attempt: job.attempt, firstAttemptAt: job.ageBegins, deadline: job.deadline,
             expiration: job.expiration, onUnknown: job.onUnknown, resends: resends, refusals: refusals,
             holdsDeadTokens: holdsDeadTokens, probeDelay: probeDelay)
     }

@@ -56,7 +56,7 @@ struct LaneSettings: Sendable {
     var broker: BrokerConfiguration
     /// Decides what follows from each answer.
     var policy: RetryPolicy
-    /// The names of the retry tiers, in the order of `policy.tiers`.
+    /// The names of the tiers, in the order of `policy.allTiers`.
     var tierNames: [String]
     /// The program's version, which operators see at the broker.
     var version: String

@@ -22,6 +22,9 @@ extension RouteCounters {
             help: "Notifications that waited in a tier, because APNs had had too many for their device token.",
             isDetail: true),
         RouteMetric(
+            path: \.held, name: "martlet_notifications_held_total",
+            help: "Notifications that waited in a tier, because their not_before had not come.", isDetail: true),
+        RouteMetric(
             path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
             help: "Jobs with a field that this version does not know.", isDetail: true),
         RouteMetric(

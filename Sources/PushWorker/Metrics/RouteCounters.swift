@@ -16,7 +16,8 @@ package struct RouteCounters: Sendable {
     package var requests = 0
     /// Notifications sent again at once, because APNs provably had not taken them.
     package var resends = 0
-    /// Notifications in retry copies that the broker confirmed, one entry per tier in the order of the configuration.
+    /// Notifications in retry copies that the broker confirmed, one entry per tier: the retry
+    /// tiers, then the holding tiers.
     package var retries: [Int]
     /// Retry copies that the broker confirmed, one entry per tier.
     package var retryCopies: [Int]
@@ -26,6 +27,8 @@ package struct RouteCounters: Sendable {
     package var duplicatesSuppressed = 0
     /// Notifications that waited in a tier, because APNs had had too many for their device token.
     package var cooled = 0
+    /// Notifications that waited in a tier, because their time had not come.
+    package var held = 0
     /// Jobs that carried a field this version does not know.
     package var unknownFields = 0
     /// Replies that were refused or went nowhere.
@@ -74,7 +77,7 @@ package struct RouteCounters: Sendable {
 
     /// Makes counters at zero.
     ///
-    /// - Parameter tiers: How many retry tiers there are.
+    /// - Parameter tiers: How many tiers there are, holding tiers included.
     package init(tiers: Int) {
         retries = [Int](repeating: 0, count: tiers)
         (retryCopies, retryReturns) = (retries, retries)

@@ -9,7 +9,7 @@ package struct WorkerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - build: Versions for `martlet_build_info`, as label and value.
-    ///   - tiers: The retry tiers' names, in the order of the configuration.
+    ///   - tiers: The tiers' names: those of the retry tiers, then those of the holding tiers.
     ///   - isDetailed: Whether reasons, tiers, histograms and rarer counters are written for each route.
     package init(build: [(String, String)], tiers: [String], isDetailed: Bool = false) {
         self.build = build

@@ -8,6 +8,10 @@ struct RetryKeys: Sendable {
     let tiers = SettingKey(
         "retry.tiers", .list(.duration(.milliseconds(1)...WorkerKeys.day), of: "tier"),
         default: usual.tiers.map { Setting($0) }, "the delays, ascending; each is a queue of the broker")
+    let holdingTiers = SettingKey(
+        "retry.holding_tiers", .list(.duration(.seconds(1)...WorkerKeys.day), of: "tier"),
+        default: usual.holdingTiers.map { Setting($0) },
+        "longer delays for jobs with `not_before`, ascending; a delay of `retry.tiers` adds no queue")
     let maxAttempts = SettingKey(
         "retry.max_attempts", .integer(1...100), default: usual.maxAttempts, "attempts of a notification")
     let maxAge = SettingKey(

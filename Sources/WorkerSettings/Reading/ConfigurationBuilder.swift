@@ -99,14 +99,18 @@ struct ConfigurationBuilder {
     }
 
     private func retry(_ root: SettingReader) -> RetryConfiguration {
-        let tiers = root.value(keys.retry.tiers)
+        RetryConfiguration(
+            tiers: tiers(root, keys.retry.tiers), holdingTiers: tiers(root, keys.retry.holdingTiers),
+            maxAttempts: root.value(keys.retry.maxAttempts), maxAge: root.value(keys.retry.maxAge))
+    }
+
+    private func tiers(_ root: SettingReader, _ key: SettingKey<[Setting<Duration>]>) -> [Duration] {
+        let tiers = root.value(key)
         for (earlier, later) in zip(tiers, tiers.dropFirst()) where later.value <= earlier.value {
             let tier = DurationText.write(later.value)
-            root.reject(keys.retry.tiers, "\(tier) must be longer than the tier before it", at: later.origin)
+            root.reject(key, "\(tier) must be longer than the tier before it", at: later.origin)
         }
-        return RetryConfiguration(
-            tiers: tiers.map(\.value), maxAttempts: root.value(keys.retry.maxAttempts),
-            maxAge: root.value(keys.retry.maxAge))
+        return tiers.map(\.value)
     }
 
     /// Reads the path of the journal's directory; it need not be there yet, but what is above it must be.

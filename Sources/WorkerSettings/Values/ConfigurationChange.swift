@@ -79,6 +79,7 @@ package struct ConfigurationChange: Sendable {
         compare(keys.prefetch, old.prefetch, new.prefetch)
         compare(keys.jobMemory, old.jobMemory, new.jobMemory)
         compare(keys.retry.tiers, old.retry.tiers, new.retry.tiers)
+        compare(keys.retry.holdingTiers, old.retry.holdingTiers, new.retry.holdingTiers)
         compare(keys.retry.maxAttempts, old.retry.maxAttempts, new.retry.maxAttempts)
         compare(keys.retry.maxAge, old.retry.maxAge, new.retry.maxAge)
         compare(keys.results.batch, old.results.batch, new.results.batch)

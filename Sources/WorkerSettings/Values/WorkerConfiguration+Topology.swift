@@ -6,9 +6,9 @@ extension WorkerConfiguration {
     /// The routes as the topology and the routes table see them, in the order of the configuration.
     package var topologyRoutes: [TopologyRoute] { routes.map(\.topology) }
 
-    /// The retry tiers, in the order of the configuration: ascending.
+    /// The retry tiers, ascending, then the holding tiers that are not among them, ascending.
     package var retryTiers: [RetryTier] {
-        retry.tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
+        retry.policy.allTiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
     }
 
     /// What the broker must hold for this configuration.

@@ -9,7 +9,7 @@ struct WorkerMetricsSeriesTests {
     private static let atStart = 27
     /// What its credential adds.
     private static let ofCredential = 2
-    private let tiers = ["2s", "15s", "1m", "5m", "30m"]
+    private let tiers = ["2s", "15s", "1m", "5m", "30m", "1h", "6h"]
 
     /// Counters of a route to which everything has happened that is counted.
     private func busy() -> RouteCounters {

@@ -116,12 +116,13 @@ struct ConfigurationEnvironmentTests {
             [
                 "MARTLET_LANES": "3", "MARTLET_BROKER_HEARTBEAT": "", "MARTLET_RETRY_TIERS": "1s, 2s",
                 "MARTLET_BROKER_URI": "amqps://u:a,b@h1,amqp://[::1]", "MARTLET_INSTANCE": "w2",
-                "MARTLET_ADMIN_LISTEN": "null",
+                "MARTLET_ADMIN_LISTEN": "null", "MARTLET_RETRY_HOLDING_TIERS": "1s,1m",
             ]
         ).get()
         #expect(configuration.lanes == .fixed(3))
         #expect(configuration.broker.heartbeat == .seconds(5))
         #expect(configuration.retry.tiers == [.seconds(1), .seconds(2)])
+        #expect(configuration.retry.tierNames == ["1s", "2s", "1m"])
         #expect(configuration.retry.maxAttempts == 2)
         #expect(configuration.broker.uris.map(\.revealed) == ["amqps://u:a,b@h1", "amqp://[::1]"])
         #expect(configuration.instance == "w2")

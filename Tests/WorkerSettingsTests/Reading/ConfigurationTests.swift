@@ -74,6 +74,8 @@ struct ConfigurationTests {
         #expect(configuration.prefetch == .automatic)
         #expect(configuration.jobMemory == 256 << 20)
         #expect(configuration.retry.tiers == [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1800)])
+        #expect(configuration.retry.holdingTiers == [.seconds(3_600), .seconds(21_600)])
+        #expect(configuration.retry.tierNames == ["2s", "15s", "1m", "5m", "30m", "1h", "6h"])
         #expect(configuration.retry.maxAttempts == 6)
         #expect(configuration.retry.maxAge == .seconds(21600))
         #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full, queues: 1))
@@ -228,6 +230,7 @@ struct ConfigurationTests {
         ("apns: { request_timeout: 1ms }", "26: apns.request_timeout: 1ms is out of range: 100ms to 10m"),
         ("retry: { tiers: [2s, 2s] }", "22: retry.tiers: 2s must be longer than the tier before it"),
         ("retry: { tiers: [] }", "17: retry.tiers: at least one tier is needed"),
+        ("retry: { holding_tiers: [2h, 1h] }", "30: retry.holding_tiers: 1h must be longer than the tier before it"),
         ("retry: { max_attempts: 1.5 }", "24: retry.max_attempts: \"1.5\" is not a whole number"),
         ("results: { batch: 10 }", "19: results.batch: 10 is not supported yet: results go out one per message"),
         (

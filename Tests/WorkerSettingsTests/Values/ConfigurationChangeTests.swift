@@ -37,6 +37,7 @@ struct ConfigurationChangeTests {
         ("prefetch", { $0.prefetch = .fixed(7) }),
         ("memory.jobs", { $0.jobMemory = 1 << 30 }),
         ("retry.tiers", { $0.retry.tiers = [.seconds(7)] }),
+        ("retry.holding_tiers", { $0.retry.holdingTiers = [.seconds(7)] }),
         ("retry.max_attempts", { $0.retry.maxAttempts = 7 }),
         ("retry.max_age", { $0.retry.maxAge = .seconds(7) }),
         ("results.batch", { $0.results.batch = 7 }),
