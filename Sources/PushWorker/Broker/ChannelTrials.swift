@@ -160,6 +160,30 @@ struct ChannelTrials<Item: StallingPublication> {
         if isCulpritOut { culprits.prepend(contentsOf: items) } else { suspects.prepend(contentsOf: items) }
     }
 
+    /// Takes out publications for one exchange whose last try cost the channel, because they can go another way.
+    ///
+    /// - Parameter isTaken: Which publications can.
+    /// - Returns: The first such exchange and its publications; nil without any.
+    mutating func takeClosed(where isTaken: (Item) -> Bool) -> (destination: Publication.Destination, items: [Item])? {
+        guard out.isEmpty else { return nil }
+        for destination in closed {
+            func goes(_ item: Item) -> Bool { item.destination == destination && isTaken(item) }
+            let items = [culprits, suspects, held[destination] ?? []].flatMap { $0.filter(goes) }
+            guard !items.isEmpty else { continue }
+            culprits.removeAll(where: goes)
+            suspects.removeAll(where: goes)
+            held[destination]?.removeAll(where: goes)
+            for item in items { count(item, -1) }
+            let isLeft = held[destination]?.isEmpty == false || culprits.contains { $0.destination == destination }
+            if !isLeft {
+                held[destination] = nil
+                closed.removeAll { $0 == destination }
+            }
+            return (destination, items)
+        }
+        return nil
+    }
+
     /// The publication was the only one, so the broker does not take it. Others for its exchange are expected to fail
     /// as well.
     private mutating func costs(_ item: Item, isKnown: Bool) {

@@ -60,7 +60,11 @@ final class Publisher {
     /// Publications that the broker refused or could not route.
     private var refused = RefusedPublications<Publication>()
     /// Publications that cost the channel, or may.
-    private var trials = ChannelTrials<Publication>()
+    var trials = ChannelTrials<Publication>()
+    /// The positions of holding tiers that the broker lacks, as far as it has said on this connection.
+    var missingTiers: Set<Int> = []
+    /// Says which tiers are holding tiers; nil where copies for a missing tier wait until it is there.
+    var policy: RetryPolicy?
     /// Since when each route has been congested by its own publications, without a pause.
     private var stalledSince: [Int: MonotonicTime] = [:]
     /// Decides how long a confirm is awaited.
@@ -206,7 +210,8 @@ final class Publisher {
         }
     }
 
-    private func wait(_ publication: Publication) {
+    /// Lets a publication go out, or wait with others that the broker did not take.
+    func wait(_ publication: Publication) {
         guard !trials.takes(publication), publication.isInLine || !refused.takes(publication) else { return }
         (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
     }
@@ -286,6 +291,7 @@ extension Publisher {
     /// when they are needed.
     func connectionOpened() {
         mayWriteToQueues = true
+        missingTiers = []
         for channel in all.indices { all[channel].state.connected() }
     }
 
@@ -390,6 +396,7 @@ extension Publisher {
             tried.state.closed(now: now, random: &random)
             _ = lose(tried)
             trials.failed()
+            redirectMissing()
             sortWaiting()
         case replies.number:
             replies.state.closed(now: now, random: &random)
@@ -411,6 +418,7 @@ extension Publisher {
     /// Has the lost publications tried, and holds back waiting ones for the same exchanges.
     private func hold(_ lost: [Publication]) {
         trials.channelClosed(lost)
+        redirectMissing()
         sortWaiting()
     }
 

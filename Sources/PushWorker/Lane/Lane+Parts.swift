@@ -9,7 +9,7 @@ import WorkerSettings
 // How a lane puts itself together.
 extension Lane {
     func makePublisher() -> Publisher {
-        Publisher(
+        let publisher = Publisher(
             link: { [unowned self] in publishLink },
             renderer: PublicationRenderer(
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
@@ -23,6 +23,8 @@ extension Lane {
                 route.published(publication, fate, at: moment)
                 mark(route)
             })
+        publisher.policy = settings.policy
+        return publisher
     }
 
     func makeLink(_ role: LinkRole) -> BrokerLink {

@@ -13,6 +13,7 @@ extension Route {
     ///   - indexes: The positions that the copy is about; nil for all of the job.
     func countCopy(of job: JobInFlight, in tier: Int, _ indexes: [Int]?) {
         counters.retryCopies[tier] += 1
+        guard !job.isHeld else { return }
         counters.retries[tier] += indexes?.count ?? job.job.notificationCount
     }
 
@@ -34,7 +35,7 @@ extension Route {
             guard case .text(let queue) = field.value,
                 copy.bytes.span.extracting(field.name).isText(BrokerHeader.firstDeathQueue)
             else { continue }
-            for (tier, delay) in surroundings.policy.tiers.enumerated()
+            for (tier, delay) in surroundings.policy.allTiers.enumerated()
             where copy.bytes.span.extracting(queue).isEqual(
                 to: RetryTier(milliseconds: delay.wholeMilliseconds).queue)
             {

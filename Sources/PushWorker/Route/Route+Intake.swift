@@ -64,7 +64,7 @@ extension Route {
         case .success(let job):
             FailPoint.took(job)
             credit.arrived(notifications: job.notificationCount, bytes: size)
-            if let waited = job.queueMilliseconds(at: moment.wall) {
+            if !job.isEarly(at: moment.wall), let waited = job.queueMilliseconds(at: moment.wall) {
                 counters.queueAge.record(microseconds: 1_000 * Int(waited))
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
@@ -114,6 +114,8 @@ extension Route {
 
     /// Lets a job wait for the host that it asks something of.
     func takeIn(_ job: JobInFlight, at moment: Moment) {
+        isSendingOn = job.job.isEarly(at: moment.wall)
+        if isSendingOn { return hold(job, at: moment) }
         let kind = Destination.Kind(job.job.operation)
         guard let destination = destination(kind) else {
             let environment = (job.job.environment ?? .production).rawValue

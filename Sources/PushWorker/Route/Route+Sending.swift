@@ -67,6 +67,8 @@ extension Route {
             settle(notification, .expired, on: destination, at: moment)
             return true
         }
+        // Only a clock that was set back makes a job early that waits here.
+        if inFlight.job.isEarly(at: moment.wall), holdAgain(notification, at: moment) { return true }
         return isPush && !shared.cooling.isEmpty && rests(notification, at: moment)
     }
 

@@ -97,6 +97,8 @@ final class Route {
     private(set) var memory: MemoryClaim
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
+    /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
+    var isSendingOn = false
     /// Whether the other lanes know of suspects here.
     var saidSuspects = false
     /// Deliveries about which other lanes were asked.
@@ -155,7 +157,7 @@ final class Route {
         self.broadcastHosts = broadcastHosts
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) })
-        counters = RouteCounters(tiers: surroundings.policy.tiers.count)
+        counters = RouteCounters(tiers: surroundings.policy.allTiers.count)
     }
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
@@ -242,7 +244,11 @@ final class Route {
         case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
-        case .full where intake.isNarrow || isUnconnected: consumer.wantedPrefetch = 1
+        case .full where intake.isNarrow: consumer.wantedPrefetch = 1
+        // Jobs that only go on to a tier open no connection, and must not hold up those behind them.
+        case .full where isUnconnected:
+            let wanted = min(RouteCredit.minimum, credit.wanted(streams: streams, share: memory.share))
+            consumer.wantedPrefetch = isSendingOn ? wanted : 1
         case .full:
             let wanted = credit.wanted(streams: streams, share: memory.share)
             let current = consumer.currentPrefetch

@@ -85,6 +85,8 @@ final class JobInFlight {
     private(set) var settledAt: Int64?
     /// Whether the broker writes the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
+    /// Whether the whole job goes into a tier, because its time has not come. That is no retry.
+    var isHeld = false
     /// Whether a copy of the whole job comes back with the same attempt. The copy must not be taken for this delivery.
     var comesBackUnchanged = false
     /// Notifications below this index had been handed out when the broker delivered the job again.

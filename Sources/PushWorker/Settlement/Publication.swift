@@ -34,7 +34,7 @@ final class Publication: StallingPublication {
     /// The position on the lane of the route that works on the job.
     let route: Int
     /// Its content.
-    let content: Content
+    private(set) var content: Content
     /// The number of the note in the journal that must be written first; nil for none.
     let note: UInt64?
     /// Whether it is in a line of `RefusedPublications`.
@@ -56,6 +56,14 @@ final class Publication: StallingPublication {
         self.route = route.position
         self.content = content
         self.note = note
+    }
+
+    /// Sends a copy into another tier than before.
+    ///
+    /// - Parameter tier: The tier's position.
+    func redirect(to tier: Int) {
+        guard case .retry(_, let attempt, let indexes, let wasAttempted) = content else { return }
+        content = .retry(tier: tier, attempt: attempt, indexes: indexes, wasAttempted: wasAttempted)
     }
 
     /// Whether it is a reply that goes straight to a queue.

@@ -10,7 +10,7 @@ struct PublicationRenderer {
     private let replies = Array(TopologyNames.replies.utf8)
     /// The exchange of dead letters.
     private let dead = Array(TopologyNames.dead.utf8)
-    /// The exchanges of the retry tiers.
+    /// The exchanges of the tiers.
     private let tiers: [[UInt8]]
     /// The part that all results of a route share, by the route's position on the lane.
     private var origins: [ResultOrigin]
@@ -70,7 +70,7 @@ struct PublicationRenderer {
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
-            copyJob(of: job, keepingDeadline: false, withHeaders: withProducerHeaders, into: &message)
+            copyJob(of: job, keepingTimes: false, withHeaders: withProducerHeaders, into: &message)
             let firstAttemptAt = job.job.firstAttemptAt ?? (wasAttempted ? job.receivedAt : nil)
             addRetryHeaders(job.job, attempt: attempt, firstAttemptAt: firstAttemptAt, to: &message)
             // The broker may have this copy twice, or the job it is made from may have been handed on before.
@@ -82,7 +82,7 @@ struct PublicationRenderer {
             message.setExchange(dead.span)
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
-            copyJob(of: job, keepingDeadline: true, withHeaders: withProducerHeaders, into: &message)
+            copyJob(of: job, keepingTimes: true, withHeaders: withProducerHeaders, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
             // Of a thousand device tokens, the times may fit the smallest frames as little as the producer's headers.
@@ -193,10 +193,11 @@ extension PublicationRenderer {
     /// Copies body, properties and headers. Leaves out what the broker would act on (`user_id`, `expiration`, `CC`,
     /// `BCC`), what the broker wrote, and our own headers, which are written again.
     ///
-    /// - Parameter keepingDeadline: Whether the deadline's header is copied as the producer wrote it. A dead letter
-    ///   keeps it, because the dead letter may be about a mistake in it. A retry copy writes it again.
+    /// - Parameter keepingTimes: Whether the headers with the deadline and `not_before` are copied as the producer wrote
+    ///   them. A dead letter keeps them, because the dead letter may be about a mistake in them. A retry copy writes them
+    ///   anew, and so keeps them also where it goes without the producer's headers.
     private func copyJob(
-        of inFlight: JobInFlight, keepingDeadline: Bool, withHeaders: Bool, into message: inout OutgoingMessage
+        of inFlight: JobInFlight, keepingTimes: Bool, withHeaders: Bool, into message: inout OutgoingMessage
     ) {
         let job = inFlight.job
         let bytes = job.bytes.span
@@ -217,7 +218,7 @@ extension PublicationRenderer {
             // The indexes of an unread body are copied as they are. Without them, the copy would mean all device
             // tokens.
             guard !JobCopy.isRewritten(name) || (job.isUnread && name.isText(HeaderName.indexes)),
-                keepingDeadline || !name.isText(HeaderName.deadline)
+                keepingTimes || !(name.isText(HeaderName.deadline) || name.isText(HeaderName.notBefore))
             else { continue }
             try? message.addHeader(copying: field, from: job.bytes)
         }
@@ -234,6 +235,7 @@ extension PublicationRenderer {
         message.addHeader(HeaderName.attempt, integer: Int64(attempt))
         if let firstAttemptAt { message.addHeader(HeaderName.firstAttemptAt, integer: firstAttemptAt) }
         if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
+        if let notBefore = job.notBefore { message.addHeader(HeaderName.notBefore, integer: notBefore) }
     }
 
     private func addDeadLetterHeaders(_ final: FinalReport, of inFlight: JobInFlight, to message: inout OutgoingMessage)

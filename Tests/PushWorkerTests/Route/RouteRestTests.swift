@@ -169,4 +169,24 @@ struct RouteRestTests: RouteSuite {
         try push(route, at: 300)
         #expect(route.devices.pool?.credential.version == 2 && route.devices.pool?.provingVersion == nil)
     }
+
+    @Test("Jobs whose time has not come open no connection, and more than one of them comes at a time")
+    func early() throws {
+        let route = try connectedRoute()
+        for second: UInt64 in 102...104 { follow(route, at: second) }
+        #expect(route.devices.pool == nil && route.consumer.wantedPrefetch == 1)
+        let body = #"{"device_token":"aa11","not_before":\#(Self.wallClock + 60_000),"payload":{"aps":{}}}"#
+        var early = delivery(returns: 0, id: "early", body: body)
+        early.deliveryTag = 2
+        take(early, route, at: 105)
+        follow(route, at: 105)
+        #expect(route.devices.pool == nil && route.consumer.wantedPrefetch == RouteCredit.minimum)
+        var due = delivery(returns: 0, id: "due", body: #"{"device_token":"bb22","payload":{"aps":{}}}"#)
+        due.deliveryTag = 3
+        take(due, route, at: 106)
+        route.updateIntake(LaneCondition())
+        #expect(route.consumer.wantedPrefetch == 1)
+        follow(route, at: 106)
+        #expect(route.devices.pool != nil)
+    }
 }

@@ -1,0 +1,154 @@
+import EventLoop
+import PushModel
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("What a route does with a job whose time has not come", .timeLimit(.minutes(1)))
+struct RouteHoldingTests: RouteSuite {
+    /// Writes copies for every tier of the default configuration.
+    private var renderer: PublicationRenderer {
+        PublicationRenderer(
+            tiers: ["2s", "15s", "1m", "5m", "30m", "1h", "6h"], routes: ["app"], worker: "worker-1",
+            includesDeviceToken: false)
+    }
+
+    /// A copy that the route published.
+    private struct Copy: Equatable {
+        var tier: Int
+        var attempt = 1
+        var indexes: [Int]?
+        var wasAttempted = false
+    }
+
+    /// A job for one device whose time is some milliseconds away.
+    private func single(_ remaining: Int64, more: String = "", headers: [(String, String)] = []) -> Delivery {
+        let time = Self.wallClock + remaining
+        return delivery(
+            returns: 0, headers: headers,
+            body: #"{"device_token":"aa11","not_before":\#(time)\#(more),"payload":{"aps":{}}}"#)
+    }
+
+    /// The copies that wait to be published.
+    private func copies(_ route: Route) -> [Copy] {
+        route.surroundings.publisher.unsent.compactMap { publication in
+            guard case .retry(let tier, let attempt, let indexes, let wasAttempted) = publication.content else {
+                return nil
+            }
+            return Copy(tier: tier, attempt: attempt, indexes: indexes, wasAttempted: wasAttempted)
+        }
+    }
+
+    @Test(
+        "It goes into the longest tier that brings it back in time, its attempt unchanged and no age begun",
+        arguments: [(86_400_000, 6), (4_000_000, 5), (59_999, 1), (700, 0)] as [(Int64, Int)])
+    func held(_ remaining: Int64, _ tier: Int) throws {
+        let route = try route()
+        take(single(remaining), route)
+        #expect(copies(route) == [Copy(tier: tier)])
+        #expect(route.devices.waiting.isEmpty && route.counters.held == 1)
+        let publication = try #require(route.surroundings.publisher.unsent.first)
+        route.published(publication, .confirmed, at: Self.moment(1))
+        #expect(route.counters.retryCopies[tier] == 1 && route.counters.retries[tier] == 0, "it is no retry")
+        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1, "its delivery is settled")
+    }
+
+    @Test("A job whose time has come is sent, and its age counts from then")
+    func due() throws {
+        let route = try route()
+        let enqueued = [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]
+        take(single(-1_500, headers: enqueued), route)
+        #expect(route.devices.waiting.count == 1 && copies(route).isEmpty && route.counters.held == 0)
+        #expect(route.counters.queueAge.count == 1)
+        #expect(route.devices.waiting.first?.job.queueMilliseconds(at: Self.wallClock) == 1_500)
+    }
+
+    @Test("An early delivery is no measure of how long jobs wait")
+    func age() throws {
+        let route = try route()
+        take(single(9_000, headers: [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]), route)
+        #expect(route.counters.queueAge.count == 0)
+    }
+
+    @Test("A multicast job waits as one copy, of the positions that its message is about")
+    func multicast() throws {
+        let time = Self.wallClock + 9_000
+        let body = #"{"device_tokens":["aa11","bb22","zz"],"not_before":\#(time),"payload":{"aps":{}}}"#
+        for (headers, indexes) in [([], nil), ([("x-apns-indexes", "0,2")], [0, 2])] as [([(String, String)], [Int]?)] {
+            let route = try route()
+            take(delivery(returns: 0, headers: headers, body: body), route)
+            #expect(copies(route).map(\.indexes) == [indexes])
+            #expect(route.counters.held == (indexes?.count ?? 3))
+        }
+    }
+
+    @Test("The copy names the time in a header of its own, also where the producer's headers find no room")
+    func header() throws {
+        let time = Self.wallClock + 9_000
+        for withHeaders in [true, false] {
+            let route = try route()
+            let body = #"{"device_token":"aa11","payload":{"aps":{}}}"#
+            let headers = [("x-apns-not-before", "\(time)"), ("mine", "1")]
+            take(delivery(returns: 0, headers: headers, body: body), route)
+            let publication = try #require(route.surroundings.publisher.unsent.first)
+            var message = OutgoingMessage()
+            renderer.render(publication, into: &message, withProducerHeaders: withHeaders)
+            let written = message.headers.filter { text($0.name, in: message) == "x-apns-not-before" }
+            #expect(written.map { Int64(bitPattern: $0.bits) } == [time])
+            #expect(header("mine", in: message) == (withHeaders ? "1" : nil))
+            #expect(header("x-apns-first-attempt-at", in: message) == nil)
+            #expect(text(message.exchange, in: message) == "apns.retry.2s")
+        }
+    }
+
+    @Test("A parked route, without a connection and beyond its rate, sends it on all the same")
+    func parked() throws {
+        let rate = SharedRate(perSecond: 1)
+        let route = try route(rate: rate)
+        route.devices.credentialRefused(.connection("refused"), at: Self.moment(1))
+        #expect(route.devices.breaker.intake == .none)
+        take(single(9_000), route)
+        #expect(copies(route).map(\.tier) == [0])
+        #expect(!route.devices.hasWaiting)
+    }
+
+    @Test("A job whose expiration is 0 waits for its time, although no retry of it does")
+    func once() throws {
+        let route = try route()
+        take(single(9_000, more: #","expiration":0"#), route)
+        #expect(copies(route).map(\.tier) == [0])
+    }
+
+    @Test("What waits for a request when the clock is set back waits in a tier again, and then comes in time")
+    func setBack() throws {
+        let route = try route()
+        take(single(-10), route)
+        let notification = try #require(route.devices.next())
+        let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
+        #expect(route.isSettledUnsent(notification, on: route.devices, at: back))
+        #expect(copies(route).map(\.tier) == [5] && route.counters.held == 1)
+    }
+
+    @Test("A copy that comes back early waits on, and the second of two copies is as good as the first")
+    func again() throws {
+        let route = try route()
+        let copy = [("x-apns-v", "1")]
+        take(single(40_000, headers: copy), route)
+        #expect(copies(route).map(\.tier) == [1])
+        // The first one is on its way again. Only a settled job makes its second copy superfluous.
+        var second = single(40_000, headers: copy + [("x-apns-duplicate", "possible")])
+        second.deliveryTag = 2
+        take(second, route)
+        #expect(copies(route).map(\.tier) == [1, 1])
+        #expect(route.counters.duplicatesSuppressed == 0)
+    }
+
+    @Test("Where the broker lacks holding tiers, it waits in the longest retry tier")
+    func missing() throws {
+        let route = try route()
+        route.surroundings.publisher.missingTiers = [5, 6]
+        take(single(86_400_000), route)
+        #expect(copies(route).map(\.tier) == [4])
+    }
+}
