@@ -16,6 +16,7 @@ struct PushCommand: ParsableCommand, UsesContext {
 
             Examples:
               martlet push 00fc13ad… --topic com.example.app --alert "Shipped" --wait
+              martlet push 00fc13ad… --topic com.example.app --alert "Good evening" --at 18:00
               martlet push a1b2 c3d4 --topic com.example.app --payload order.json
               martlet push --channel dHN0LXNyY2gtY2hubA== --topic com.example.app --event update --content-state '{"goals":2}'
               martlet push --create-channel --storage-policy most-recent --topic com.example.app --wait
@@ -42,7 +43,7 @@ struct PushCommand: ParsableCommand, UsesContext {
     @Flag(help: "Wait for the results and print them; the exit status is 1 unless all were accepted.")
     var wait = false
 
-    @Option(help: "How long --wait waits after the last job was published.")
+    @Option(help: "How long --wait waits after the last job was published, or after the time of --at.")
     var waitTimeout = TimeSpan(.seconds(60))
 
     @Flag(name: [.customShort("n"), .long], help: "Print the messages instead of publishing them.")
@@ -127,7 +128,8 @@ struct PushCommand: ParsableCommand, UsesContext {
             priority: delivery.priority,
             expiration: delivery.expiration.map { $0.milliseconds(now: JobIdentifier.now()) / 1000 },
             collapseID: delivery.collapseID, apnsID: delivery.apnsID,
-            deadline: delivery.deadline?.milliseconds(now: JobIdentifier.now()), onUnknown: delivery.onUnknown,
+            deadline: delivery.deadline?.milliseconds(now: JobIdentifier.now()),
+            notBefore: delivery.notBefore?.milliseconds(now: JobIdentifier.now()), onUnknown: delivery.onUnknown,
             reference: delivery.reference, raw: delivery.raw)
         var job = try draft.job()
         try job.check()

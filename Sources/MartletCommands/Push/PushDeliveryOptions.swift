@@ -32,6 +32,13 @@ struct PushDeliveryOptions: ParsableArguments {
             valueName: "time"),
         transform: MomentArgument.init)
     var deadline: MomentArgument?
+    @Option(
+        name: .customLong("at"),
+        help: ArgumentHelp(
+            "Before this moment the job is not sent: 18:00 (today or tomorrow, local time), +10m, ISO 8601, or seconds or milliseconds since 1970; at most 30 days from now.",
+            valueName: "time"),
+        transform: MomentArgument.orClock)
+    var notBefore: MomentArgument?
     @Option(help: "What to do when APNs does not answer: retry (may arrive twice) or report. (default: retry)")
     var onUnknown: UnknownPolicy?
     @Option(help: "A text of yours that the result repeats.") var reference: String?
@@ -40,7 +47,7 @@ struct PushDeliveryOptions: ParsableArguments {
     /// Whether anything was given that makes sense for a single job only.
     var describesOneJob: Bool {
         pushType != nil || priority != nil || expiration != nil || collapseID != nil || apnsID != nil || id != nil
-            || deadline != nil || onUnknown != nil || reference != nil || raw
+            || deadline != nil || notBefore != nil || onUnknown != nil || reference != nil || raw
     }
 }
 

@@ -32,6 +32,8 @@ struct PushDraft {
     var apnsID: String?
     /// Until when the job may be sent, in milliseconds since 1970.
     var deadline: Int64?
+    /// When the job may be sent at the earliest, in milliseconds since 1970.
+    var notBefore: Int64?
     /// What happens without an answer.
     var onUnknown: UnknownPolicy?
     /// A text of the producer's that results repeat.
@@ -90,6 +92,7 @@ struct PushDraft {
         if let collapseID { headers.append(("\(HeaderName.collapseID)", .text(collapseID))) }
         if let apnsID { headers.append(("\(HeaderName.apnsID)", .text(apnsID))) }
         if let deadline { headers.append(("\(HeaderName.deadline)", .integer(deadline))) }
+        if let notBefore { headers.append(("\(HeaderName.notBefore)", .integer(notBefore))) }
         if let onUnknown { headers.append(("\(HeaderName.onUnknown)", .text(onUnknown.rawValue))) }
         if let reference { headers.append(("\(HeaderName.reference)", .text(reference))) }
         return OutgoingJob(
@@ -122,6 +125,7 @@ struct PushDraft {
         if let collapseID { members.append((.collapseID, .text(collapseID))) }
         if let apnsID { members.append((.apnsID, .text(apnsID))) }
         if let deadline { members.append((.deadline, .text(DateTime.write(deadline, withMilliseconds: true)))) }
+        if let notBefore { members.append((.notBefore, .text(DateTime.write(notBefore, withMilliseconds: true)))) }
         if let onUnknown { members.append((.onUnknown, .text(onUnknown.rawValue))) }
         if let reference { members.append((.reference, .text(reference))) }
         if broadcastChannel?.isBroadcast ?? true { members.append((.payload, .verbatim(payload))) }

@@ -38,6 +38,8 @@ struct PushRun {
     private var keys: Set<String> = []
     private static let watchedKeys = 100
     private var unserved: Set<String> = []
+    /// When the one job is sent at the earliest, in milliseconds since 1970; nil for now, and for many jobs.
+    private var notBefore: Int64?
     private(set) var counts = Counts()
     private let began = ContinuousClock.now
 
@@ -71,7 +73,9 @@ struct PushRun {
     /// Publishes every job of a source and waits until the broker has answered for each.
     mutating func publish(_ source: JobSource) throws(CommandFailure) {
         switch source {
-        case .one(let job): try send(job)
+        case .one(let job):
+            notBefore = job.notBefore
+            try send(job)
         case .lines(let reader, let line):
             Interrupt.watch()
             while !Interrupt.isRequested, Console.failure == nil, let bytes = try reader.next() {
@@ -120,22 +124,33 @@ struct PushRun {
         // Whoever waits for results as JSON reads nothing of another shape among them.
         switch (replyQueue == nil ? format : .text, fate.kind) {
         case (.json, _):
-            Console.data(
-                JSON.object([
-                    ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
-                    ("state", .text(fate.kind.rawValue)),
-                ]).bytes)
+            Console.data(Self.json(fate, notBefore: notBefore).bytes)
         case (.text, .confirmed) where quiet && format == .text:
-            Console.data("queued  \(fate.messageID)  \(fate.routingKey)")
+            let time = notBefore.map { "  not before \(LocalClock.write($0))" } ?? ""
+            Console.data("queued  \(fate.messageID)  \(fate.routingKey)\(time)")
         case (.text, .confirmed): break
         case (.text, _): progress.interrupt("\(fate.messageID)  \(fate.routingKey): \(fate.kind.explanation)")
         }
     }
 
+    /// What the broker said about a job, for programs.
+    /// - Parameters:
+    ///   - fate: What it said.
+    ///   - notBefore: When the job is sent at the earliest, in milliseconds since 1970; nil for now.
+    static func json(_ fate: PublishFate, notBefore: Int64?) -> JSON {
+        var members: [(String, JSON)] = [
+            ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
+            ("state", .text(fate.kind.rawValue)),
+        ]
+        if let notBefore { members.append(("\(JobField.notBefore)", .text(LocalClock.write(notBefore)))) }
+        return .object(members)
+    }
+
     /// Waits for the results of everything that was published.
-    /// - Parameter limit: How long at most.
+    /// - Parameter limit: How long at most, after the job's time has come.
     mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
-        let deadline = ContinuousClock.now.advanced(by: limit)
+        let wait = Duration.milliseconds(max(0, (notBefore ?? 0) - JobIdentifier.now()))
+        let deadline = ContinuousClock.now.advanced(by: limit + wait)
         var heard = ContinuousClock.now
         while ledger.outstanding > 0 && !Interrupt.isRequested && Console.failure == nil {
             let left = min(ContinuousClock.now.duration(to: deadline), .milliseconds(200))

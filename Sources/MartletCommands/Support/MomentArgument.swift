@@ -10,6 +10,8 @@ struct MomentArgument: Equatable {
         case absolute(Int64)
         /// From now on.
         case relative(Duration)
+        /// The next time at which a clock on the wall shows this.
+        case clock(LocalClock)
     }
 
     /// How the moment was given.
@@ -40,6 +42,17 @@ struct MomentArgument: Equatable {
         text == "0" ? MomentArgument(kind: .absolute(0)) : try MomentArgument(text)
     }
 
+    /// Reads a moment, or a time of day such as `18:00` or `18:00:30`.
+    /// - Parameter text: What follows the flag.
+    /// - Throws: A `ValidationError` that says how the text was read.
+    static func orClock(_ text: String) throws -> MomentArgument {
+        guard text.utf8.dropFirst().prefix(2).contains(UInt8(ascii: ":")) else { return try MomentArgument(text) }
+        guard let clock = LocalClock(text) else {
+            throw ValidationError("It is not a time of day; write 18:00 or 18:00:30, from 0:00 to 23:59:59.")
+        }
+        return MomentArgument(kind: .clock(clock))
+    }
+
     private init(kind: Kind) { self.kind = kind }
 
     /// The moment in milliseconds since 1970.
@@ -48,6 +61,7 @@ struct MomentArgument: Equatable {
         switch kind {
         case .absolute(let value): value
         case .relative(let span): now + span.wholeMilliseconds
+        case .clock(let clock): clock.next(after: now)
         }
     }
 }

@@ -75,6 +75,21 @@ struct ExitStatusTests {
         Run(
             arguments: push + ["--alert", "x", "--deadline", "1893499200000", "-n"], status: .ok,
             says: #""deadline":"2030-01-01T12:00:00.000Z""#),
+        Run(
+            arguments: push + ["--alert", "x", "--at", "1893499200000", "-n"], status: .badInput,
+            says: "BadNotBefore, not_before is read as 2030-01-01T12:00:00Z, more than 30 days from now"),
+        Run(arguments: push + ["--alert", "x", "--at", "18:00", "-n"], status: .ok, says: #""not_before":"20"#),
+        Run(arguments: push + ["--alert", "x", "--at", "25:00"], status: .usage, says: "It is not a time of day"),
+        Run(
+            arguments: push + ["--alert", "x", "--at", "+2h", "--deadline", "+1h", "-n"], status: .badInput,
+            says: "leave time between the two"),
+        Run(
+            arguments: ["push", "--jobs", "-", "--at", "18:00"], input: job, status: .usage,
+            says: "--jobs brings tokens and payloads with it"),
+        Run(
+            arguments: ["push", "--jobs", "-", "-n"],
+            input: job.replacing("\"payload\"", with: "\"not_before\":1893499200,\"payload\""), status: .badInput,
+            says: "input:1: a worker would refuse it: BadNotBefore"),
         Run(arguments: push + ["--alert", "x", "--expiration", "0", "-n"], status: .ok, says: #""expiration":0"#),
         Run(arguments: push + ["--alert", "x", "--apns-id", "u", "-n"], status: .badInput, says: "BadMessageId"),
         Run(arguments: push + ["--alert", "x", "--broker", "http://x"], status: .usage, says: "--broker"),

@@ -37,4 +37,18 @@ struct MomentArgumentTests {
             #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
         }
     }
+
+    @Test("A time of day is a moment for what is sent later alone")
+    func clock() throws {
+        let now: Int64 = 1_795_262_400_000
+        let moment = try MomentArgument.orClock("18:00").milliseconds(now: now)
+        #expect(moment > now && moment <= now + 25 * 3_600_000)
+        #expect(throws: ValidationError.self) { try MomentArgument("18:00") }
+        #expect(try MomentArgument.orClock("+10m").milliseconds(now: now) == now + 600_000)
+        #expect(try MomentArgument.orClock("2026-11-21T12:00:00Z").milliseconds(now: 0) == now)
+        for text in ["24:00", "18:60", "18:0", "8:00pm", "18:00:61", "1:00:00:00", "a:00"] {
+            let error = #expect(throws: ValidationError.self) { _ = try MomentArgument.orClock(text) }
+            #expect(error?.message.contains("time of day") == true, "\(text): \(error?.message ?? "")")
+        }
+    }
 }

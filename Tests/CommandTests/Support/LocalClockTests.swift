@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import MartletCommands
+
+@Suite("Times of day", .timeLimit(.minutes(1)))
+struct LocalClockTests {
+    /// A moment in the time zone of the machine.
+    private func local(_ hour: Int, _ minute: Int, _ second: Int = 0) throws -> Int64 {
+        let parts = DateComponents(year: 2026, month: 11, day: 21, hour: hour, minute: minute, second: second)
+        let date = try #require(Calendar(identifier: .gregorian).date(from: parts))
+        return Int64(date.timeIntervalSince1970) * 1_000
+    }
+
+    @Test("The next moment at which clocks show it is today's, or tomorrow's where today's is past")
+    func next() throws {
+        let clock = try #require(LocalClock("18:00"))
+        let today = try local(18, 0)
+        #expect(try clock.next(after: local(12, 0)) == today)
+        #expect(clock.next(after: today - 1) == today)
+        let day: Int64 = 86_400_000
+        #expect(clock.next(after: today) == today + day)
+        #expect(try clock.next(after: local(23, 59)) == today + day)
+        #expect(try LocalClock("0:00")?.next(after: local(0, 1)) == local(0, 0) + day)
+        #expect(try LocalClock("07:08:09")?.next(after: local(7, 8, 8)) == local(7, 8, 9))
+    }
+
+    @Test("A moment is written as clocks show it, with the offset")
+    func write() throws {
+        let moment = try local(18, 0, 5)
+        let text = LocalClock.write(moment + 999)
+        #expect(text.hasPrefix("2026-11-21T18:00:05"))
+        #expect(try MomentArgument(text).milliseconds(now: 0) == moment)
+    }
+
+    @Test(
+        "What is not a time of day is nil", arguments: ["", "18", "18:", ":00", "1 8:00", "-1:00", "18:00:", "+8:00"])
+    func refused(_ text: String) { #expect(LocalClock(text) == nil) }
+}
