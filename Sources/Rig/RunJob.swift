@@ -16,17 +16,20 @@ package struct RunJob: Sendable {
     package var tokenPrefixes: [String]
     /// Until when it may be sent, in milliseconds since 1970; nil for any time.
     package var deadline: Int64?
+    /// From when on it may be sent, in milliseconds since 1970; nil for any time.
+    package var notBefore: Int64?
 
     /// A job with an id of its own, from its parts, each as documented there.
     package init(
         topic: String = "com.example.shop", jobClass: JobClass = .normal, isRaw: Bool, tokenPrefixes: [String] = ["1"],
-        deadline: Int64? = nil
+        deadline: Int64? = nil, notBefore: Int64? = nil
     ) {
         self.topic = topic
         self.jobClass = jobClass
         self.isRaw = isRaw
         self.tokenPrefixes = tokenPrefixes
         self.deadline = deadline
+        self.notBefore = notBefore
     }
 
     private var digits: String { id.filter { $0 != "-" } }
@@ -50,7 +53,7 @@ package struct RunJob: Sendable {
         return RunProducer.Job(
             id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
             notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },
-            deadline: deadline)
+            deadline: deadline, notBefore: notBefore)
     }
 
     /// New jobs, raw and enveloped in turn.

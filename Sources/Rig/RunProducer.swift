@@ -23,11 +23,14 @@ package struct RunProducer {
         package var contents: [RunLedger.Content]
         /// Until when it may be sent, in milliseconds since 1970; nil for any time.
         package var deadline: Int64?
+        /// From when on it may be sent, in milliseconds since 1970; nil for any time.
+        package var notBefore: Int64?
 
         /// A job from its parts, each as documented there.
         package init(
             id: String, topic: String, jobClass: JobClass = .normal, body: String, rawToken: String? = nil,
-            notifications: Int = 1, contents: [RunLedger.Content] = [], deadline: Int64? = nil
+            notifications: Int = 1, contents: [RunLedger.Content] = [], deadline: Int64? = nil,
+            notBefore: Int64? = nil
         ) {
             self.id = id
             self.topic = topic
@@ -37,6 +40,7 @@ package struct RunProducer {
             self.notifications = notifications
             self.contents = contents
             self.deadline = deadline
+            self.notBefore = notBefore
         }
     }
 
@@ -58,6 +62,7 @@ package struct RunProducer {
         message.setMessageID(Array(job.id.utf8).span)
         message.addHeader(HeaderName.enqueuedAt, integer: enqueuedAt)
         if let deadline = job.deadline { message.addHeader(HeaderName.deadline, integer: deadline) }
+        if let notBefore = job.notBefore { message.addHeader(HeaderName.notBefore, integer: notBefore) }
         if let token = job.rawToken {
             message.setContentType(MessageName.rawContentType)
             message.addHeader(HeaderName.deviceToken) { $0.append(contentsOf: token.utf8) }
