@@ -414,8 +414,8 @@ struct RetryPolicyTests {
         let ours: Set<Reason> = [
             .ambiguousDeviceToken, .badContentType, .badDeadline, .badEncoding, .badEnvironment, .badHeaders, .badJobID,
             .badJSON, .badNotBefore, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed,
-            .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch, .tooManyTokens,
-            .badOperation, .badStoragePolicy, .notConfigured, .poison, .unreachable,
+            .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch,
+            .tooManyTokens, .badOperation, .badStoragePolicy, .notConfigured, .poison, .unreachable,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])
