@@ -15,6 +15,7 @@ package final class ContractCheck: Sendable {
         case result
         case resultHeaders = "result-headers"
         case deadLetterHeaders = "dead-letter-headers"
+        case control
     }
 
     private struct State {

@@ -82,7 +82,11 @@ struct AsyncAPITests {
             #expect(exchange["type"] as? String == kinds[written], "\(name)")
             #expect(exchange["durable"] as? Bool == true, "\(name)")
         }
-        #expect(used == [TopologyNames.jobs, TopologyNames.results, TopologyNames.replies, TopologyNames.dead])
+        #expect(
+            used == [
+                TopologyNames.jobs, TopologyNames.results, TopologyNames.replies, TopologyNames.dead,
+                TopologyNames.control,
+            ])
         let text = try String(contentsOfFile: "\(Self.directory)/asyncapi.yaml", encoding: .utf8)
         let known = Set(topology.exchanges.map(\.name) + topology.queues.map(\.name) + ["apns.result.v1"])
         let named = Set(text.matches(of: /\bapns\.[a-z0-9.]*[a-z0-9]/).map { String($0.output) })
