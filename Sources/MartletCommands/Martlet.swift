@@ -16,7 +16,8 @@ package struct Martlet: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
-            TopologyCommand.self, StatusCommand.self, CheckCommand.self, ConfigCommand.self, ContextCommand.self,
+            RouteCommand.self, CampaignCommand.self, ControlListCommand.self, TopologyCommand.self, StatusCommand.self,
+            CheckCommand.self, ConfigCommand.self, ContextCommand.self,
             HealthCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [

@@ -8,8 +8,8 @@ struct ContextCommand: ParsableCommand {
         commandName: "context",
         abstract: "Give brokers names, and choose the one that commands talk to.",
         discussion: """
-            The commands push, results, dead, topology, check, status and help use the chosen context. Workers never do. \
-            MARTLET_CONTEXT=NAME chooses another one for one command. --broker and variables MARTLET_BROKER_… win \
+            The commands push, results, dead, route, campaign, control, topology, check, status and help use the chosen \
+            context. Workers never do. MARTLET_CONTEXT=NAME chooses another one for one command. --broker and variables MARTLET_BROKER_… win \
             over contexts. The file is martlet/contexts.json in XDG_CONFIG_HOME or ~/.config.
 
             Examples:
@@ -27,7 +27,7 @@ struct ContextCommand: ParsableCommand {
         @Argument(help: "Its name: letters, digits, dots, hyphens and underscores.") var name: String
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @Option(help: "The address of the management API, for topology, check and status.") var management: String?
-        @Option(name: .shortAndLong, help: "The worker's configuration file, for topology, check and status.")
+        @Option(name: .shortAndLong, help: "The worker's configuration file, for topology, route, check and status.")
         var config: String?
 
         func validate() throws {

@@ -271,8 +271,10 @@ final class CommandConnection {
     static func failure(_ error: AMQPError, at place: String, isCheck: Bool = false) -> CommandFailure {
         let text = "\(place): \(error)"
         if error.replyCode == 404 {
-            return CommandFailure(
+            var failure = CommandFailure(
                 .unreachable, text, remedy: "Create what is missing with: martlet topology apply --config worker.yaml")
+            failure.isAboutMissingObject = true
+            return failure
         }
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)

@@ -6,6 +6,8 @@ struct CommandFailure: Error, CustomStringConvertible {
     var message: String
     /// What to do about it, where that is known.
     var remedy: String?
+    /// Whether the broker lacks a queue or an exchange.
+    var isAboutMissingObject = false
 
     /// Makes a failure.
     /// - Parameters:

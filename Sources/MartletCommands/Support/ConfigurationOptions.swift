@@ -63,6 +63,15 @@ extension WorkerConfiguration {
         }
     }
 
+    /// Where the broker is, in the order in which to try the places.
+    func brokerEndpoints() throws(CommandFailure) -> [AMQPEndpoint] {
+        do throws(AMQPError) {
+            return try broker.endpoints()
+        } catch {
+            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
+        }
+    }
+
     /// The broker objects that this configuration needs.
     func topology() throws(CommandFailure) -> BrokerTopology {
         topology(virtualHost: try virtualHost())

@@ -1,0 +1,83 @@
+import PushWorker
+import Text
+import WorkerSettings
+
+/// What an operator asks for, before it is a command: a pure value, so that each refusal is a row of a table.
+struct ControlRequest: Equatable {
+    /// How far away an end may be: the stream keeps a command for 30 days.
+    static let longest = Duration.seconds(30 * 86_400)
+    /// A shorter prefix of references needs a question first: it may match more than is meant.
+    static let shortPrefix = 4
+
+    /// What is asked for.
+    var action: ControlCommand.Action
+    /// What it is about.
+    var target: ControlCommand.Target
+    /// Who asks.
+    var author: String
+    /// Why.
+    var reason: String?
+    /// When it ends by itself, in milliseconds since 1970; nil for never.
+    var until: Int64?
+    /// Notifications a second for `rate`; nil ends an earlier one.
+    var perSecond: Double?
+    /// Whether the jobs that `cancel` ends leave dead letters.
+    var leavesDeadLetters = false
+
+    /// The command that asks for it.
+    /// - Parameters:
+    ///   - id: The command's id.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `usage` where something is missing, too long, or at an impossible time.
+    func command(id: String, at now: Int64) throws(CommandFailure) -> ControlCommand {
+        switch target {
+        case .route(let name): try Self.check(name, "the route's name")
+        case .campaign(let prefix): try Self.check(prefix, "the beginning of references")
+        }
+        try Self.check(author, "--author")
+        if let reason { try Self.check(reason, "--reason") }
+        if let until, until <= now { throw CommandFailure(.usage, "the end is not in the future") }
+        if let until, until > now + Self.longest.wholeMilliseconds {
+            throw CommandFailure(
+                .usage, "the end is more than 30 days away, and the broker keeps a command for 30 days",
+                remedy: "Ask again before they are over.")
+        }
+        let command = ControlCommand(
+            id: id, action: action, target: target, author: author, issuedAt: now, until: until, reason: reason,
+            perSecond: perSecond, leavesDeadLetters: leavesDeadLetters)
+        guard ControlCommand(parsing: command.json) == command else {
+            throw CommandFailure(.usage, "no worker would read this command: its texts are too long together")
+        }
+        return command
+    }
+
+    /// What to ask before a short prefix goes out; nil for other targets.
+    var question: String? {
+        guard case .campaign(let prefix) = target, prefix.utf8.count < Self.shortPrefix else { return nil }
+        return "Every job whose reference begins with \"\(prefix.printable)\" is meant. Go on?"
+    }
+
+    /// What to know about the prefix; nil where it ends with a slash, and for routes.
+    var hint: String? {
+        guard case .campaign(let prefix) = target, !prefix.hasSuffix("/") else { return nil }
+        return "\(prefix) matches \(prefix)0, too; with a slash at the end it would not."
+    }
+
+    /// Makes sure that a route is configured.
+    /// - Parameter routes: The names of all routes.
+    /// - Throws: `usage`, with the nearest name.
+    func check(against routes: [String]) throws(CommandFailure) {
+        guard case .route(let name) = target, !routes.contains(name) else { return }
+        throw CommandFailure(
+            .usage,
+            "the configuration has no route \"\(name.printable)\"."
+                + Suggestion.sentence(for: name, among: routes))
+    }
+
+    private static func check(_ text: String, _ name: String) throws(CommandFailure) {
+        guard !text.isEmpty else { throw CommandFailure(.usage, "\(name) is empty") }
+        guard text.utf8.count <= ControlCommand.longestText else {
+            throw CommandFailure(.usage, "\(name) is longer than \(ControlCommand.longestText) bytes")
+        }
+    }
+}

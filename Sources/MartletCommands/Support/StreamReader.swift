@@ -1,0 +1,74 @@
+import Glibc
+import RabbitMQ
+import Rig
+import Synchronization
+
+/// Reads a stream of the broker into a picture, once or for as long as somebody watches.
+final class StreamReader<Picture: Sendable>: Sendable {
+    private struct State {
+        var picture: Picture
+        var trouble: String?
+    }
+
+    private let endpoints: [AMQPEndpoint]
+    private let queue: String
+    private let offset: String
+    private let take: @Sendable (inout Picture, BrokerMessage) -> Void
+    private let state: Mutex<State>
+
+    /// Prepares a reader.
+    /// - Parameters:
+    ///   - endpoints: Where the broker is.
+    ///   - queue: The stream.
+    ///   - offset: Where reading begins, such as `5m` for five minutes ago, or `first`; over a new connection, too.
+    ///   - picture: The picture before anything was read.
+    ///   - take: Adds a message to the picture, also one that it has already.
+    init(
+        _ endpoints: [AMQPEndpoint], _ queue: String, from offset: String, into picture: Picture,
+        take: @escaping @Sendable (inout Picture, BrokerMessage) -> Void
+    ) {
+        self.endpoints = endpoints
+        self.queue = queue
+        self.offset = offset
+        self.take = take
+        state = Mutex(State(picture: picture))
+    }
+
+    /// What was read so far, and why reading does not work; nil while it does.
+    var news: (picture: Picture, trouble: String?) { state.withLock { ($0.picture, $0.trouble) } }
+
+    /// Reads what the stream holds; blocks.
+    func readOnce() {
+        attempt { link throws(CommandFailure) in
+            try link.readStream { message in self.note(message) }
+        }
+    }
+
+    /// Reads until Ctrl-C, over new connections where one is lost; blocks.
+    func follow() {
+        while !Interrupt.isRequested {
+            attempt { link throws(CommandFailure) in
+                while !Interrupt.isRequested {
+                    _ = try link.takeFromStream(within: .milliseconds(200)) { message in self.note(message) }
+                }
+            }
+            for _ in 0..<10 where !Interrupt.isRequested { usleep(200_000) }
+        }
+    }
+
+    private func attempt(_ body: (CommandConnection) throws(CommandFailure) -> Void) {
+        do throws(CommandFailure) {
+            let link = try CommandConnection.open(endpoints, timeout: .seconds(5))
+            defer { link.close() }
+            try link.consume(queue, prefetch: 200, from: offset)
+            state.withLock { $0.trouble = nil }
+            try body(link)
+        } catch {
+            state.withLock { $0.trouble = error.message }
+        }
+    }
+
+    private func note(_ message: BrokerMessage) {
+        state.withLock { take(&$0.picture, message) }
+    }
+}
