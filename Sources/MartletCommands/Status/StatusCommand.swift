@@ -14,8 +14,9 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         abstract: "Show queues, workers, routes, rates and dead letters of the whole fleet, and what to do next.",
         discussion: """
             Changes nothing. Queues and nodes come from RabbitMQ's management API, workers and routes from the reports \
-            that each worker writes every ten seconds into the stream \(TopologyNames.fleetQueue). Without --config \
-            the broker is found as by martlet results.
+            that each worker writes every ten seconds into the stream \(TopologyNames.fleetQueue), and what operators \
+            asked of all workers from the stream \(TopologyNames.controlQueue). Without --config the broker is found as \
+            by martlet results.
 
             Dead letters are counted by queue. Their reasons are in the letters: --reasons reads all of them, as martlet \
             dead list does, which counts as a delivery of each and takes a while where there are many.
@@ -63,7 +64,9 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         let place = try place()
         Interrupt.watch()
         guard !watch else { return try await follow(place) }
+        async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
         try await BlockingWork.run("reports") { place.reader.readOnce() }
+        try await commands
         let letters = reasons ? try await BlockingWork.run("letters") { try place.letters() } : nil
         let facts = try await place.facts(letters: letters)
         let findings = StatusDiagnosis(facts: facts).findings
@@ -89,12 +92,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
                 configuration: nil)
         }
         let configuration = try source.load()
-        let endpoints: [AMQPEndpoint]
-        do throws(AMQPError) {
-            endpoints = try configuration.broker.endpoints()
-        } catch {
-            throw CommandFailure(.configuration, "broker.uri: \(error.message)")
-        }
+        let endpoints = try configuration.brokerEndpoints()
         let client: ManagementClient
         if let management {
             client = try ManagementClient.at(SecretText(management))
@@ -109,6 +107,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         var screen = StatusScreen()
         // Not waited for where the screen is gone: it ends with the process.
         let reading = Task { try await BlockingWork.run("reports") { place.reader.follow() } }
+        let listening = Task { try await BlockingWork.run("commands") { place.control.follow() } }
         while !Interrupt.isRequested {
             let lines: [String]
             do throws(CommandFailure) {
@@ -127,5 +126,6 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
             while !Interrupt.isRequested, ContinuousClock.now < next { try await Task.sleep(for: .milliseconds(100)) }
         }
         try await reading.value
+        try await listening.value
     }
 }

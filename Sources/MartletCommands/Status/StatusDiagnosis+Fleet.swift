@@ -9,7 +9,8 @@ extension StatusDiagnosis {
         let served = jobQueues.filter { ($0.consumers ?? 0) > 0 }
         // Numbers that are not known yet say nothing. Why a route takes no jobs that cannot push, is told with the route.
         let stopped = Set(
-            routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) })
+            routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) }
+                + pausedQueues)
         let deserted = jobQueues.filter { queue in
             queue.consumers == 0 && !stopped.contains(TopologyNames.normalQueue(of: queue.name))
         }
@@ -143,11 +144,13 @@ extension StatusDiagnosis {
             let minutes = Int(min(Double(ready) / rate / 60, 1_000_000))
             let normal = TopologyNames.normalQueue(of: queue.name)
             let limits = routes.first { TopologyNames.jobQueue(route: $0.name) == normal }?.limits ?? []
-            let why = limits.isEmpty ? "" : " Limited by: \(limits.joined(separator: ", "))."
+            var why = limits.isEmpty ? "" : " Limited by: \(limits.joined(separator: ", "))."
+            let pace = pace(of: normal)
+            if let pace { why += " The route is \(pace.account)." }
             return StatusFinding(
                 urgency: .soon, object: "queue \(queue.name)",
                 detail: "\(Self.count(ready, "job waits", "jobs wait")), \(minutes) minutes at the present rate.\(why)",
-                next: Self.remedy(limits, facts))
+                next: pace?.undoing ?? Self.remedy(limits, facts))
         }
     }
 

@@ -18,8 +18,8 @@ struct StatusDiagnosis {
     /// What needs a person, worst first; empty where nothing does.
     var findings: [StatusFinding] {
         let found =
-            nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + lateJobs
-            + troubledRoutes + deadLetters + unclaimed + unread + versions
+            nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + pausedRoutes
+            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + versions
         return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
             .map(\.element)
     }

@@ -20,6 +20,8 @@ extension StatusFacts {
             ("workers", .array(fleet.workers(at: at).map { $0.json(at: at) })),
             ("workers_trouble", .optional(fleetTrouble)),
             ("routes", .array(fleet.routes(at: at).map(\.json))),
+            ("control", .array(control.standing(at: at).map { .verbatim($0.json) })),
+            ("control_trouble", .optional(controlTrouble)),
             (
                 "dead_letters",
                 .array(

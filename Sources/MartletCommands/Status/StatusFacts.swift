@@ -27,6 +27,10 @@ struct StatusFacts: Equatable {
     var fleet = FleetPicture()
     /// Why the workers' reports cannot be read; nil where they can.
     var fleetTrouble: String?
+    /// What operators asked all workers for.
+    var control = ControlPicture()
+    /// Why their commands cannot be read; nil where they can.
+    var controlTrouble: String?
     /// The dead letters by reason; nil where nobody asked.
     var letters: [Letters]?
     /// The configuration file to name in commands; nil where the broker alone is known.

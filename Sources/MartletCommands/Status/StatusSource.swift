@@ -6,7 +6,8 @@ import Rig
 import Topology
 import WorkerSettings
 
-/// Where a status comes from: the management API, the workers' reports, and the dead letters where they are asked for.
+/// Where a status comes from: the management API, the workers' reports, the operators' commands, and the dead letters
+/// where they are asked for.
 struct StatusSource: Sendable {
     /// How many kinds of dead letters are told apart in a queue; further ones count as `other`.
     static let mostKinds = 64
@@ -19,6 +20,8 @@ struct StatusSource: Sendable {
     let configuration: String?
     /// The workers' reports.
     let reader: FleetReader
+    /// The operators' commands.
+    let control: ControlReader
 
     /// Prepares a source; nothing is asked yet.
     /// - Parameters:
@@ -30,6 +33,7 @@ struct StatusSource: Sendable {
         self.client = client
         self.configuration = configuration
         reader = FleetReader(endpoints)
+        control = ControlReader(endpoints)
     }
 
     /// Asks the management API, and adds what the reader has read by now.
@@ -49,9 +53,11 @@ struct StatusSource: Sendable {
             throw failure
         }
         let (picture, trouble) = reader.news
+        let (commands, controlTrouble) = control.news
         return StatusFacts(
             at: JobIdentifier.now(), place: client.place, virtualHost: virtualHost, activity: activity, fleet: picture,
-            fleetTrouble: trouble, letters: letters, configuration: configuration)
+            fleetTrouble: trouble, control: commands, controlTrouble: controlTrouble, letters: letters,
+            configuration: configuration)
     }
 
     /// Counts the dead letters of both queues by reason; blocks. Each of them is delivered and put back.

@@ -28,7 +28,7 @@ struct StatusText {
 
     /// The lines, ready for a terminal.
     var lines: [String] {
-        (head + advice + workers + routes + queues + letters).map { line in
+        (head + advice + workers + routes + control + queues + letters).map { line in
             // Names and reasons come from other machines, and may try to command the terminal.
             let text = line.text.printable
             return colour ? line.ink?(text) ?? text : text
@@ -133,6 +133,16 @@ struct StatusText {
         return lines + rest(routes.count)
     }
 
+    /// What operators asked of all workers, as far as it stands.
+    private var control: [Line] {
+        let standing = facts.control.standing(at: facts.at)
+        guard !standing.isEmpty else {
+            return facts.controlTrouble.map { [Line(text: "")] + wrapped("commands: not shown: \($0)", 2) } ?? []
+        }
+        return [Line(text: ""), Line(text: "asked of all workers", ink: .bold)]
+            + shown(standing).flatMap { wrapped($0.sentence, 2) } + rest(standing.count)
+    }
+
     private var queues: [Line] {
         let queues = facts.activity.queues.filter { showsAll || isWorthARow($0) }
         let widths = [9, 9, 10, 8, 8]
@@ -172,7 +182,8 @@ struct StatusText {
 
     /// Whether a queue is shown when not all are: one with messages, or one that always matters.
     private func isWorthARow(_ queue: BrokerActivity.Queue) -> Bool {
-        guard queue.name.hasPrefix(TopologyNames.queuePrefix), queue.name != TopologyNames.fleetQueue,
+        guard queue.name.hasPrefix(TopologyNames.queuePrefix),
+            ![TopologyNames.fleetQueue, TopologyNames.controlQueue].contains(queue.name),
             !TopologyNames.isClients(queue.name)
         else { return false }
         if (queue.ready ?? 0) + (queue.unacknowledged ?? 0) > 0 { return true }

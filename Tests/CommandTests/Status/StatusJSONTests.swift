@@ -18,8 +18,8 @@ struct StatusJSONTests {
         let json = try JSON(reading: text)
         #expect(
             names(of: json) == [
-                "at", "broker", "queues", "workers", "workers_trouble", "routes", "dead_letters", "failures",
-                "findings",
+                "at", "broker", "queues", "workers", "workers_trouble", "routes", "control", "control_trouble",
+                "dead_letters", "failures", "findings",
             ])
         #expect(names(of: json["broker"]) == ["management", "virtual_host", "version", "nodes"])
         #expect(
