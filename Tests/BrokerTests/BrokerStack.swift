@@ -30,7 +30,9 @@ final class BrokerStack: Sendable {
     let simulator: RunningSimulator
     let configuration: WorkerConfiguration
     private let directory: TemporaryDirectory
-    private static let importing = Mutex(())
+    /// Held for an import of definitions: they go through one file of the broker's directory, and suites start side by
+    /// side.
+    static let importing = Mutex(())
 
     private init(
         virtualHost: String, broker: PrivateBroker, simulator: RunningSimulator, configuration: WorkerConfiguration,
@@ -113,7 +115,6 @@ final class BrokerStack: Sendable {
     func apply(_ configuration: WorkerConfiguration) throws {
         let topology = configuration.topology(virtualHost: virtualHost)
         let definitions = try Self.granting(topology.definitions(), to: "guest", on: virtualHost)
-        // Imports go through one file of the broker's directory, and suites start side by side.
         try Self.importing.withLock { _ in try broker.importDefinitions(json: definitions) }
     }
 
