@@ -56,6 +56,8 @@ package final class APNSPool {
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
     private(set) var hasBacklog = false
+    /// How much of the capacity was not for what waited then.
+    private var kept = 0
     private var opened = 0
     private var lost = 0
     private var goAways = 0
@@ -101,6 +103,14 @@ package final class APNSPool {
     package var capacity: Int {
         let usual = usualBytes / 16
         return connections.reduce(0) { $0 + $1.capacity(usualBytes: usual) }
+    }
+
+    /// How many requests of the usual length its connections take at once, if none is open.
+    package var concurrency: Int {
+        let usual = usualBytes / 16
+        return connections.reduce(0) {
+            $1.machine.isAdmitting && $1.machine.streamLimit > 0 ? $0 + $1.concurrency(usualBytes: usual) : $0
+        }
     }
 
     /// Requests that may be open at once, for credit.
@@ -151,8 +161,10 @@ package final class APNSPool {
     /// - Parameters:
     ///   - now: The time.
     ///   - hasBacklog: Whether something waits that would have been submitted if there had been room.
-    package func flush(now: MonotonicTime, hasBacklog: Bool = true) {
+    ///   - kept: How much of the capacity is not for what waits.
+    package func flush(now: MonotonicTime, hasBacklog: Bool = true, keeping kept: Int = 0) {
         preferred = nil
+        self.kept = kept
         // By position, because a connection that breaks while it is flushed leaves the array.
         var index = 0
         while index < connections.count {
@@ -160,7 +172,7 @@ package final class APNSPool {
             connection.flush(now: now)
             if index < connections.count, connections[index] === connection { index += 1 }
         }
-        if capacity == 0 { isStarved = true }
+        if capacity <= kept { isStarved = true }
         self.hasBacklog = hasBacklog
         endTurn(now: now)
         wasRefused = false
@@ -206,6 +218,9 @@ package final class APNSPool {
             }
         }
         if wasRefused, load.limit == .nothing { load.limit = .window }
+        if kept > 0, load.limit == .nothing, capacity <= kept {
+            load.limit = streamLimit - openStreams <= kept ? .streams : .window
+        }
         load.perConnection = max(1, concurrency / max(1, admitting))
         load.ceiling = ceiling
         return load
@@ -348,9 +363,9 @@ package final class APNSPool {
         while machine.wantsConnect(now: now) { askForConnection(now: now) }
         updateConnectivity()
         let streamLimit = streamLimit
-        if streamLimit != toldStreamLimit || (isStarved && capacity > 0) {
+        if streamLimit != toldStreamLimit || (isStarved && capacity > kept) {
             toldStreamLimit = streamLimit
-            if capacity > 0 { isStarved = false }
+            if capacity > kept { isStarved = false }
             delegate?.poolCapacityChanged(self)
         }
         var due = min(machine.nextDue ?? .distantFuture, machine.surplusDue ?? .distantFuture)

@@ -4,6 +4,7 @@ import EventLoop
 import Glibc
 import PushModel
 import RabbitMQ
+import Topology
 import WorkerSettings
 
 // How a lane puts itself together.
@@ -60,9 +61,13 @@ extension Lane {
         }
         let route = Route(
             name: own.name, number: own.number, position: position, queues: own.queues, claim: own.claim,
-            credit: RouteCredit(fixed: settings.prefetch, rate: own.rate?.perLane), shared: own.shared,
+            credit: RouteCredit(
+                fixed: settings.prefetch, rate: own.rate?.perLane,
+                part: own.takesHighFirst ? HighFirst.normalShare : 1),
+            shared: own.shared,
             rate: own.rate, credential: credential, surroundings: surroundings,
-            devices: Destination(.devices, connector: own.connector, idleTime: settings.idle),
+            devices: Destination(
+                .devices, connector: own.connector, idleTime: settings.idle, takesHighFirst: own.takesHighFirst),
             broadcastHosts: own.broadcastHosts)
         sayUnfit(route)
         return route
@@ -88,9 +93,14 @@ extension Lane {
 }
 
 extension LaneSettings.RouteSettings {
+    /// Whether jobs of class `high` have a queue of their own, and go first.
+    fileprivate var takesHighFirst: Bool { queues.contains(TopologyNames.highJobQueue(route: name)) }
+
     /// New destinations for jobs about broadcast channels, as far as the configuration names hosts for them.
     fileprivate var broadcastHosts: [Destination] {
         let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
-        return connectors.compactMap { kind, connector in connector.map { Destination(kind, connector: $0) } }
+        return connectors.compactMap { kind, connector in
+            connector.map { Destination(kind, connector: $0, takesHighFirst: takesHighFirst) }
+        }
     }
 }

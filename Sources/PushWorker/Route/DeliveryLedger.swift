@@ -91,7 +91,15 @@ struct DeliveryLedger {
     ///   - prefetch: How many deliveries it may hold.
     ///   - consumers: How many others there are on the channel, with the same prefetch.
     mutating func granted(_ prefetch: Int, beside consumers: Int) {
-        let present = consumers * prefetch
+        granted(prefetch, besideMessages: consumers * prefetch)
+    }
+
+    /// The same where the other consumers on the channel may have another prefetch.
+    ///
+    /// - Parameters:
+    ///   - prefetch: How many deliveries it may hold.
+    ///   - present: How many deliveries the others may hold together.
+    mutating func granted(_ prefetch: Int, besideMessages present: Int) {
         let underWay = max(0, granted - present)
         granted = present + prefetch
         mostUnacknowledged = tracker.unacknowledged + underWay + granted

@@ -1,5 +1,4 @@
 import APNSClient
-import DequeModule
 import EventLoop
 import PushModel
 import WorkerSettings
@@ -54,10 +53,16 @@ final class Destination {
     private(set) var refusal: CredentialRefusal?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
+    /// Whether jobs of class `high` have lists and streams of their own. Otherwise all jobs count as normal.
+    let takesHighFirst: Bool
+    /// Decides which class is next.
+    private var order = HighFirst()
+    /// How many of the open requests are of `high` jobs that go first.
+    private var highInFlight = 0
     /// Jobs with notifications that were not handed out yet, oldest first.
-    private(set) var waiting = Deque<JobInFlight>()
-    /// Notifications to be sent again at once, ahead of everything else.
-    private(set) var resends = Deque<Notification>()
+    private(set) var waiting = ByClass<JobInFlight>()
+    /// Notifications to be sent again at once, ahead of everything else of their class.
+    private(set) var resends = ByClass<Notification>()
     /// Requests whose answer is awaited, by the tag they were submitted with.
     private var requests = SlotTable<Notification>()
     /// Decides what the log tells of failed connects.
@@ -71,8 +76,12 @@ final class Destination {
     ///   - kind: Which of the three hosts it is.
     ///   - connector: Opens its connections; nil where nothing is ever sent.
     ///   - idleTime: How long its connections rest before they are closed; nil for the usual time.
-    init(_ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil) {
+    ///   - takesHighFirst: Whether jobs of class `high` go first.
+    init(
+        _ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil, takesHighFirst: Bool = false
+    ) {
         self.kind = kind
+        self.takesHighFirst = takesHighFirst
         self.connector = connector
         breaker = RouteBreaker()
         let isForDevices = kind == .devices
@@ -109,24 +118,51 @@ final class Destination {
     // MARK: What waits
 
     /// Takes a job of which nothing was handed out yet.
-    func take(_ job: JobInFlight) { waiting.append(job) }
+    func take(_ job: JobInFlight) { waiting.append(job, to: jobClass(of: job)) }
 
     /// Goes on with a job whose channel was gone and which the broker delivered again.
     func resume(_ job: JobInFlight) {
-        resends.append(contentsOf: job.takePostponed())
-        if job.hasMore { waiting.prepend(job) }
+        for notification in job.takePostponed() { resend(notification) }
+        if job.hasMore { waiting.prepend(job, to: jobClass(of: job)) }
     }
 
     /// Takes a notification that is to be sent again.
-    func resend(_ notification: Notification) { resends.append(notification) }
+    func resend(_ notification: Notification) { resends.append(notification, to: jobClass(of: notification.job)) }
 
-    /// The next notification to send: resends first, then the oldest job's next index.
-    func next() -> Notification? {
-        if let resend = resends.popFirst() { return resend }
-        while let job = waiting.first {
+    /// The list in which a job waits.
+    private func jobClass(of job: JobInFlight) -> JobClass { takesHighFirst ? job.job.jobClass : .normal }
+
+    /// Whether notifications of a class wait to be sent.
+    private func hasWaiting(_ jobClass: JobClass) -> Bool {
+        waiting.hasAny(jobClass) || resends.hasAny(jobClass)
+    }
+
+    /// Whether notifications of `high` jobs wait that go first.
+    var hasHighWaiting: Bool { takesHighFirst && hasWaiting(.high) }
+
+    /// The next notification: of `high` jobs first, there resends first, then the oldest job's next index.
+    func next() -> Notification? { (takesHighFirst ? next(of: .high) : nil) ?? next(of: .normal) }
+
+    /// The next notification to send.
+    ///
+    /// - Parameter room: How many requests may be submitted.
+    /// - Returns: Nil where nothing may go.
+    func next(in room: SendingRoom) -> Notification? {
+        guard takesHighFirst else { return room.total > 0 ? next(of: .normal) : nil }
+        let jobClass = order.next(high: room.total > 0 && hasWaiting(.high), normal: mayTakeNormal(room))
+        return jobClass.flatMap { next(of: $0) }
+    }
+
+    private func mayTakeNormal(_ room: SendingRoom) -> Bool {
+        room.total > 0 && room.normal > 0 && hasWaiting(.normal)
+    }
+
+    private func next(of jobClass: JobClass) -> Notification? {
+        if let resend = resends.popFirst(of: jobClass) { return resend }
+        while let job = waiting.first(of: jobClass) {
             let index = job.nextIndex()
             // A job leaves as soon as all of it is handed out, so that a route without work is seen to have none.
-            if !job.hasMore { waiting.removeFirst() }
+            if !job.hasMore { _ = waiting.popFirst(of: jobClass) }
             if let index { return Notification(job: job, index: index) }
         }
         return nil
@@ -143,9 +179,11 @@ final class Destination {
             unsent.append(resend.job)
             return true
         }
-        while let job = waiting.last, !job.isStarted, isCurrent(job) {
-            waiting.removeLast()
-            unsent.append(job)
+        for jobClass in JobClass.allCases {
+            while let job = waiting.last(of: jobClass), !job.isStarted, isCurrent(job) {
+                _ = waiting.popLast(of: jobClass)
+                unsent.append(job)
+            }
         }
         return unsent
     }
@@ -157,8 +195,10 @@ final class Destination {
         waiting.firstIndex { !$0.isStarted && isWanted($0) }.map { waiting.remove(at: $0) }
     }
 
-    /// The multicast job that is partly sent; nil without one.
-    var begun: JobInFlight? { waiting.first.flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil } }
+    /// The multicast job of a class that is partly sent; nil without one.
+    func begun(_ jobClass: JobClass) -> JobInFlight? {
+        waiting.first(of: jobClass).flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil }
+    }
 
     /// Takes out what is left of multicast jobs that were begun.
     ///
@@ -203,6 +243,31 @@ final class Destination {
         }
     }
 
+    /// How many notifications may be submitted now; nil where none may.
+    var room: SendingRoom? {
+        guard let pool else { return nil }
+        let total = min(pool.capacity, allowance)
+        guard total > 0 else { return nil }
+        return takesHighFirst
+            ? SendingRoom(total, keeping: kept(of: pool), isStill: requests.count == 0) : SendingRoom(total)
+    }
+
+    /// How many free requests of its connections normal jobs have to leave.
+    private func kept(of pool: APNSPool) -> Int {
+        SendingRoom.kept(of: pool.concurrency, highInFlight: highInFlight)
+    }
+
+    /// A notification was submitted.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - room: The room that it takes a part of.
+    func sent(_ notification: Notification, in room: inout SendingRoom) {
+        let jobClass = jobClass(of: notification.job)
+        if takesHighFirst { order.sent(jobClass, normal: mayTakeNormal(room)) }
+        room.take(jobClass)
+    }
+
     /// Submits a request, which leaves with the next flush.
     ///
     /// - Returns: False when no connection can take it now. It then waits as before.
@@ -210,8 +275,8 @@ final class Destination {
         let tag = began(notification)
         let inFlight = notification.job
         guard pool?.submit(inFlight.job, index: notification.index, tag: tag, now: moment.monotonic) == true else {
-            _ = requests.remove(tag)
-            resends.prepend(notification)
+            _ = ended(tag)
+            resends.prepend(notification, to: jobClass(of: inFlight))
             return false
         }
         return true
@@ -220,7 +285,16 @@ final class Destination {
     /// Notes a request.
     ///
     /// - Returns: The tag that its answer names.
-    func began(_ notification: Notification) -> Int { requests.insert(notification) }
+    func began(_ notification: Notification) -> Int {
+        if jobClass(of: notification.job) == .high { highInFlight += 1 }
+        return requests.insert(notification)
+    }
+
+    private func ended(_ tag: Int) -> Notification? {
+        let notification = requests.remove(tag)
+        if takesHighFirst, notification?.job.job.jobClass == .high { highInFlight -= 1 }
+        return notification
+    }
 
     /// A request is over.
     ///
@@ -233,7 +307,7 @@ final class Destination {
             trouble = nil
             machine.answered()
         }
-        return requests.remove(tag)
+        return ended(tag)
     }
 
     // MARK: The credential
@@ -359,7 +433,12 @@ final class Destination {
     /// - Parameters:
     ///   - hasBacklog: Whether more would have been submitted, had there been room.
     ///   - moment: The time.
-    func flush(hasBacklog: Bool, at moment: Moment) { pool?.flush(now: moment.monotonic, hasBacklog: hasBacklog) }
+    func flush(hasBacklog: Bool, at moment: Moment) {
+        guard let pool else { return }
+        // What waits may use all of it where a `high` notification is among it.
+        let kept = takesHighFirst && !hasWaiting(.high) ? kept(of: pool) : 0
+        pool.flush(now: moment.monotonic, hasBacklog: hasBacklog, keeping: kept)
+    }
 
     /// What keeps requests about broadcast channels from being sent, in one line each.
     var broadcastChannelTroubles: [String] {

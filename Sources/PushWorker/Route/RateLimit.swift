@@ -30,7 +30,11 @@ package struct RateLimit {
     package mutating func take(_ count: Int = 1) { tokens = min(burst, tokens - Double(count)) }
 
     /// When the next request may go out, after `available(now:)` gave none.
-    package func nextDue(now: MonotonicTime) -> MonotonicTime {
-        now + .seconds(max(0, 1 - tokens) / perSecond)
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - others: How many have to go out before it.
+    package func nextDue(now: MonotonicTime, after others: Int = 0) -> MonotonicTime {
+        now + .seconds(max(0, Double(1 + others) - tokens) / perSecond)
     }
 }

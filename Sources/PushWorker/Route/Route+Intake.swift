@@ -63,7 +63,7 @@ extension Route {
         switch read(delivery, poisonous: isPoisonous ? returns : nil, at: moment) {
         case .success(let job):
             FailPoint.took(job)
-            credit.arrived(notifications: job.notificationCount, bytes: size)
+            learn(job.jobClass, notifications: job.notificationCount, bytes: size)
             if !job.isEarly(at: moment.wall), let waited = job.queueMilliseconds(at: moment.wall) {
                 counters.queueAge.record(microseconds: 1_000 * Int(waited))
             }
@@ -77,7 +77,7 @@ extension Route {
             ledger.took(inFlight)
             takeIn(inFlight, at: moment)
         case .failure(let defect):
-            credit.arrived(notifications: max(1, defect.job.notificationCount), bytes: size)
+            learn(defect.job.jobClass, notifications: max(1, defect.job.notificationCount), bytes: size)
             let tier = tierOnTheWay(of: defect, at: moment)
             let job = JobInFlight(
                 job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,

@@ -10,34 +10,42 @@ extension Route {
     }
 
     /// Sends as much as streams, window, rate and breaker of a destination allow.
-    func send(to destination: Destination, at moment: Moment) {
+    ///
+    /// - Parameters:
+    ///   - destination: Where to.
+    ///   - onlyHigh: Whether normal jobs have to wait although there is room for them.
+    ///   - moment: The time.
+    func send(to destination: Destination, onlyHigh: Bool = false, at moment: Moment) {
         guard destination.breaker.intake != .none else { return answerParked(destination, at: moment) }
-        guard let pool = destination.pool, destination.hasWaiting else { return }
-        var room = min(pool.capacity, destination.allowance)
-        guard room > 0 else { return }
+        guard destination.hasWaiting, var room = destination.room else { return }
+        if onlyHigh { room.keepNormalOut() }
         // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
-        if !isProbe { room = takeFromRate(upTo: room, at: moment) }
-        var sent = 0
-        defer { rate?.giveBack(isProbe ? -sent : room - sent) }
+        if !isProbe { takeFromRate(&room, isUrgent: destination.hasHighWaiting, at: moment) }
+        let taken = room.total
+        defer { rate?.giveBack(isProbe ? room.total - taken : room.total) }
         // What is settled without a request needs no room there, but its results need some.
-        while sent < room, !isCongested, let notification = destination.next() {
+        while !isCongested, let notification = destination.next(in: room) {
             if isSettledUnsent(notification, on: destination, at: moment) { continue }
             FailPoint.reached(.beforeSend)
             guard destination.submit(notification, at: moment) else { return }
             counters.requests += 1
-            sent += 1
+            destination.sent(notification, in: &room)
         }
     }
 
     /// Takes as many requests as the rate allows now, whichever host they go to.
     ///
-    /// If the rate allows none, stores in `rateDue` when it allows the next.
-    private func takeFromRate(upTo most: Int, at moment: Moment) -> Int {
-        guard let rate else { return most }
-        let taken = rate.take(upTo: most, now: moment.monotonic)
-        if taken == 0 { rateDue = rate.nextDue(now: moment.monotonic) }
-        return taken
+    /// If the rate allows none, or fewer than `high` jobs may need, stores in `rateDue` when it allows the next.
+    private func takeFromRate(_ room: inout SendingRoom, isUrgent: Bool, at moment: Moment) {
+        guard let rate else { return }
+        let most = isUrgent ? room.total : room.normal
+        guard most > 0 else { return room.limit(to: 0) }
+        let taken = rate.take(upTo: most, isUrgent: isUrgent, now: moment.monotonic)
+        if taken == 0 || isUrgent && taken < most {
+            rateDue = rate.nextDue(isUrgent: isUrgent, now: moment.monotonic)
+        }
+        room.limit(to: taken)
     }
 
     /// Whether the rate allows a request now. If it does not, stores in `rateDue` when it allows the next.
@@ -116,9 +124,16 @@ extension Route {
     /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
     /// acknowledged in time.
     func splitSlow(at moment: Moment) {
-        guard rate != nil, let job = devices.begun else { return slow = nil }
-        guard let slow, slow.job === job else { return slow = (job, moment.monotonic) }
-        guard moment.monotonic - slow.since >= Self.longestHold,
+        split(.normal, &slow, at: moment)
+        if devices.takesHighFirst { split(.high, &slowHigh, at: moment) }
+    }
+
+    private func split(
+        _ jobClass: JobClass, _ slow: inout (job: JobInFlight, since: MonotonicTime)?, at moment: Moment
+    ) {
+        guard rate != nil, let job = devices.begun(jobClass) else { return slow = nil }
+        guard let begun = slow, begun.job === job else { return slow = (job, moment.monotonic) }
+        guard moment.monotonic - begun.since >= Self.longestHold,
             let tier = surroundings.policy.restingTier(remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
         else { return }
         for notification in devices.takeBegun(where: { $0 === job }) {

@@ -91,6 +91,8 @@ final class Route {
     var consumer: RouteConsumer
     /// Decides the prefetch.
     var credit: RouteCredit
+    /// Decides the prefetch of the queue of `high` jobs, by their shape alone; nil without such a queue.
+    var highCredit: RouteCredit?
     /// Holds the route to its configured rate on all its lanes; nil without one.
     private(set) var rate: SharedRate?
     /// What it uses of the worker's memory for jobs.
@@ -116,6 +118,10 @@ final class Route {
     private(set) var isHeldUp = false
     /// The multicast job that is sent in part, and since when, where the route has a rate.
     var slow: (job: JobInFlight, since: MonotonicTime)?
+    /// The same of the `high` jobs that go first.
+    var slowHigh: (job: JobInFlight, since: MonotonicTime)?
+    /// Whether the other lanes know that `high` jobs wait here for the rate.
+    var saidUrgent = false
     /// When the rate allows the next request, while it holds the route back.
     var rateDue: MonotonicTime?
     /// Watches the share of dead tokens among final answers.
@@ -156,7 +162,9 @@ final class Route {
         self.devices = devices
         self.broadcastHosts = broadcastHosts
         consumer = RouteConsumer(
-            queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) })
+            queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
+            high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
+        if devices.takesHighFirst { highCredit = credit.counting(on: 1 - HighFirst.normalShare) }
         counters = RouteCounters(tiers: surroundings.policy.allTiers.count)
     }
 
@@ -192,13 +200,18 @@ final class Route {
         let maySend = !isCongested
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
-        if hasBroadcastChannelWork { advanceBroadcastHosts(at: moment) }
+        //    Only `high` pushes go before them.
+        if hasBroadcastChannelWork {
+            if maySend, devices.hasHighWaiting { send(to: devices, onlyHigh: true, at: moment) }
+            advanceBroadcastHosts(at: moment)
+        }
         // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
         //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens
         //    the connections.
         connect(devices, at: moment)
         let open = devices.inFlight
         if maySend { send(to: devices, at: moment) }
+        if devices.takesHighFirst { noteUrgency() }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
@@ -214,7 +227,9 @@ final class Route {
             doubts.waiting = []
         }
         doubts.keys = nil
-        for case .startConsuming in actions { ledger.granted(consumer.wantedPrefetch, beside: consumer.consumers) }
+        for case .startConsuming(let queue) in actions {
+            ledger.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
+        }
         return actions
     }
 
@@ -232,6 +247,7 @@ final class Route {
     /// The prefetch is 0 while the lane drains or another worker serves the route. It is also 0 while results cannot go
     /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
+        let formerHigh = consumer.wantedHighPrefetch.take()
         guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp, !expiryLook.isEnding else {
             consumer.wantedPrefetch = 0
             return
@@ -256,6 +272,7 @@ final class Route {
             if current == 0 || isTooMuch || credit.isWorthChanging(from: current, to: wanted) {
                 consumer.wantedPrefetch = wanted
             }
+            if highCredit != nil { consumer.wantedHighPrefetch = highPrefetch(instead: formerHigh, streams: streams) }
         }
     }
 
@@ -267,7 +284,8 @@ final class Route {
         return MemoryClaim.Use(
             demand: devices.breaker.intake == .full ? credit.demand(streams: streams) : 0,
             isFull: prefetch > 0 && ledger.unacknowledged * 2 >= prefetch,
-            held: credit.bytes(of: max(mayArrive, ledger.unacknowledged / max(1, queues.count))))
+            held: max(
+                credit.bytes(of: max(mayArrive, ledger.unacknowledged / max(1, queues.count))), highBytes))
     }
 
     /// How many streams its connections have, open or free; the most before the first connection.
@@ -281,8 +299,11 @@ final class Route {
     ///
     /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
     func limit(to rate: SharedRate?) {
+        if saidUrgent { self.rate?.note(isUrgent: false) }
+        saidUrgent = false
         self.rate = rate
         credit.limit(to: rate?.perLane)
+        highCredit?.limit(to: rate?.perLane)
     }
 
     // MARK: What the lane asks

@@ -51,6 +51,8 @@ package struct RouteConsumer {
 
     /// Unacknowledged messages wanted per consumer; 0 stops consuming.
     package var wantedPrefetch = 0
+    /// The same for the queue of `high` jobs, while anything is consumed; nil for as many as of the other queues.
+    package var wantedHighPrefetch: Int?
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
     /// Why the route, or one of its queues, is not consumed although it should be, in the broker's words.
@@ -64,6 +66,10 @@ package struct RouteConsumer {
     private var channel = Channel.closed
     private var pending: Action?
     private var consuming: [Bool]
+    /// The prefetch with which each queue's consumer was started.
+    private var granted: [Int]
+    /// Which queue is that of `high` jobs; nil without one.
+    private let high: Int?
     /// Which queue the route can do without; nil where it needs all of them.
     private let optional: Int?
     /// Whether the broker does not have that queue, as far as is known on this connection.
@@ -72,6 +78,7 @@ package struct RouteConsumer {
     private var missingSince = MonotonicTime(nanoseconds: 0)
     private var reconsideredAt = MonotonicTime(nanoseconds: 0)
     private var serials: [UInt32]
+    /// What new consumers of the channel get.
     private var prefetch = 0
     /// The queue whose consumer cost the last channel. The route asks for it first, before messages are delivered that
     /// would have to be delivered again.
@@ -93,14 +100,24 @@ package struct RouteConsumer {
     ///   - queues: How many queues it has.
     ///   - optional: The position of a queue that a broker of an earlier topology lacks. The others are consumed
     ///     without it.
-    package init(queues: Int, optional: Int? = nil) {
+    ///   - high: The position of the queue of `high` jobs; nil without one.
+    package init(queues: Int, optional: Int? = nil, high: Int? = nil) {
         self.optional = optional
+        self.high = high
         consuming = Array(repeating: false, count: queues)
+        granted = Array(repeating: 0, count: queues)
         serials = Array(repeating: 0, count: queues)
     }
 
     /// Whether every queue of the route is being consumed with the wanted prefetch.
-    package var isConsuming: Bool { missing == nil && prefetch == wantedPrefetch }
+    package var isConsuming: Bool { missing == nil && outdated == nil }
+    /// The first queue whose consumer has another prefetch than is wanted.
+    private var outdated: Int? { consuming.indices.first { consuming[$0] && granted[$0] != wanted(of: $0) } }
+    /// The prefetch wanted of a queue.
+    func wanted(of queue: Int) -> Int {
+        guard queue == high, wantedPrefetch > 0 else { return wantedPrefetch }
+        return wantedHighPrefetch ?? wantedPrefetch
+    }
     /// The next queue that lacks its consumer.
     private var missing: Int? { consuming.indices.first { !consuming[$0] && !(isOptionalMissing && $0 == optional) } }
     /// Whether the route is served: its queues are consumed, or only the prefetch is being changed.
@@ -111,14 +128,19 @@ package struct RouteConsumer {
         if case .startConsuming = pending { return true }
         return consuming.contains(true)
     }
-    /// How many consumers there are.
-    package var consumers: Int { consuming.count { $0 } }
+    /// How many unacknowledged messages all consumers may hold together.
+    var grantedMessages: Int { consuming.indices.reduce(0) { consuming[$1] ? $0 + granted[$1] : $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
     /// Whether there is no channel, and the broker owes no answer about one.
     package var isClosed: Bool { channel == .closed }
-    /// The prefetch that consumers now have; 0 without one.
-    package var currentPrefetch: Int { consuming.contains(true) ? prefetch : 0 }
+    /// The prefetch that consumers now have, other than that of `high` jobs where there are others; 0 without one.
+    package var currentPrefetch: Int {
+        let queue = consuming.indices.first { consuming[$0] && $0 != high }
+        return queue.map { granted[$0] } ?? currentHighPrefetch
+    }
+    /// The prefetch that the consumer of `high` jobs now has; 0 without one.
+    package var currentHighPrefetch: Int { high.map { consuming[$0] ? granted[$0] : 0 } ?? 0 }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// The request that the broker has not answered; nil without one. There is never more than one.
@@ -171,16 +193,17 @@ package struct RouteConsumer {
                 wantsProof = false
                 isProving = true
                 action = .setPrefetch(max(1, prefetch))
-            } else if let active = consuming.firstIndex(of: true), wantedPrefetch == 0 || prefetch != wantedPrefetch {
-                action = .cancelConsuming(queue: active)
+            } else if let outdated {
+                action = .cancelConsuming(queue: outdated)
             } else if let closesAt {
                 action = now >= closesAt ? .closeChannel : nil
             } else if wantedPrefetch == 0 || now < holdUntil {
                 action = nil
-            } else if prefetch != wantedPrefetch {
-                action = .setPrefetch(wantedPrefetch)
+            } else if let queue = doubtful ?? missing {
+                let wanted = wanted(of: queue)
+                action = prefetch == wanted ? .startConsuming(queue: queue) : .setPrefetch(wanted)
             } else {
-                action = (doubtful ?? missing).map { .startConsuming(queue: $0) }
+                action = nil
             }
         }
         if case .startConsuming(let queue) = action {
@@ -236,6 +259,7 @@ package struct RouteConsumer {
     package mutating func consumeStarted() {
         guard case .startConsuming(let queue) = pending else { return }
         consuming[queue] = true
+        granted[queue] = prefetch
         pending = nil
         doubtful = nil
         if missing == nil {

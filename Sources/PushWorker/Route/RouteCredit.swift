@@ -22,9 +22,13 @@ package struct RouteCredit {
 
     /// The configured prefetch; nil to follow the connections.
     private let fixed: Int?
+    /// The part of the rate that the messages can count on.
+    private var part: Double
+    /// Notifications per second that the route may send; nil for no limit.
+    private var rate: Double?
     /// Notifications that the route may send within five minutes, where it has a rate. Messages that take longer could
     /// outlast the broker's patience with a consumer (30 minutes).
-    private var rateCeiling = Double.infinity
+    private var rateCeiling: Double { (rate ?? .infinity) * part * 300 }
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
     /// The same as far as a rate is concerned. Unknown messages are taken for the largest there are, because a window of
@@ -40,15 +44,24 @@ package struct RouteCredit {
     /// - Parameters:
     ///   - fixed: `prefetch` of the configuration; nil for auto.
     ///   - rate: Notifications per second the route may send, where limited.
-    package init(fixed: Int?, rate: Double?) {
+    ///   - part: The part of the rate that the messages can count on.
+    package init(fixed: Int?, rate: Double?, part: Double = 1) {
         self.fixed = fixed
-        limit(to: rate)
+        self.part = part
+        self.rate = rate
+    }
+
+    /// The same for messages that can count on another part of the rate.
+    func counting(on part: Double) -> RouteCredit {
+        var credit = self
+        credit.part = part
+        return credit
     }
 
     /// Learns that the route has another rate.
     ///
     /// - Parameter rate: Notifications per second the route may send; nil for no limit.
-    mutating func limit(to rate: Double?) { rateCeiling = (rate ?? .infinity) * 300 }
+    mutating func limit(to rate: Double?) { self.rate = rate }
 
     /// Learns the shape of a message that arrived.
     package mutating func arrived(notifications: Int, bytes: Int) {

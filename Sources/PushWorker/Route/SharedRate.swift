@@ -6,6 +6,8 @@ final class SharedRate: Sendable {
     /// Requests per second and lane.
     let perLane: Double
     private let limit: Mutex<RateLimit>
+    /// On how many lanes `high` jobs wait for the rate that go before normal ones.
+    private let urgentLanes = Atomic(0)
 
     /// A full bucket.
     ///
@@ -20,15 +22,24 @@ final class SharedRate: Sendable {
     /// How many requests may go out now; none of them is taken.
     func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }
 
+    /// Notes whether `high` jobs wait on a lane for the rate. Normal jobs of any lane leave one request to each such
+    /// lane.
+    func note(isUrgent: Bool) { urgentLanes.add(isUrgent ? 1 : -1, ordering: .relaxed) }
+
+    /// How many requests have to be left to other lanes.
+    private func left(_ isUrgent: Bool) -> Int { isUrgent ? 0 : urgentLanes.load(ordering: .relaxed) }
+
     /// Takes as many requests as may go out now, within a number.
     ///
     /// - Parameters:
     ///   - most: How many are wanted at most.
+    ///   - isUrgent: Whether they are for `high` jobs that go before normal ones on all lanes.
     ///   - now: The time.
     /// - Returns: How many were taken. The caller gives back those that it does not use.
-    func take(upTo most: Int, now: MonotonicTime) -> Int {
-        limit.withLock { limit in
-            let count = max(0, min(most, limit.available(now: now)))
+    func take(upTo most: Int, isUrgent: Bool = false, now: MonotonicTime) -> Int {
+        let left = left(isUrgent)
+        return limit.withLock { limit in
+            let count = max(0, min(most, limit.available(now: now) - left))
             limit.take(count)
             return count
         }
@@ -41,5 +52,12 @@ final class SharedRate: Sendable {
     }
 
     /// When the next request may go out, when none may go out now.
-    func nextDue(now: MonotonicTime) -> MonotonicTime { limit.withLock { $0.nextDue(now: now) } }
+    ///
+    /// - Parameters:
+    ///   - isUrgent: Whether it is for a `high` job.
+    ///   - now: The time.
+    func nextDue(isUrgent: Bool = false, now: MonotonicTime) -> MonotonicTime {
+        let left = left(isUrgent)
+        return limit.withLock { $0.nextDue(now: now, after: left) }
+    }
 }

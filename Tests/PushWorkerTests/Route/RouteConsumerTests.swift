@@ -288,4 +288,54 @@ struct RouteConsumerTests {
         consumer.connected()
         #expect(consumer.nextAction(now: 0) == .openChannel)
     }
+
+    @Test("the queue of high jobs has a prefetch of its own; changing the one leaves the consumers of the other alone")
+    func highPrefetch() {
+        var random = SplitMix64(seed: 1)
+        var consumer = RouteConsumer(queues: 2, high: 1)
+        consumer.wantedPrefetch = 2
+        consumer.wantedHighPrefetch = 50
+        consumer.connected()
+        #expect(consumer.nextAction(now: 0) == .openChannel)
+        consumer.channelOpened()
+        func start(_ queue: Int, _ prefetch: Int) {
+            #expect(consumer.nextAction(now: 0) == .setPrefetch(prefetch))
+            consumer.prefetchSet()
+            #expect(consumer.nextAction(now: 0) == .startConsuming(queue: queue) && !consumer.isConsuming)
+            consumer.consumeStarted()
+        }
+        func cancel(_ queue: Int) {
+            #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: queue))
+            consumer.consumeCancelled(queue: queue, byBroker: false, now: 0, random: &random)
+        }
+        func expect(_ prefetch: Int, _ high: Int) {
+            #expect(consumer.nextAction(now: 0) == nil && consumer.isConsuming)
+            #expect(consumer.currentPrefetch == prefetch && consumer.currentHighPrefetch == high)
+        }
+        start(0, 2)
+        start(1, 50)
+        expect(2, 50)
+        consumer.wantedHighPrefetch = 100
+        cancel(1)
+        start(1, 100)
+        expect(2, 100)
+        consumer.wantedPrefetch = 30
+        cancel(0)
+        start(0, 30)
+        expect(30, 100)
+        // Where one job is wanted, as for a probe, that holds for both queues.
+        consumer.wantedPrefetch = 1
+        consumer.wantedHighPrefetch = nil
+        cancel(0)
+        cancel(1)
+        start(0, 1)
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 1))
+        consumer.consumeStarted()
+        expect(1, 1)
+        consumer.wantedPrefetch = 0
+        consumer.wantedHighPrefetch = 100
+        cancel(0)
+        cancel(1)
+        #expect(consumer.nextAction(now: 0) == nil && consumer.currentPrefetch == 0)
+    }
 }

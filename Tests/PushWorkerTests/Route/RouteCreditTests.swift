@@ -110,4 +110,13 @@ struct RouteCreditTests {
         #expect(credit.isWorthChanging(from: 1_500, to: 700))
         #expect(!credit.isWorthChanging(from: 1_000, to: 1_500))
     }
+
+    @Test("messages that can count on a quarter of the rate have a quarter of the window that the rate gives")
+    func part() {
+        for (part, range) in [(1.0, 1_190...1_200), (0.25, 295...300)] {
+            var credit = RouteCredit(fixed: nil, rate: 4, part: part)
+            for _ in 0..<400 { credit.arrived(notifications: 1, bytes: 100) }
+            #expect(range.contains(credit.wanted(streams: 2_000, share: 1 << 30)))
+        }
+    }
 }
