@@ -35,8 +35,8 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "class", "high or normal",
             """
-            high goes to a queue of its own where the route has high_lane: true, and does not wait behind normal. The \
-            class says nothing about Apple's priority.
+            high goes to a queue of its own where the route has high_lane: true, and is sent before normal. The class \
+            says nothing about Apple's priority.
             """),
         HelpEntry(
             "topic", "1 to 200 of A-Z a-z 0-9 . and -",

@@ -24,7 +24,8 @@ struct RouteKeys: Sendable {
         "lanes on which the route lives, never more than its connections")
     let highLane = SettingKey(
         "routes[].high_lane", .boolean, default: false,
-        "whether jobs of class `high` have a queue of their own, `\(TopologyNames.highJobQueue(route: "<name>"))`")
+        "whether jobs of class `high` have a queue of their own, `\(TopologyNames.highJobQueue(route: "<name>"))`, and go "
+            + "first")
     let rate = SettingKey(
         "routes[].rate", .number(0.001...1_000_000, "notifications per second, or null"), without: "no limit",
         "the most notifications that one worker sends")
