@@ -21,6 +21,8 @@ final class BrokerStack: Sendable {
         var credential = "local"
         /// Requests per second; nil for as many as there are.
         var rate: Int?
+        /// Whether jobs of class `high` go first.
+        var highLane = false
         /// The queue that gets a copy of its results; nil for none.
         var resultsQueue: String?
     }
@@ -85,6 +87,7 @@ final class BrokerStack: Sendable {
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
                 + "credential: \(app.credential), lanes: \(lanes)\(app.rate.map { ", rate: \($0)" } ?? "")"
+                + "\(app.highLane ? ", high_lane: true" : "")"
                 + "\(app.resultsQueue.map { ", results_queue: \($0)" } ?? "") }"
         }
         let file = try directory.write(
