@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation waiting fuzz sanitize examples brokers images manual install \
+.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -18,6 +18,7 @@ EARLIER ?=
 BROKERS ?=
 JOBS ?= 1000000
 MINUTES ?= 30
+WAITING ?= 500000
 PREFIX ?= /usr/local
 DESTDIR ?=
 # Such as --static-swift-stdlib, for machines without a toolchain.
@@ -38,6 +39,7 @@ help:
 	@echo 'make soak    an hour under load with a fault a minute: fails where anything grows or ledgers do not balance;'
 	@echo '             SECONDS=600 for less of it; slopes are judged from 1800 on'
 	@echo 'make isolation  fails where a route loses its latency beside a dead one, or the dead one does not rest'
+	@echo 'make urgent  fails where high jobs lose their latency beside 500,000 normal ones of their route; WAITING=20000 for less'
 	@echo 'make upgrade EARLIER=path/to/martlet: fails where a fleet loses a job on its way from that version to this one'
 	@echo 'make waiting let a million jobs wait for APNs: fails where one does not, or is not accepted once in the end, or RSS'
 	@echo '             passes 64 MiB; JOBS=100000 MINUTES=3 for less of it'
@@ -76,6 +78,9 @@ upgrade: packages-test build
 
 isolation: packages-test build
 	Tests/Benchmark/isolation
+
+urgent: packages-test build
+	Tests/Benchmark/high --waiting $(WAITING)
 
 waiting: packages-test build
 	Tests/Benchmark/waiting --jobs $(JOBS) --minutes $(MINUTES)

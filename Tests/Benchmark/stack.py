@@ -170,10 +170,10 @@ class Stack:
 
     # ---- jobs and results ----
 
-    def push(self, name):
+    def push(self, name, *options):
         """`martlet push` that reads jobs from its standard input; its confirms go to a file."""
         with open(self.path(name + ".jsonl"), "w") as out, open(self.path(name + ".log"), "w") as log:
-            process = subprocess.Popen([self.martlet, "push", "--jobs", "-", "-o", "json", "--broker", self.uri()],
+            process = subprocess.Popen([self.martlet, "push", "--jobs", "-", "-o", "json", "--broker", self.uri(), *options],
                                        stdin=subprocess.PIPE, stdout=out, stderr=log)
         self.processes.append(process)
         return process
