@@ -145,7 +145,7 @@ struct TopologyBuilder {
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
         queue(TopologyNames.deadQueue, Self.keptMessages)
-        for outcome in ["rejected", "expired", "exhausted", "unknown", "invalid"] {
+        for outcome in ["rejected", "expired", "exhausted", "unknown", "invalid", "cancelled"] {
             bind(TopologyNames.dead, TopologyNames.deadQueue, "\(outcome).#")
         }
         for environment in APNSEnvironment.allCases {

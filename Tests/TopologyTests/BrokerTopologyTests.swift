@@ -227,6 +227,7 @@ struct BrokerTopologyTests {
                 "apns.results.unclaimed apns.q.results.unclaimed ", "apns.dead apns.q.dead rejected.#",
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",
                 "apns.dead apns.q.dead unknown.#", "apns.dead apns.q.dead invalid.#",
+                "apns.dead apns.q.dead cancelled.#",
                 "apns.dead apns.q.dead production.#", "apns.dead apns.q.dead development.#",
                 "apns.dead apns.q.dead.tokens dead_token.#", "apns.fleet apns.q.fleet ",
                 "apns.control apns.q.control ",

@@ -27,8 +27,8 @@ struct DeadLetterHelp: ParsableCommand {
         HelpEntry(
             TopologyNames.deadQueue, "2 GiB, 30 days",
             """
-            rejected, expired, exhausted, unknown, invalid, and what the broker wrote. When it is full it refuses, and \
-            pushes stop until there is room.
+            rejected, expired, exhausted, unknown, invalid, cancelled, and what the broker wrote. When it is full it \
+            refuses, and pushes stop until there is room.
             """),
         HelpEntry(
             TopologyNames.deadTokensQueue, "1 GiB, 30 days", "dead_token. When it is full it drops its oldest."),
@@ -57,6 +57,7 @@ struct DeadLetterHelp: ParsableCommand {
         HelpEntry("expired", "Set a later deadline and expiration."),
         HelpEntry("rejected", "Correct what \(HeaderName.reason) names, or have the credential mended."),
         HelpEntry("invalid", "Correct the job."),
+        HelpEntry("cancelled", "Resume the campaign, or the copy is cancelled again."),
         HelpEntry("unknown", "Ask whether the push arrived: it may come twice."),
         HelpEntry("dead_token", "Do not publish it again; the device token is dead."),
     ]

@@ -62,6 +62,9 @@ struct ResultHelp: ParsableCommand {
             "Retryable answers until attempts or age ran out."),
         HelpEntry("unknown", "action check", "Sent, and never answered."),
         HelpEntry("invalid", "action fix_request", "Unreadable, against a rule, or no route."),
+        HelpEntry(
+            "cancelled", "action none",
+            "An operator cancelled its campaign before it was sent. Dead letter if the operator asked for that."),
     ]
 
     /// What to do.

@@ -8,7 +8,7 @@ enum Ink: String {
     /// The colours of outcomes and of the verdicts of checks.
     static let verdicts: [String: Ink] = [
         "accepted": .green, "dead_token": .yellow, "rejected": .red, "expired": .yellow, "exhausted": .red,
-        "unknown": .yellow, "invalid": .red, "ok": .green, "warning": .yellow, "failed": .red,
+        "unknown": .yellow, "invalid": .red, "cancelled": .yellow, "ok": .green, "warning": .yellow, "failed": .red,
     ]
 
     /// A text in this colour.

@@ -12,6 +12,8 @@ package struct FinalReport: Sendable, Equatable {
     package var detail: String?
     /// Since when the token is known to be invalid, in milliseconds since 1970.
     package var tokenInvalidSince: Int64?
+    /// Whether it becomes a dead letter where its outcome wants one. Operators say so of what they cancel.
+    package var leavesDeadLetter = true
 
     /// A report from its parts.
     package init(

@@ -14,6 +14,8 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
     case unknown
     /// The job is unreadable, against a rule, or has no route.
     case invalid
+    /// An operator cancelled its campaign before it was sent.
+    case cancelled
 
     /// The outcome as constant text.
     package var text: StaticString {
@@ -25,9 +27,10 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
         case .exhausted: "exhausted"
         case .unknown: "unknown"
         case .invalid: "invalid"
+        case .cancelled: "cancelled"
         }
     }
 
-    /// Whether the notification also becomes a dead letter.
+    /// Whether the notification also becomes a dead letter, unless the report says otherwise.
     package var isDeadLetter: Bool { self != .accepted }
 }

@@ -171,7 +171,9 @@ struct ResultReportTests {
 
     @Test("each outcome and action is spelled as the contract spells it")
     func spelling() {
-        let outcomes = ["accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid"]
+        let outcomes = [
+            "accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid", "cancelled",
+        ]
         #expect(Outcome.allCases.map(\.rawValue) == outcomes)
         #expect(Outcome.allCases.map(\.text.description) == outcomes)
         let actions = ["none", "drop_token", "hold", "fix_request", "fix_topic", "fix_credential", "replay", "check"]

@@ -33,6 +33,7 @@ const remembered = 100_000
 var (
 	outcomes = map[string]int{
 		"accepted": 0, "dead_token": 0, "rejected": 0, "expired": 0, "exhausted": 0, "unknown": 0, "invalid": 0,
+		"cancelled": 0,
 	}
 	handled, count int
 	// A real program keeps the ids of results for a day in its database, and writes them with what it does.

@@ -14,7 +14,7 @@ import javax.net.ssl.*;
 public class Consumer {
     static final String QUEUE = System.getenv().getOrDefault("MARTLET_RESULTS_QUEUE", "apns.q.results");
     static final Set<String> OUTCOMES =
-        Set.of("accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid");
+        Set.of("accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid", "cancelled");
     static final Map<String, Integer> outcomes = new TreeMap<>();
     static int handled = 0;
     /** A real program keeps these ids for a day in its database, and writes them with what it does about a result. */

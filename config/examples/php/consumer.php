@@ -11,7 +11,7 @@ use PhpAmqpLib\Message\AMQPMessage;
 
 require 'PhpAmqpLib/autoload.php'; // Debian's; with Composer: vendor/autoload.php
 
-const OUTCOMES = ['accepted', 'dead_token', 'rejected', 'expired', 'exhausted', 'unknown', 'invalid'];
+const OUTCOMES = ['accepted', 'dead_token', 'rejected', 'expired', 'exhausted', 'unknown', 'invalid', 'cancelled'];
 const REMEMBERED = 100_000;
 
 function connect(): AbstractConnection

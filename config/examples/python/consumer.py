@@ -12,7 +12,7 @@ import time
 import pika
 
 QUEUE = os.environ.get("MARTLET_RESULTS_QUEUE", "apns.q.results")
-OUTCOMES = {"accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid"}
+OUTCOMES = {"accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid", "cancelled"}
 REMEMBERED = 100_000
 
 if len(sys.argv) != 2:

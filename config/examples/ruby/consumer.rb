@@ -8,7 +8,7 @@ require "logger"
 require "timeout"
 
 QUEUE = ENV.fetch("MARTLET_RESULTS_QUEUE", "apns.q.results")
-OUTCOMES = %w[accepted dead_token rejected expired exhausted unknown invalid].freeze
+OUTCOMES = %w[accepted dead_token rejected expired exhausted unknown invalid cancelled].freeze
 REMEMBERED = 100_000
 
 abort "usage: consumer.rb <count>" if ARGV.length != 1
