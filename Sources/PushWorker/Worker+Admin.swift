@@ -56,7 +56,10 @@ extension Worker: AdminSource {
                 credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue, refusal: route.refusal)
         }
         // One route that cannot work is its own affair; a worker without any that can is not ready.
-        let configured = joined.filter { $0.name != WorkerBuilder.unrouted && $0.state != .unassigned }
+        // One that operators hold works as they want.
+        let configured = joined.filter {
+            $0.name != WorkerBuilder.unrouted && ![.unassigned, .paused].contains($0.state)
+        }
         if !configured.isEmpty, !configured.contains(where: { $0.state == .ready }) {
             reasons += configured.map { "route \($0.name): \($0.troubles.first ?? $0.state.rawValue)" }
         }
@@ -64,11 +67,15 @@ extension Worker: AdminSource {
         if let fleet, fleet.isUndecided, let detail = fleet.detail { reasons.append(detail) }
         return WorkerReadiness(
             instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes,
-            fleet: fleet.map { WorkerReadiness.Fleet(workers: $0.workers, detail: $0.detail) })
+            fleet: fleet.map { WorkerReadiness.Fleet(workers: $0.workers, detail: $0.detail) },
+            control: WorkerReadiness.Control(detail: controlStatus().trouble, inForce: controlStatus().inForce))
     }
 
     /// How the worker sees its fleet.
     package func fleetStatus() -> FleetStatus? { fleet?.status }
+
+    /// How the worker knows what operators ask for.
+    package func controlStatus() -> ControlStatus { control.status }
 
     /// How each credential is doing.
     package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }

@@ -20,6 +20,8 @@ package final class Worker: Sendable {
     let routes: RunningRoutes
     /// Finds this worker's share of the routes; nil where that is written.
     let fleet: Fleet?
+    /// Reads what operators ask of all workers.
+    let control: ControlReader
     /// What its reports say of it whatever happens.
     let identity: WorkerIdentity
     private let adminServer = Mutex<ListenAddress?>(nil)
@@ -77,12 +79,18 @@ package final class Worker: Sendable {
         lanes = zip(built, handles).map { settings, handle in
             var settings = settings
             settings.announce = announce
+            settings.awaitsControl = true
             settings.tell = { lane, message in byNumber[lane]?.post(message) ?? false }
             settings.barrier = barrier
             settings.routeLeft = { number, lane in routes.left(number, lane: lane) }
             return (settings, handle)
         }
         identity = WorkerIdentity(configuration, program: version)
+        control = ControlReader(
+            configuration.instance,
+            surroundings: ControlReader.Surroundings(
+                broker: configuration.broker, isWorking: isWorking, announce: { announce(.control($0)) }),
+            logger: logger)
         reporter = WorkerReporter(
             configuration.instance, broker: configuration.broker, isWorking: isWorking, logger: logger)
         watcher = CredentialWatcher(
@@ -192,6 +200,8 @@ package final class Worker: Sendable {
             }
         }
         if let fleet { _ = try LoopThread.start(name: "martlet-fleet") { fleet.run() } }
+        let control = control
+        _ = try LoopThread.start(name: "martlet-control") { control.run() }
         _ = try LoopThread.start(name: "martlet-report") {
             self.reporter.run { self.report(at: WallClock.milliseconds(), isDraining: $0) }
         }
@@ -204,6 +214,7 @@ package final class Worker: Sendable {
             watchdog.stop()
             fleet?.leave()
             reporter.stop()
+            control.stop()
         }
         // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
         await withTaskCancellationOrGracefulShutdownHandler {

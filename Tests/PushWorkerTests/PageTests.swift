@@ -8,7 +8,7 @@ struct PageTests {
     @Test("Operating lists the metrics that a worker writes, with their types, and no other")
     func metrics() throws {
         let text = sampleMetrics(isDetailed: true).text(
-            sampleSnapshots(), routes: sampleRoutes, fleet: FleetStatus(workers: 2))
+            sampleSnapshots(), routes: sampleRoutes, fleet: FleetStatus(workers: 2), control: ControlStatus())
         let written = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.dropFirst("# TYPE ".count)) }
         let rows = try Page(documentation: "Operating").rows("family", in: "/metrics")

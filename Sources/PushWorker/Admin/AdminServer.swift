@@ -134,7 +134,8 @@ package struct AdminServer: Service {
         router.get("metrics") { _, _ in
             let text = metrics.text(
                 source.laneSnapshots(), routes: source.routeNames(), credentials: source.credentialStatuses(),
-                droppedLogLines: source.droppedLogLines(), fleet: source.fleetStatus())
+                droppedLogLines: source.droppedLogLines(), fleet: source.fleetStatus(),
+                control: source.controlStatus())
             return Self.response(.ok, MetricsText.contentType, text)
         }
         return router

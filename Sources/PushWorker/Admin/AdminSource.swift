@@ -12,6 +12,8 @@ package protocol AdminSource: Sendable {
     func laneSnapshots() -> [LaneSnapshot]
     /// How the worker sees its fleet; nil for one whose share of the routes is written.
     func fleetStatus() -> FleetStatus?
+    /// How the worker knows what operators ask for.
+    func controlStatus() -> ControlStatus
     /// How each credential is doing, by name.
     func credentialStatuses() -> [CredentialStatus]
     /// How many log lines found no room.

@@ -82,6 +82,25 @@ package struct WorkerReadiness: Sendable, Encodable {
         }
     }
 
+    /// How a worker knows what operators ask for.
+    package struct Control: Sendable, Encodable {
+        /// Why the stream cannot be read now; nil while it is read.
+        package var detail: String?
+        /// How many pauses, rates and cancellations are in force.
+        package var inForce: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case detail
+            case inForce = "in_force"
+        }
+
+        /// Makes a state from its parts.
+        package init(detail: String? = nil, inForce: Int = 0) {
+            self.detail = detail
+            self.inForce = inForce
+        }
+    }
+
     /// The reason of a worker that finishes what it has and takes no more.
     static let draining = "draining"
 
@@ -95,21 +114,27 @@ package struct WorkerReadiness: Sendable, Encodable {
     package var routes: [Route]
     /// The fleet; nil for a worker whose share of the routes is written.
     package var fleet: Fleet?
+    /// What operators ask for; nil where that is not known from a worker.
+    package var control: Control?
 
     /// Whether the worker does its work.
     package var isReady: Bool { reasons.isEmpty }
 
     private enum CodingKeys: String, CodingKey {
-        case ready, instance, reasons, lanes, routes, fleet
+        case ready, instance, reasons, lanes, routes, fleet, control
     }
 
     /// Makes a state from its parts.
-    package init(instance: String, reasons: [String], lanes: [Lane], routes: [Route], fleet: Fleet? = nil) {
+    package init(
+        instance: String, reasons: [String], lanes: [Lane], routes: [Route], fleet: Fleet? = nil,
+        control: Control? = nil
+    ) {
         self.instance = instance
         self.reasons = reasons
         self.lanes = lanes
         self.routes = routes
         self.fleet = fleet
+        self.control = control
     }
 
     /// Writes the state with `ready` first.
@@ -121,6 +146,7 @@ package struct WorkerReadiness: Sendable, Encodable {
         try container.encode(lanes, forKey: .lanes)
         try container.encode(routes, forKey: .routes)
         try container.encodeIfPresent(fleet, forKey: .fleet)
+        try container.encodeIfPresent(control, forKey: .control)
     }
 }
 
@@ -130,7 +156,7 @@ extension WorkerReadiness.Route {
         switch RouteState(rawValue: state) {
         case .parked: (.parked, reason ?? state)
         case .ready: refusal.map { (.refused, $0) }
-        case .probing, .starting, .unreachable, .unassigned, nil: nil
+        case .probing, .starting, .unreachable, .paused, .unassigned, nil: nil
         }
     }
 }

@@ -21,6 +21,7 @@ extension Lane {
         report.add(route)
         turnover.add(route)
         route.serve(turnover.isServed(route))
+        followControl(route)
         if let session = consumeLink.session {
             if Int(route.channel) <= session.channelMax {
                 route.connected()

@@ -44,6 +44,8 @@ final class Lane {
     /// The time of this turn on the monotonic clock.
     var now: MonotonicTime { moment.monotonic }
     var clocks: ClockWatch
+    /// What operators want of the routes.
+    var control: LaneControl
     /// Decides how long the broker may owe a route an answer. All routes share it, as they share the connection.
     var requestPatience: ConfirmPatience
     /// Routes that something happened to.
@@ -74,6 +76,7 @@ final class Lane {
         self.settings = settings
         self.handle = handle
         self.logger = logger
+        control = LaneControl(isAwaited: settings.awaitsControl)
         clocks = ClockWatch(standstill: Self.standstill(settings))
         requestPatience = ConfirmPatience(usual: settings.requestPatience)
         dueTimes = DueTimes(routes: settings.routes.count)
@@ -134,6 +137,7 @@ final class Lane {
         // 1. The connections to the broker. One that ends takes its deliveries along, and nothing is sent for those.
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
+        followControl()
         // 2. The routes to which something happened, or that are due. Each does all it can at this moment: it gives its
         //    requests to APNs' connections and flushes these, and it queues its results. Only the methods for its
         //    channel come back, and go out with step 5.
@@ -326,6 +330,7 @@ extension Lane {
             for route in routes {
                 if route.serve(turnover.isServed(route)) { mark(route) }
             }
+        case .control(let state): control.learned(state)
         case .added(let own): add(own)
         case .removed(let number): with(number) { $0.leave() }
         case .routeDrained(let number): with(number) { $0.end(at: moment) }

@@ -18,6 +18,8 @@ enum LaneMessage: Sendable {
     case credentialRefused(name: String, version: Int)
     /// These routes are served from now on, and no others.
     case served(ServedRoutes)
+    /// This is what operators want from now on.
+    case control(ControlState)
     /// A route lives on the lane from now on.
     case added(LaneSettings.RouteSettings)
     /// The route of this number takes no more jobs and finishes what it has, on all its lanes.

@@ -50,6 +50,8 @@ struct LaneSettings: Sendable {
     var routeLeft: @Sendable (Int, Int) -> Void = { _, _ in }
     /// Lets the worker's lanes end together; nil for a lane that ends by itself.
     var barrier: DrainBarrier?
+    /// Whether the lane will be told what operators want, and its routes wait for that.
+    var awaitsControl = false
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
     /// Brokers, looked up and tried in random order at each connect.

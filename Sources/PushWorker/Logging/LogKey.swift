@@ -4,7 +4,10 @@ package import Logging
 ///
 /// Messages are constant sentences. What varies goes here, and never a device token, a payload or a password.
 package enum LogKey: String, Sendable, CaseIterable {
+    case action
+    case author
     case broker
+    case campaign
     case code
     case count
     case credential
@@ -22,11 +25,13 @@ package enum LogKey: String, Sendable, CaseIterable {
     case listen
     case needsRestart = "needs_restart"
     case queue
+    case rate
     case reason
     case role
     case route
     case routes
     case text
+    case until
     case version
 }
 

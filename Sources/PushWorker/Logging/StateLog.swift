@@ -74,7 +74,7 @@ struct StateLog {
         case .probing, .starting, .unreachable:
             // A probe that fails parks the route again, and a connection that is lost mends nothing: the trouble goes on.
             if troubles[subject] != nil { return nil }
-        case .unassigned:
+        case .paused, .unassigned:
             troubles[subject] = nil
             return nil
         }

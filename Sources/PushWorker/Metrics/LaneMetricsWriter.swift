@@ -61,7 +61,7 @@ struct LaneMetricsWriter {
         text.family(
             "martlet_route_state", .gauge, "1 for what the route does now; all 0 while it starts or others serve it.")
         for (labels, counters) in routes {
-            for state in [RouteState.ready, .probing, .unreachable, .parked] {
+            for state in [RouteState.ready, .probing, .unreachable, .parked, .paused] {
                 text.sample(
                     "martlet_route_state", labels + [("state", state.rawValue)], counters.state == state ? 1 : 0)
             }

@@ -25,6 +25,9 @@ extension RouteCounters {
             path: \.held, name: "martlet_notifications_held_total",
             help: "Notifications that waited in a tier, because their not_before had not come.", isDetail: true),
         RouteMetric(
+            path: \.paused, name: "martlet_notifications_paused_total",
+            help: "Notifications that waited in a tier, because their campaign was paused.", isDetail: true),
+        RouteMetric(
             path: \.unknownFields, name: "martlet_jobs_unknown_fields_total",
             help: "Jobs with a field that this version does not know.", isDetail: true),
         RouteMetric(

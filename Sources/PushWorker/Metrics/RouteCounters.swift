@@ -29,6 +29,8 @@ package struct RouteCounters: Sendable {
     package var cooled = 0
     /// Notifications that waited in a tier, because their time had not come.
     package var held = 0
+    /// Notifications that waited in a tier, because their campaign was paused.
+    package var paused = 0
     /// Jobs that carried a field this version does not know.
     package var unknownFields = 0
     /// Replies that were refused or went nowhere.

@@ -25,11 +25,12 @@ package struct WorkerMetrics: Sendable {
     ///   - now: Seconds since 1970.
     ///   - droppedLogLines: How many log lines found no room.
     ///   - fleet: How the worker sees its fleet; nil where its share of the routes is written.
+    ///   - control: How the worker knows what operators ask for; nil where it is not asked.
     /// - Returns: Prometheus' text format.
     package func text(
         _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],
         now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
-        fleet: FleetStatus? = nil
+        fleet: FleetStatus? = nil, control: ControlStatus? = nil
     ) -> [UInt8] {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
@@ -40,9 +41,21 @@ package struct WorkerMetrics: Sendable {
         text.sample("martlet_log_lines_dropped_total", [], Int(clamping: droppedLogLines))
         Self.write(credentials, now: now, to: &text)
         if let fleet { Self.write(fleet, to: &text) }
+        if let control { Self.write(control, to: &text) }
         lanes.write(snapshots, routes: routes, to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
+    }
+
+    private static func write(_ control: ControlStatus, to text: inout MetricsText) {
+        text.family("martlet_control_up", .gauge, "Whether the stream with what operators ask for is read.")
+        text.sample("martlet_control_up", [], control.trouble == nil ? 1 : 0)
+        text.family(
+            "martlet_control_commands", .gauge, "Pauses, rates and cancellations in force, as this worker knows them.")
+        text.sample("martlet_control_commands", [], control.inForce)
+        text.family(
+            "martlet_control_ignored_total", .counter, "Messages in the stream of commands that were no commands.")
+        text.sample("martlet_control_ignored_total", [], control.ignored)
     }
 
     private static func write(_ fleet: FleetStatus, to text: inout MetricsText) {

@@ -35,6 +35,8 @@ package struct DeadTokenWatch {
 
     /// Whether tokens should be kept for now.
     package private(set) var isSuspicious = false
+    /// Whether an operator has looked at the dead tokens of the present kind, and trusts them.
+    private var isTrusted = false
 
     /// Creates a watch that has seen nothing.
     package init() {}
@@ -43,6 +45,13 @@ package struct DeadTokenWatch {
     private var limit: Double { min(Self.highestLimit, max(Self.firstLimit, usual + Self.margin)) }
     /// The share of dead tokens that ends a hold. A route whose tokens are often dead need not become better than usual.
     private var release: Double { max(Self.clearMajority, min(usual + Self.aboveUsual, limit - Self.belowLimit)) }
+
+    /// An operator says that the dead tokens can be trusted. A hold ends, and none begins before a clear majority of
+    /// live tokens shows that something else is going on. A watch that sees nothing unusual need not trust anything.
+    package mutating func trust() {
+        isSuspicious = false
+        isTrusted = answers > 0 && recent > release
+    }
 
     /// Learns final answers of APNs of which none called a token dead.
     ///
@@ -65,11 +74,13 @@ package struct DeadTokenWatch {
         answers = min(answers + 1, window)
         let share = isDeadToken ? 1.0 : 0.0
         recent += (share - recent) / answers
-        if isSuspicious {
+        if isTrusted {
+            isTrusted = recent > release
+        } else if isSuspicious {
             isSuspicious = recent > release
         } else {
             isSuspicious = answers >= Double(Self.minimumAnswers) && recent >= limit
         }
-        if !isSuspicious { usual += (share - usual) / (Self.history * window) }
+        if !isSuspicious, !isTrusted { usual += (share - usual) / (Self.history * window) }
     }
 }

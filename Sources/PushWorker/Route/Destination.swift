@@ -218,6 +218,17 @@ final class Destination {
         return begun
     }
 
+    /// Takes out what is left of jobs of which a part was sent, so that they cannot go back to their queue.
+    func takeTouched() -> [Notification] {
+        var touched = takeBegun { _ in true }
+        resends.removeAll { resend in
+            guard !resend.isUntouched else { return false }
+            touched.append(resend)
+            return true
+        }
+        return touched
+    }
+
     /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
     /// delivery.
     func generationEnded() { drop { $0.lent == nil } }

@@ -54,6 +54,7 @@ extension Route {
     private func state(isUnreachable: Bool) -> RouteState {
         switch devices.breaker.state {
         case _ where !isServed: .unassigned
+        case _ where control.pause != nil: .paused
         case _ where devices.breaker.isHeld: .parked
         case .parked: .parked
         case .probing: .probing
@@ -65,7 +66,7 @@ extension Route {
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {
         // Other troubles of a route that is not served here do not matter.
         guard isServed else { return credentialTroubles }
-        var troubles: [String] = []
+        var troubles = [control.reason].compactMap(\.self)
         if let trouble = consumer.trouble { troubles.append(trouble) }
         if let trouble = surroundings.publisher.trouble(of: position) { troubles.append(trouble) }
         troubles += credentialTroubles
@@ -85,8 +86,8 @@ extension Route {
     /// The limit that keeps the route from pushing more, at the end of a turn.
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
-            intake: devices.breaker.intake, isDraining: isDraining || !isServed, isServing: consumer.isServing,
-            isCongested: isCongested, hasBacklog: devices.hasWaiting,
+            intake: devices.breaker.intake, isDraining: isDraining || !isServed || isHalted,
+            isServing: consumer.isServing, isCongested: isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
             inFlight: devices.inFlight

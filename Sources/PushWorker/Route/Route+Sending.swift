@@ -77,6 +77,7 @@ extension Route {
         }
         // Only a clock that was set back makes a job early that waits here.
         if inFlight.job.isEarly(at: moment.wall), holdAgain(notification, at: moment) { return true }
+        if !control.campaigns.isEmpty, isHeldByCampaign(notification, at: moment) { return true }
         return isPush && !shared.cooling.isEmpty && rests(notification, at: moment)
     }
 
@@ -168,7 +169,7 @@ extension Route {
     func connect(_ host: Destination, at moment: Moment) {
         guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
-            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested)
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested || isHalted)
         // Asked only for a job, because the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
@@ -203,7 +204,7 @@ extension Route {
         for host in broadcastHosts where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
-            if !isCongested { send(to: host, at: moment) }
+            if !isCongested, !isHalted { send(to: host, at: moment) }
             // A probe after a refusal needs the connections that the refusal closed.
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)

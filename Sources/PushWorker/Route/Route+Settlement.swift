@@ -199,7 +199,7 @@ extension Route {
         counters.outcomes.count(report.outcome, report.reason)
         publishResult(notification, content, note: note)
         // A rejected delivery's dead letter is the broker's to write.
-        if report.outcome.isDeadLetter, !notification.job.isRejected {
+        if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)
         } else {
             notification.job.settled(at: moment.wall)

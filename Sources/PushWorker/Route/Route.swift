@@ -126,6 +126,10 @@ final class Route {
     var rateDue: MonotonicTime?
     /// Watches the share of dead tokens among final answers.
     var deadTokens: DeadTokenTally
+    /// What operators want of it.
+    var control = RouteControl()
+    /// Whether it takes no jobs, sends nothing and gives back what it has, because operators want that or may want it.
+    var isHalted = false
     /// What the route counted so far.
     var counters: RouteCounters
     /// Randomness for waits and generated ids.
@@ -183,7 +187,7 @@ final class Route {
     ///   - condition: What concerns all routes of the lane.
     /// - Returns: The methods that the lane is to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
-        let condition = isLeaving ? condition.leaving : condition
+        let condition = isLeaving || isHalted ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
         passTime(moment)
@@ -193,11 +197,12 @@ final class Route {
         splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         handBack(at: moment, condition)
+        clearHalted(at: moment)
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         rateDue = nil
-        let maySend = !isCongested
+        let maySend = !isCongested && !isHalted
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
         //    Only `high` pushes go before them.

@@ -10,6 +10,8 @@ package enum RouteState: String, Sendable, CaseIterable, Comparable {
     case unreachable
     /// It takes no jobs: its credential cannot be used, or APNs answers nothing but errors.
     case parked
+    /// An operator holds it.
+    case paused
     /// Other workers serve it.
     case unassigned
 

@@ -2,7 +2,13 @@ import Synchronization
 
 /// The dead tokens of a route on all its lanes. Safe on any thread.
 final class SharedDeadTokens: Sendable {
-    private let watch = Mutex(DeadTokenWatch())
+    private struct State {
+        var watch = DeadTokenWatch()
+        /// The id of the last command that said that dead tokens can be trusted.
+        var trust: String?
+    }
+
+    private let state = Mutex(State())
     private let lanes: Int
 
     /// Starts with nothing learned.
@@ -11,7 +17,18 @@ final class SharedDeadTokens: Sendable {
     init(lanes: Int = 1) { self.lanes = lanes }
 
     /// Whether tokens should be kept for now.
-    var isSuspicious: Bool { watch.withLock { $0.isSuspicious } }
+    var isSuspicious: Bool { state.withLock { $0.watch.isSuspicious } }
+
+    /// An operator says that the dead tokens can be trusted. It counts from now on, and each command counts once.
+    ///
+    /// - Parameter command: The id of the command.
+    func trust(by command: String) {
+        state.withLock { state in
+            guard state.trust != command else { return }
+            state.trust = command
+            state.watch.trust()
+        }
+    }
 
     /// Learns final answers.
     ///
@@ -23,10 +40,10 @@ final class SharedDeadTokens: Sendable {
     @discardableResult
     func learn(live: Int, isDeadToken: Bool = false, inFlight: Int) -> Bool {
         let inFlight = inFlight * lanes
-        return watch.withLock { watch in
-            watch.answered(live: live, inFlight: inFlight)
-            if isDeadToken { watch.answered(isDeadToken: true, inFlight: inFlight) }
-            return watch.isSuspicious
+        return state.withLock { state in
+            state.watch.answered(live: live, inFlight: inFlight)
+            if isDeadToken { state.watch.answered(isDeadToken: true, inFlight: inFlight) }
+            return state.watch.isSuspicious
         }
     }
 }

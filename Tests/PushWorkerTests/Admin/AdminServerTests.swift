@@ -21,6 +21,7 @@ final class TestSource: AdminSource {
     func laneSnapshots() -> [LaneSnapshot] { sampleSnapshots() }
     func fleetStatus() -> FleetStatus? { FleetStatus(workers: 3, ignored: 2) }
     func credentialStatuses() -> [CredentialStatus] { [] }
+    func controlStatus() -> ControlStatus { ControlStatus(trouble: "refused", inForce: 4, ignored: 5) }
     func droppedLogLines() -> UInt64 { 3 }
 }
 

@@ -72,7 +72,7 @@ struct StateLogTests {
             (.ready, "the next push shows whether APNs accepts the new version", nil), (.ready, nil, nil),
             (.unreachable, "APNs: refused", nil),
             (.starting, "the queue is missing", nil), (.probing, "probing: the next job shows", nil),
-            (.unassigned, nil, nil),
+            (.unassigned, nil, nil), (.paused, "paused by anna", nil),
         ] as [(RouteState, String?, String?)])
     func routes(state: RouteState, reason: String?, message: String?) {
         let looks = (0...9).map { ($0, worker([], $0 < 9 ? [("a", state, reason), ("b", .ready, nil)] : [])) }
@@ -109,6 +109,7 @@ struct StateLogTests {
                 ["3 warning: a route takes no jobs | a | errors", "9 notice: a route takes jobs again | a | after 9s"]
             ),
             (.unassigned, ["3 warning: a route takes no jobs | a | errors"]),
+            (.paused, ["3 warning: a route takes no jobs | a | errors"]),
         ])
     func between(state: RouteState, expected: [String]) {
         let looks = (0...9).map { second in

@@ -1,0 +1,249 @@
+import BrokerClient
+import Dispatch
+import EventLoop
+import Logging
+import RabbitMQ
+import Synchronization
+import Topology
+import WorkerSettings
+
+/// Reads what operators ask of all workers, from the beginning of the stream `apns.q.control` on, and tells the lanes.
+///
+/// - It has a thread and a connection of its own, so it never delays a job.
+/// - Each connection reads the whole stream anew. What the stream says then replaces what was known.
+/// - While the stream cannot be read, the worker keeps what it knows.
+final class ControlReader: Sendable {
+    /// The longest wait before it looks at the time again, and at whether it is to stop.
+    private static let step = Duration.milliseconds(250)
+    /// How long the broker may take to answer.
+    private static let patience = Duration.seconds(5)
+    /// The most messages that are worked on at a time.
+    private static let batch = 100
+    /// The pause after a full batch, once the stream was read: a flood of messages does not cost more than a small part
+    /// of a processor.
+    private static let breath = Duration.milliseconds(50)
+    /// How soon it tries again while the lanes take no jobs because nothing is known yet.
+    private static let firstWait = Duration.seconds(1)
+    /// The most commands that the log tells of those that stood in the stream.
+    private static let mostTold = 20
+
+    /// What a reader needs from its worker.
+    struct Surroundings: Sendable {
+        /// How the broker is reached.
+        let broker: BrokerConfiguration
+        /// Whether a lane reaches the broker and may publish.
+        let isWorking: @Sendable () -> Bool
+        /// Tells all lanes what operators want now.
+        let announce: @Sendable (ControlState) -> Void
+    }
+
+    private struct State {
+        var status = ControlStatus(trouble: "connecting")
+        var isStopping = false
+    }
+
+    private let instance: String
+    private let surroundings: Surroundings
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let end = DispatchSemaphore(value: 0)
+
+    /// Prepares a reader; `run()` does the work.
+    ///
+    /// - Parameters:
+    ///   - instance: The worker's name.
+    ///   - surroundings: What it needs from its worker.
+    ///   - logger: Where it says what it reads.
+    init(_ instance: String, surroundings: Surroundings, logger: Logger) {
+        self.instance = instance
+        self.surroundings = surroundings
+        self.logger = logger
+    }
+
+    /// How the worker knows what operators ask for.
+    var status: ControlStatus { state.withLock { $0.status } }
+
+    /// Ends `run()`; not waited for.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        end.signal()
+    }
+
+    private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    // MARK: The thread
+
+    /// Reads until `stop()`; blocks the calling thread.
+    func run() {
+        var teller = Teller()
+        var unreachable = Backoff.broker
+        var refused = Backoff.queue
+        var random = SystemRandomNumberGenerator()
+        while !isStopping {
+            let start = MonotonicTime.now()
+            var isRefused = false
+            do throws(AMQPError) {
+                try follow(&teller)
+            } catch {
+                isRefused = error.replyCode == 403 || error.replyCode == 404
+                failed(error.message, isRefused: isRefused, &teller)
+            }
+            unreachable.ended(after: .now() - start)
+            refused.ended(after: .now() - start)
+            pause(isRefused ? refused.next(using: &random) : unreachable.next(using: &random), &teller)
+        }
+    }
+
+    /// Waits without a connection.
+    private func pause(_ duration: Duration, _ teller: inout Teller) {
+        let start = MonotonicTime.now()
+        while MonotonicTime.now() < start + duration, !isStopping {
+            _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.step.clampedNanoseconds)))
+            tellTrouble(&teller)
+            tellEnds(&teller)
+            // The lanes wait, and the broker is there.
+            if teller.state == nil, surroundings.isWorking(), MonotonicTime.now() >= start + Self.firstWait { return }
+        }
+    }
+
+    /// Connects, and reads until the worker stops.
+    private func follow(_ teller: inout Teller) throws(AMQPError) {
+        let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) { !isStopping }
+        let client = try AMQPBlockingClient.connect(
+            to: targets, clientName: "\(instance) control", bodyLimit: ControlCommand.maximumLength,
+            patience: Self.patience)
+        defer { client.close() }
+        try client.startConsuming(
+            queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
+            arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
+        var reading = ControlReading(now: .now())
+        while !isStopping {
+            let count = try listen(client, &reading, &teller)
+            reading.tick(now: .now())
+            guard reading.isComplete else { continue }
+            tell(&reading, &teller)
+            if count >= Self.batch { _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.breath.clampedNanoseconds))) }
+        }
+    }
+
+    /// Takes the messages that have arrived, and waits for the first of them.
+    ///
+    /// - Returns: How many there were.
+    private func listen(
+        _ client: AMQPBlockingClient, _ reading: inout ControlReading, _ teller: inout Teller
+    ) throws(AMQPError) -> Int {
+        guard var delivery = try client.receive(timeout: Self.step) else { return 0 }
+        var count = 0
+        let (now, wall) = (MonotonicTime.now(), WallClock.milliseconds())
+        while true {
+            count += 1
+            let command = delivery.isTruncated ? nil : ControlCommand(parsing: Array(delivery.bytes[delivery.body]))
+            if command == nil { teller.ignored += 1 }
+            reading.heard(command, now: now, wall: wall)
+            guard count < Self.batch, client.hasReceived, let next = try client.receive(timeout: .zero) else { break }
+            delivery = next
+        }
+        try client.acknowledge(delivery, multiple: true)
+        return count
+    }
+
+    // MARK: What others are told
+
+    /// What was told to the lanes and to the log.
+    private struct Teller {
+        /// What the lanes know; nil before they know anything.
+        var state: ControlState?
+        /// What was in force when the log told of it last.
+        var inForce: [ControlCommand] = []
+        /// When the next of that ends, in milliseconds since 1970.
+        var nextEnd: Int64?
+        /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
+        var trouble: (reason: String, isRefused: Bool)?
+        var isTroubleTold = false
+        /// How many messages were not commands.
+        var ignored = 0
+    }
+
+    /// Tells the lanes and the log what is new.
+    private func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
+        let wall = WallClock.milliseconds()
+        let fresh = reading.takeFresh()
+        if teller.isTroubleTold { logger.notice("what operators ask for can be read again") }
+        (teller.trouble, teller.isTroubleTold) = (nil, false)
+        if teller.state != reading.state {
+            let known = teller.inForce
+            teller.state = reading.state
+            teller.inForce = reading.state.inForce(at: wall)
+            teller.nextEnd = reading.state.nextEnd(after: wall)
+            surroundings.announce(reading.state)
+            for command in fresh { say("an operator asks all workers for something", command) }
+            if fresh.isEmpty {
+                let news = teller.inForce.filter { !known.contains($0) }
+                for command in news.prefix(Self.mostTold) {
+                    say("an operator asked all workers for something", command)
+                }
+                if news.count > Self.mostTold {
+                    logger.notice(
+                        "operators asked all workers for more than the log tells",
+                        metadata: .with([.count: "\(news.count - Self.mostTold)"]))
+                }
+            }
+        }
+        tellEnds(&teller)
+        leaveStatus(teller)
+    }
+
+    /// Logs what is over by itself.
+    private func tellEnds(_ teller: inout Teller) {
+        let wall = WallClock.milliseconds()
+        guard let state = teller.state, let due = teller.nextEnd, wall >= due else { return }
+        for command in teller.inForce {
+            if let until = command.until, until <= wall { say("what an operator asked for is over", command) }
+        }
+        teller.inForce = state.inForce(at: wall)
+        teller.nextEnd = state.nextEnd(after: wall)
+        leaveStatus(teller)
+    }
+
+    /// The stream cannot be read.
+    private func failed(_ reason: String, isRefused: Bool, _ teller: inout Teller) {
+        logger.debug("what operators ask for is not read", metadata: .with([.error: "\(reason)"]))
+        teller.trouble = (reason, isRefused)
+        if isRefused, teller.state == nil {
+            // Waiting will hardly help, so the lanes begin.
+            teller.state = ControlState()
+            surroundings.announce(ControlState())
+        }
+        tellTrouble(&teller)
+        leaveStatus(teller)
+    }
+
+    /// Logs once that the stream cannot be read. While the broker is away, the lanes say enough.
+    private func tellTrouble(_ teller: inout Teller) {
+        guard let trouble = teller.trouble, !teller.isTroubleTold, !isStopping,
+            trouble.isRefused || surroundings.isWorking()
+        else { return }
+        teller.isTroubleTold = true
+        logger.warning(
+            "what operators ask for cannot be read: the worker keeps what it knows",
+            metadata: .with([.queue: "\(TopologyNames.controlQueue)", .error: "\(trouble.reason)"]))
+    }
+
+    private func leaveStatus(_ teller: Teller) {
+        let status = ControlStatus(
+            trouble: teller.trouble?.reason, inForce: teller.inForce.count, ignored: teller.ignored)
+        state.withLock { $0.status = status }
+    }
+
+    private func say(_ message: Logger.Message, _ command: ControlCommand) {
+        var metadata = Logger.Metadata.with([.action: "\(command.action.rawValue)", .author: "\(command.author)"])
+        switch command.target {
+        case .route(let name): metadata[LogKey.route.rawValue] = "\(name)"
+        case .campaign(let prefix): metadata[LogKey.campaign.rawValue] = "\(prefix)"
+        }
+        if let reason = command.reason { metadata[LogKey.reason.rawValue] = "\(reason)" }
+        if let until = command.until { metadata[LogKey.until.rawValue] = "\(until)" }
+        if let perSecond = command.perSecond { metadata[LogKey.rate.rawValue] = "\(perSecond)" }
+        logger.notice(message, metadata: metadata)
+    }
+}

@@ -1,0 +1,52 @@
+import EventLoop
+
+/// What a lane knows of what operators want, and when its routes are to be told of it. Pure: time comes in.
+struct LaneControl {
+    /// How long a lane that reaches the broker waits for what operators want before its routes take jobs.
+    static let patience = Duration.seconds(5)
+
+    /// What operators want, as far as is known.
+    private(set) var state = ControlState()
+    /// Whether routes are to take no jobs yet, because it is not known what operators want.
+    private(set) var isAwaited: Bool
+    private var awaitedUntil = MonotonicTime.distantFuture
+    private var hasNews: Bool
+    /// When something ends by itself, in milliseconds since 1970; the largest number for never.
+    private var nextEnd = Int64.max
+
+    /// Starts with nothing known.
+    ///
+    /// - Parameter isAwaited: Whether it will be told.
+    init(isAwaited: Bool) {
+        self.isAwaited = isAwaited
+        hasNews = isAwaited
+    }
+
+    /// Something else is wanted from now on.
+    mutating func learned(_ state: ControlState) {
+        self.state = state
+        isAwaited = false
+        hasNews = true
+    }
+
+    /// Whether the routes are to be told what they are to do.
+    ///
+    /// - Parameters:
+    ///   - isConnected: Whether the lane reaches the broker; the wait counts from then.
+    ///   - moment: The time.
+    mutating func isDue(isConnected: Bool, at moment: Moment) -> Bool {
+        if isAwaited, isConnected {
+            awaitedUntil = min(awaitedUntil, moment.monotonic + Self.patience)
+            if moment.monotonic >= awaitedUntil { (isAwaited, hasNews) = (false, true) }
+        }
+        return hasNews || moment.wall >= nextEnd
+    }
+
+    /// The routes are told now.
+    ///
+    /// - Parameter wall: The time in milliseconds since 1970.
+    mutating func told(at wall: Int64) {
+        hasNews = false
+        nextEnd = state.nextEnd(after: wall) ?? .max
+    }
+}

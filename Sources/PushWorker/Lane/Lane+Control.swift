@@ -1,0 +1,26 @@
+import EventLoop
+
+// What operators want of the lane's routes.
+extension Lane {
+    /// Tells the routes what operators want, where that is not what they were told.
+    func followControl() {
+        guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }
+        control.told(at: moment.wall)
+        let campaigns = control.state.campaigns(at: moment.wall)
+        for route in routes {
+            guard route.follow(wanted(of: route, campaigns)) else { continue }
+            mark(route)
+        }
+    }
+
+    /// Tells a new route what operators want.
+    func followControl(_ route: Route) {
+        route.follow(wanted(of: route, control.state.campaigns(at: moment.wall)))
+    }
+
+    private func wanted(of route: Route, _ campaigns: CampaignIndex) -> RouteControl {
+        RouteControl(
+            isAwaited: control.isAwaited, pause: control.state.pause(ofRoute: route.name, at: moment.wall),
+            campaigns: campaigns, trust: control.state.trust(ofRoute: route.name)?.id)
+    }
+}

@@ -1,0 +1,56 @@
+import EventLoop
+import Testing
+
+@testable import PushWorker
+
+@Suite("When the stream of commands was read", .timeLimit(.minutes(1)))
+struct ControlReadingTests {
+    private func time(_ milliseconds: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 0) + .milliseconds(milliseconds)
+    }
+
+    private let pause = ControlCommand(
+        id: "1", action: .pause, target: .route("app"), author: "anna", issuedAt: 0)
+
+    private func isComplete(_ reading: inout ControlReading, at milliseconds: Int) -> Bool {
+        reading.tick(now: time(milliseconds))
+        return reading.isComplete
+    }
+
+    @Test("An empty stream was read after two seconds, one with messages once it is quiet for a second")
+    func quiet() {
+        var empty = ControlReading(now: time(0))
+        #expect(!isComplete(&empty, at: 1_999))
+        #expect(isComplete(&empty, at: 2_000))
+        var reading = ControlReading(now: time(0))
+        reading.heard(pause, now: time(1_900), wall: 0)
+        #expect(!isComplete(&reading, at: 2_800))
+        reading.heard(nil, now: time(2_800), wall: 0)
+        #expect(!isComplete(&reading, at: 3_799))
+        #expect(isComplete(&reading, at: 3_800))
+        #expect(reading.state.pause(ofRoute: "app", at: 0) == pause && reading.ignored == 1)
+        #expect(reading.takeFresh() == [], "what stood in the stream is not news")
+    }
+
+    @Test("A flood does not keep the commands from being followed")
+    func flood() {
+        var reading = ControlReading(now: time(0))
+        reading.heard(pause, now: time(0), wall: 0)
+        for step in 0..<100 {
+            #expect(!isComplete(&reading, at: step * 100))
+            reading.heard(nil, now: time(step * 100), wall: 0)
+        }
+        #expect(isComplete(&reading, at: 10_000))
+        #expect(reading.ignored == 100)
+    }
+
+    @Test("Commands that come later count at once, and are news once")
+    func later() {
+        var reading = ControlReading(now: time(0))
+        #expect(isComplete(&reading, at: 2_000))
+        reading.heard(pause, now: time(3_000), wall: 0)
+        #expect(isComplete(&reading, at: 3_000))
+        #expect(reading.takeFresh() == [pause])
+        #expect(reading.takeFresh() == [])
+    }
+}

@@ -1,0 +1,65 @@
+import EventLoop
+import Testing
+
+@testable import PushWorker
+
+@Suite("When a lane's routes are told what operators want", .timeLimit(.minutes(1)))
+struct LaneControlTests {
+    private func moment(_ seconds: Int64, wall: Int64? = nil) -> Moment {
+        Moment(monotonic: MonotonicTime(nanoseconds: 0) + .seconds(seconds), wall: wall ?? seconds * 1_000)
+    }
+
+    private func isDue(_ control: inout LaneControl, isConnected: Bool, at moment: Moment) -> Bool {
+        control.isDue(isConnected: isConnected, at: moment)
+    }
+
+    private func state(until: Int64?) -> ControlState {
+        var state = ControlState()
+        state.apply(
+            ControlCommand(
+                id: "1", action: .pause, target: .route("app"), author: "anna", issuedAt: 0, until: until), at: 0)
+        return state
+    }
+
+    @Test("A lane that will be told lets its routes wait until then")
+    func awaited() {
+        var control = LaneControl(isAwaited: true)
+        #expect(isDue(&control, isConnected: false, at: moment(0)) && control.isAwaited)
+        control.told(at: 0)
+        #expect(!isDue(&control, isConnected: true, at: moment(1)))
+        control.learned(state(until: nil))
+        #expect(isDue(&control, isConnected: true, at: moment(2)) && !control.isAwaited)
+        control.told(at: 2_000)
+        #expect(!isDue(&control, isConnected: true, at: moment(100)))
+    }
+
+    @Test("It waits for five seconds with a connection to the broker, and as long as it takes without one")
+    func patience() {
+        var control = LaneControl(isAwaited: true)
+        control.told(at: 0)
+        #expect(!isDue(&control, isConnected: false, at: moment(1_000)))
+        #expect(!isDue(&control, isConnected: true, at: moment(2_000)))
+        #expect(!isDue(&control, isConnected: true, at: moment(2_004)) && control.isAwaited)
+        #expect(isDue(&control, isConnected: true, at: moment(2_005)) && !control.isAwaited)
+        control.told(at: 0)
+        #expect(!isDue(&control, isConnected: true, at: moment(3_000)))
+    }
+
+    @Test("A lane that will not be told waits for nothing")
+    func notAwaited() {
+        var control = LaneControl(isAwaited: false)
+        #expect(!isDue(&control, isConnected: true, at: moment(0)) && !control.isAwaited)
+    }
+
+    @Test("What ends by itself is due then, however the clock was set")
+    func ends() {
+        var control = LaneControl(isAwaited: false)
+        control.learned(state(until: 50_000))
+        control.told(at: 1_000)
+        #expect(!isDue(&control, isConnected: true, at: moment(49)))
+        #expect(isDue(&control, isConnected: true, at: moment(50)))
+        #expect(isDue(&control, isConnected: true, at: moment(2, wall: 90_000)), "the clock was set")
+        control.told(at: 90_000)
+        #expect(!isDue(&control, isConnected: true, at: moment(3, wall: 1_000)), "and was set back")
+    }
+}

@@ -1,0 +1,201 @@
+import APNSClient
+import EventLoop
+import PushModel
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("A route that operators hold", .timeLimit(.minutes(1)))
+struct RouteControlTests: RouteSuite {
+    private static func command(
+        _ action: ControlCommand.Action, _ target: ControlCommand.Target, until: Int64? = nil, reason: String? = nil,
+        leavesDeadLetters: Bool = false
+    ) -> ControlCommand {
+        ControlCommand(
+            id: "1", action: action, target: target, author: "anna", issuedAt: 0, until: until, reason: reason,
+            leavesDeadLetters: leavesDeadLetters)
+    }
+
+    private static let paused = RouteControl(pause: command(.pause, .route("app"), reason: "too loud"))
+
+    /// Lets the route do all that it wants, with a broker that answers at once.
+    /// - Returns: What the route asked for.
+    @discardableResult
+    private func settle(_ route: Route, at seconds: UInt64) -> [RouteConsumer.Action] {
+        var all: [RouteConsumer.Action] = []
+        while true {
+            let actions = route.turn(at: Self.moment(seconds), LaneCondition())
+            guard !actions.isEmpty else { return all }
+            for action in actions { answer(action, route, at: Self.moment(seconds)) }
+            all += actions
+        }
+    }
+
+    private func consuming() throws -> Route {
+        let route = try route(credit: RouteCredit(fixed: 50, rate: nil))
+        route.connected()
+        settle(route, at: 1)
+        return route
+    }
+
+    private func status(_ route: Route) -> LaneStatus.Route {
+        route.report(at: Self.moment(5), isDraining: false).status
+    }
+
+    @Test("A paused route gives back what it did not send, and takes jobs again when it is resumed")
+    func pause() throws {
+        let route = try consuming()
+        #expect(route.delivered(delivery(returns: 0), at: Self.moment(1)))
+        #expect(route.follow(Self.paused))
+        #expect(!route.follow(Self.paused), "no news")
+        #expect(route.turn(at: Self.moment(2), LaneCondition()) == [.cancelConsuming(queue: 0)])
+        #expect(route.devices.hasWaiting, "it would come straight back")
+        answer(.cancelConsuming(queue: 0), route, at: Self.moment(2))
+        #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
+        #expect(!route.devices.hasWaiting && route.ledger.nextDebt == .requeue(1))
+        #expect(route.counters.jobsHandedBack == 1)
+        #expect(status(route).state == .paused && status(route).troubles.first == "paused by anna: too loud")
+        let payment = route.settleDeliveries(at: Self.moment(2), isDraining: false) { _ in true }
+        #expect(payment.sent == 1 && route.isDrained)
+        for second in 3...600 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
+        #expect(route.follow(RouteControl()))
+        #expect(settle(route, at: 601).last == .startConsuming(queue: 0))
+        #expect(status(route).state == .ready && status(route).troubles == [])
+    }
+
+    @Test("A route opens no channel before it is known what operators want")
+    func awaited() throws {
+        let route = try route()
+        route.follow(RouteControl(isAwaited: true))
+        route.connected()
+        #expect(settle(route, at: 1) == [])
+        #expect(status(route).state == .starting)
+        route.follow(Self.paused)
+        #expect(settle(route, at: 2) == [])
+        route.follow(RouteControl())
+        #expect(settle(route, at: 3).contains(.startConsuming(queue: 0)))
+    }
+
+    @Test("The rest of a multicast job that was begun goes into a tier, and comes back to the queue from there")
+    func begun() throws {
+        let route = try consuming()
+        #expect(route.delivered(delivery(returns: 0), at: Self.moment(1)))
+        let job = try #require(route.devices.waiting.first)
+        let first = try #require(route.devices.next())
+        let tag = route.devices.began(first)
+        route.follow(Self.paused)
+        settle(route, at: 2)
+        #expect(!route.devices.hasWaiting && job.unsettled == 1)
+        #expect(job.groups.map(\.purpose) == [.retry(tier: 0, attempt: 1, wasAttempted: false)])
+        #expect(job.groups.map(\.indexes) == [[1]])
+        // The answer of what was sent is settled as usual.
+        route.answered(tag, .response(APNSResponse(status: 200)), on: route.devices, at: Self.moment(3))
+        #expect(job.unsettled == 0 && route.counters.outcomes.accepted == 1 && route.publications == 2)
+    }
+
+    @Test("What was sent and is to be sent again waits in a tier as well")
+    func resent() throws {
+        let route = try consuming()
+        let body = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
+        #expect(route.delivered(delivery(returns: 0, body: body), at: Self.moment(1)))
+        let tags = [try #require(route.devices.next()), try #require(route.devices.next())].map(route.devices.began)
+        route.follow(Self.paused)
+        settle(route, at: 2)
+        for tag in tags { route.answered(tag, .unprocessed, on: route.devices, at: Self.moment(3)) }
+        #expect(route.devices.hasWaiting)
+        settle(route, at: 3)
+        #expect(!route.devices.hasWaiting && route.isQuiet)
+    }
+
+    // MARK: Campaigns
+
+    /// What becomes of a job with a reference that is about to be sent.
+    /// - Returns: Its route, and whether it is settled without being sent.
+    private func offer(
+        _ campaigns: [ControlCommand], reference: String? = "c-7/1", more: String = ""
+    ) throws -> (route: Route, isSettled: Bool) {
+        let route = try consuming()
+        route.follow(RouteControl(campaigns: CampaignIndex(campaigns)))
+        let named = reference.map { #","reference":"\#($0)""# } ?? ""
+        let body = #"{"id":"job-1","device_token":"aa11","payload":{"aps":{}}\#(named)\#(more)}"#
+        #expect(route.delivered(delivery(returns: 0, body: body), at: Self.moment(1)))
+        let notification = try #require(route.devices.next())
+        let isSettled = route.isSettledUnsent(notification, on: route.devices, at: Self.moment(1))
+        return (route, isSettled)
+    }
+
+    @Test("A notification of a cancelled campaign gets its result, and a dead letter where that is asked for")
+    func cancelled() throws {
+        for leavesDeadLetters in [false, true] {
+            let cancel = Self.command(.cancel, .campaign("c-7/"), leavesDeadLetters: leavesDeadLetters)
+            let (route, isSettled) = try offer([cancel])
+            #expect(isSettled && route.counters.outcomes.count(of: .cancelled) == 1)
+            #expect(route.publications == (leavesDeadLetters ? 2 : 1))
+            #expect(route.isQuiet)
+        }
+    }
+
+    @Test("Jobs of other campaigns, and of none, are not touched")
+    func others() throws {
+        let cancel = Self.command(.cancel, .campaign("c-7/"))
+        for reference in ["c-70/1", "c-7", nil] as [String?] {
+            let (route, isSettled) = try offer([cancel], reference: reference)
+            #expect(!isSettled && route.publications == 0, "\(reference ?? "-")")
+        }
+    }
+
+    @Test("A notification of a paused campaign waits in a tier, and costs no attempt")
+    func pausedCampaign() throws {
+        let (route, isSettled) = try offer([Self.command(.pause, .campaign("c-7/"), until: Self.wallClock + 70_000)])
+        #expect(isSettled && route.counters.paused == 1 && route.publications == 1)
+        #expect(route.counters.outcomes.count(of: .expired) == 0)
+        let deadline = Self.wallClock + 1_000
+        let pause = Self.command(.pause, .campaign("c-7/"))
+        let late = try offer([pause], more: #","deadline":\#(deadline)"#).route
+        #expect(late.counters.outcomes.count(of: .expired) == 1, "no tier brings it back in time")
+    }
+
+    @Test("What was sent already is settled as usual")
+    func sentBefore() throws {
+        let route = try consuming()
+        route.follow(RouteControl(campaigns: CampaignIndex([Self.command(.cancel, .campaign(""))])))
+        let body = #"{"id":"job-1","device_token":"aa11","payload":{"aps":{}},"reference":"c-7/1"}"#
+        #expect(route.delivered(delivery(returns: 0, body: body), at: Self.moment(1)))
+        var notification = try #require(route.devices.next())
+        notification.refusals = 1
+        #expect(!route.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
+    }
+
+    // MARK: Trust
+
+    @Test("An operator's word ends the hold until the tokens look as usual, and counts once")
+    func trust() throws {
+        let route = try route()
+        let dead = route.shared.deadTokens
+        func learn(dead count: Int) { for _ in 0..<count { dead.learn(live: 0, isDeadToken: true, inFlight: 0) } }
+        learn(dead: 200)
+        #expect(dead.isSuspicious)
+        route.follow(RouteControl(trust: "a"))
+        #expect(!dead.isSuspicious)
+        learn(dead: 10_000)
+        #expect(!dead.isSuspicious, "as long as the route behaves so")
+        dead.learn(live: 200, inFlight: 0)
+        learn(dead: 200)
+        #expect(dead.isSuspicious, "something else is going on")
+        route.follow(Self.paused)
+        route.follow(RouteControl(trust: "a"))
+        #expect(dead.isSuspicious, "the stream was read again")
+        route.follow(RouteControl(trust: "b"))
+        #expect(!dead.isSuspicious)
+    }
+
+    @Test("A command that a worker reads before it has any answer means nothing to it")
+    func oldTrust() throws {
+        let route = try route()
+        let dead = route.shared.deadTokens
+        route.follow(RouteControl(trust: "a"))
+        for _ in 0..<200 { dead.learn(live: 0, isDeadToken: true, inFlight: 0) }
+        #expect(dead.isSuspicious)
+    }
+}
