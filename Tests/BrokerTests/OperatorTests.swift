@@ -2,6 +2,7 @@ import BrokerClient
 import Foundation
 import LocalStack
 import MartletCommands
+import PushModel
 import PushWorker
 import RabbitMQ
 import Rig
