@@ -15,7 +15,7 @@ struct DeliveryLimitTests {
         var ways: [String: Way]
     }
 
-    @Test("RabbitMQ dead-letters a job after the topology's 50 returns; from 4.3 on, one handed back by basic.nack never")
+    @Test("RabbitMQ dead-letters a job after the topology's 50 returns; from 4.3 on, never one that was nacked")
     func ways() async throws {
         let stack = try await BrokerStack.start("limit")
         let most = 60
