@@ -1,0 +1,191 @@
+import APNSSimulator
+import BrokerClient
+import LocalStack
+import PushModel
+import PushWorker
+import RabbitMQ
+import Testing
+import Topology
+
+@Suite("What operators ask of all workers", .serialized, .ownThread, .timeLimit(.minutes(5)))
+struct ControlTests {
+    private static let apps = [
+        BrokerStack.App(route: "app", topic: "com.example.app"),
+        BrokerStack.App(route: "other", topic: "com.example.other"),
+    ]
+
+    /// A stack whose operator can say something.
+    private struct Run {
+        let stack: BrokerStack
+        let client: JobClient
+        let operators: AMQPBlockingClient
+
+        init(_ stack: BrokerStack) throws {
+            self.stack = stack
+            client = try JobClient(stack)
+            operators = try stack.connect()
+            try declareStream()
+        }
+
+        /// Makes the stream where it is missing.
+        func declareStream() throws {
+            let arguments = FieldTable(entries: [.init(name: Array("x-queue-type".utf8), value: .text("stream"))])
+            _ = try operators.declareQueue(TopologyNames.controlQueue, exclusive: false, arguments: arguments)
+        }
+
+        /// Publishes a body to the stream itself.
+        func publish(_ body: [UInt8]) throws {
+            var message = OutgoingMessage()
+            message.isMandatory = true
+            message.setRoutingKey(TopologyNames.controlQueue.utf8Span.span)
+            message.setMessageID("command".utf8Span.span)
+            message.setBody(body.span)
+            #expect(try operators.publishConfirmed(message) == .confirmed)
+        }
+
+        func ask(
+            _ action: ControlCommand.Action, _ target: ControlCommand.Target, leavesDeadLetters: Bool = false
+        ) throws {
+            let command = ControlCommand(
+                id: "\(action) \(target)", action: action, target: target, author: "anna", issuedAt: 0,
+                reason: "a test", leavesDeadLetters: leavesDeadLetters)
+            try publish(command.json)
+        }
+
+        /// Publishes jobs of both routes.
+        func publishJobs(_ name: String, _ count: Int = 20) throws {
+            for app in ControlTests.apps {
+                let job = TestJob.raw(token: .text(Tokens.good)).keyed("development.normal.\(app.topic)")
+                try client.publish((0..<count).map { (job: job, correlation: "\(name) \(app.route) \($0)") })
+            }
+        }
+
+        /// Expects that all jobs of a route are accepted.
+        func expectAccepted(_ name: String, _ route: String, _ count: Int = 20) throws {
+            for number in 0..<count {
+                #expect(try client.result("\(name) \(route) \(number)").result.outcome == "accepted")
+            }
+        }
+
+        /// How many pushes APNs got of a route's topic.
+        func pushes(_ route: String) -> Int {
+            stack.simulator.ledger.records().count { $0.topic == "com.example.\(route)" }
+        }
+
+        func awaitState(_ state: String, of worker: LiveWorker) throws {
+            _ = try stack.route("app", of: worker) { $0.state == state }
+        }
+
+        func close() {
+            client.close()
+            operators.close()
+        }
+    }
+
+    @Test("A paused route pushes nothing, also after a restart, garbage, and without its stream; its neighbour goes on")
+    func pause() async throws {
+        let stack = try await BrokerStack.start("control-pause", apps: Self.apps)
+        try await beforeRestart(stack)
+        // A thread of the test's own is another one after each wait.
+        try await afterRestart(stack)
+        #expect(try stack.leftovers() == [:])
+    }
+
+    private func beforeRestart(_ stack: BrokerStack) async throws {
+        let run = try Run(stack)
+        defer { run.close() }
+        let first = try stack.startWorker()
+        try run.awaitState("ready", of: first)
+        try run.publishJobs("before")
+        for app in Self.apps { try run.expectAccepted("before", app.route) }
+
+        try run.ask(.pause, .route("app"))
+        try run.awaitState("paused", of: first)
+        let reason = try run.stack.route("app", of: first) { $0.state == "paused" }.reason
+        #expect(reason == "paused by anna: a test" && first.worker.readiness().isReady)
+        try run.publishJobs("paused")
+        try run.expectAccepted("paused", "other")
+        #expect(run.pushes("app") == 20)
+
+        // Garbage, and a body over the limit of commands.
+        for body in [[], Array("no command".utf8), [UInt8](repeating: 0, count: 100_000)] { try run.publish(body) }
+        _ = try stack.readiness(of: first) { _ in first.worker.controlStatus().ignored == 3 }
+        try await first.stop()
+    }
+
+    private func afterRestart(_ stack: BrokerStack) async throws {
+        let run = try Run(stack)
+        defer { run.close() }
+        let second = try run.stack.startWorker()
+        try run.awaitState("paused", of: second)
+        try run.publishJobs("restarted")
+        try run.expectAccepted("restarted", "other")
+        #expect(run.pushes("app") == 20)
+
+        try run.ask(.resume, .route("app"))
+        for name in ["paused", "restarted"] { try run.expectAccepted(name, "app") }
+        #expect(run.pushes("app") == 60)
+
+        try run.ask(.pause, .route("app"))
+        try run.awaitState("paused", of: second)
+        _ = try run.operators.delete(queue: TopologyNames.controlQueue)
+        _ = try run.stack.readiness(of: second) { $0.control?.detail?.contains(TopologyNames.controlQueue) == true }
+        try run.publishJobs("blind")
+        try run.expectAccepted("blind", "other")
+        #expect(run.pushes("app") == 60 && second.worker.readiness().isReady)
+
+        // What a new stream says replaces what was known.
+        try run.declareStream()
+        try run.expectAccepted("blind", "app")
+        #expect(second.worker.readiness().control?.detail == nil)
+        try await second.stop()
+    }
+
+    @Test("A cancelled campaign ends while jobs flow, a paused one waits in tiers, and all others go on")
+    func campaigns() async throws {
+        let stack = try await BrokerStack.start("control-campaigns", apps: Self.apps)
+        let run = try Run(stack)
+        defer { run.close() }
+        let worker = try run.stack.startWorker()
+        try run.awaitState("ready", of: worker)
+        try run.ask(.cancel, .campaign("c-7/"), leavesDeadLetters: true)
+        try run.ask(.cancel, .campaign("c-8/"))
+        try run.ask(.pause, .campaign("c-9/"))
+        _ = try run.stack.readiness(of: worker) { $0.control?.inForce == 3 }
+
+        func publish(_ reference: String, _ name: String) throws {
+            let token = String(decoding: Tokens.good, as: UTF8.self)
+            let body = #"{"device_tokens":["\#(token)","\#(token)"],"payload":{"aps":{}},"reference":"\#(reference)"}"#
+            try run.client.publish(.enveloped(body), as: name)
+        }
+        for number in 0..<10 {
+            for campaign in [7, 8, 9, 70] { try publish("c-\(campaign)/\(number)", "\(campaign) \(number)") }
+        }
+        for number in 0..<10 {
+            for index in 0..<2 {
+                for campaign in [7, 8] {
+                    let result = try run.client.result("\(campaign) \(number)").result
+                    #expect(result.outcome == "cancelled" && result.action == "none" && result.index == index)
+                    #expect(result.detail == "anna cancelled the campaign c-\(campaign)/: a test")
+                }
+                #expect(try run.client.result("70 \(number)").result.outcome == "accepted")
+            }
+            let letter = try run.client.next("7 \(number)", from: TopologyNames.deadQueue)
+            #expect(letter.text("x-apns-outcome") == "cancelled" && letter.text("x-apns-indexes") == nil)
+        }
+        #expect(run.pushes("app") == 20)
+        try run.client.expectNothing(in: TopologyNames.deadQueue)
+
+        try run.ask(.resume, .campaign("c-9/"))
+        for number in 0..<10 {
+            for _ in 0..<2 {
+                let result = try run.client.result("9 \(number)").result
+                #expect(result.outcome == "accepted" && result.attempt == 1)
+            }
+        }
+        #expect(run.pushes("app") == 40)
+        #expect(try stack.leftovers() == [:])
+        try run.client.expectNothing(in: TopologyNames.resultsQueue)
+        try await worker.stop()
+    }
+}
