@@ -1,5 +1,6 @@
 import PushWorker
 import Testing
+import Topology
 
 @testable import MartletCommands
 
