@@ -89,7 +89,8 @@ package final class Worker: Sendable {
         control = ControlReader(
             configuration.instance,
             surroundings: ControlReader.Surroundings(
-                broker: configuration.broker, isWorking: isWorking, announce: { announce(.control($0)) }),
+                broker: configuration.broker, isWorking: isWorking, announce: { announce(.control($0)) },
+                lanes: { routes.lanes }, deal: { announce(.fleetRates($0)) }),
             logger: logger)
         reporter = WorkerReporter(
             configuration.instance, broker: configuration.broker, isWorking: isWorking, logger: logger)

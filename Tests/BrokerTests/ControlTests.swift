@@ -44,11 +44,12 @@ struct ControlTests {
         }
 
         func ask(
-            _ action: ControlCommand.Action, _ target: ControlCommand.Target, leavesDeadLetters: Bool = false
+            _ action: ControlCommand.Action, _ target: ControlCommand.Target, perSecond: Double? = nil,
+            leavesDeadLetters: Bool = false
         ) throws {
             let command = ControlCommand(
                 id: "\(action) \(target)", action: action, target: target, author: "anna", issuedAt: 0,
-                reason: "a test", leavesDeadLetters: leavesDeadLetters)
+                reason: "a test", perSecond: perSecond, leavesDeadLetters: leavesDeadLetters)
             try publish(command.json)
         }
 
@@ -88,6 +89,31 @@ struct ControlTests {
         try await beforeRestart(stack)
         // A thread of the test's own is another one after each wait.
         try await afterRestart(stack)
+        #expect(try stack.leftovers() == [:])
+    }
+
+    @Test("A rate for all workers holds a route until it is taken back, and its neighbour goes on without one")
+    func rate() async throws {
+        let stack = try await BrokerStack.start("control-rate", apps: Self.apps)
+        let run = try Run(stack)
+        defer { run.close() }
+        let workers = [try stack.startWorker(), try stack.startWorker()]
+        for worker in workers { try run.awaitState("ready", of: worker) }
+        try run.ask(.rate, .route("app"), perSecond: 1)
+        _ = try stack.readiness(of: workers[0]) { _ in
+            workers.allSatisfy { $0.worker.controlStatus().inForce == 1 }
+        }
+        try run.publishJobs("slow")
+        try run.expectAccepted("slow", "other")
+        // One of them holds jobs back, because its part is used up.
+        _ = try stack.readiness(of: workers[0]) { _ in
+            workers.contains { worker in
+                worker.worker.readiness().routes.contains { $0.name == "app" && $0.limitedBy == "rate" }
+            }
+        }
+        try run.ask(.rate, .route("app"))
+        try run.expectAccepted("slow", "app")
+        for worker in workers { try await worker.stop() }
         #expect(try stack.leftovers() == [:])
     }
 

@@ -35,6 +35,10 @@ final class ControlReader: Sendable {
         let isWorking: @Sendable () -> Bool
         /// Tells all lanes what operators want now.
         let announce: @Sendable (ControlState) -> Void
+        /// How many lanes each route has, by its name.
+        let lanes: @Sendable () -> [String: Int]
+        /// Tells all lanes this worker's parts of the rates that operators set, by the routes' names.
+        let deal: @Sendable ([String: SharedRate]) -> Void
     }
 
     private struct State {
@@ -117,10 +121,16 @@ final class ControlReader: Sendable {
             queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
         var reading = ControlReading(now: .now())
+        var nextDeal = MonotonicTime.now()
         while !isStopping {
             let count = try listen(client, &reading, &teller)
             reading.tick(now: .now())
             guard reading.isComplete else { continue }
+            // Before the lanes begin, so that they do not begin with more than their part.
+            if teller.state != reading.state || MonotonicTime.now() >= nextDeal {
+                try deal(client, reading.state, &teller)
+                nextDeal = .now() + FleetRates.interval
+            }
             tell(&reading, &teller)
             if count >= Self.batch { _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.breath.clampedNanoseconds))) }
         }
@@ -147,6 +157,35 @@ final class ControlReader: Sendable {
         return count
     }
 
+    // MARK: Rates for all workers
+
+    /// Counts the consumers of the routes that have such a rate, and tells the lanes where this worker's parts are others.
+    private func deal(
+        _ client: AMQPBlockingClient, _ state: ControlState, _ teller: inout Teller
+    ) throws(AMQPError) {
+        let wall = WallClock.milliseconds()
+        var parts: [String: FleetRates.Part] = [:]
+        for (route, lanes) in surroundings.lanes() {
+            guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
+            do throws(AMQPError) {
+                let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
+                teller.rates.counted(consumers, of: route, lanes: lanes)
+            } catch {
+                // Without its queue the route gets no jobs.
+                guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
+            }
+            parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes)
+        }
+        teller.rates.forget { parts[$0] != nil }
+        deal(parts, &teller)
+    }
+
+    private func deal(_ parts: [String: FleetRates.Part], _ teller: inout Teller) {
+        guard parts != teller.parts else { return }
+        teller.parts = parts
+        surroundings.deal(parts.mapValues { SharedRate(perSecond: $0.perSecond, lanes: $0.lanes) })
+    }
+
     // MARK: What others are told
 
     /// What was told to the lanes and to the log.
@@ -160,6 +199,10 @@ final class ControlReader: Sendable {
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?
         var isTroubleTold = false
+        /// Who else serves the routes with a rate for all workers.
+        var rates = FleetRates()
+        /// This worker's parts of these rates, as the lanes know them.
+        var parts: [String: FleetRates.Part] = [:]
         /// How many messages were not commands.
         var ignored = 0
     }
@@ -202,6 +245,7 @@ final class ControlReader: Sendable {
         }
         teller.inForce = state.inForce(at: wall)
         teller.nextEnd = state.nextEnd(after: wall)
+        deal(teller.parts.filter { state.rate(ofRoute: $0.key, at: wall) != nil }, &teller)
         leaveStatus(teller)
     }
 

@@ -7,6 +7,8 @@ struct LaneControl {
 
     /// What operators want, as far as is known.
     private(set) var state = ControlState()
+    /// This worker's parts of the rates that operators set for all workers, by the routes' names.
+    var rates: [String: SharedRate] = [:]
     /// Whether routes are to take no jobs yet, because it is not known what operators want.
     private(set) var isAwaited: Bool
     private var awaitedUntil = MonotonicTime.distantFuture

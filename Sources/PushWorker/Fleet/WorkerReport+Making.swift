@@ -29,7 +29,8 @@ extension WorkerReport {
         self.init(
             instance: identity.instance, program: identity.program, startedAt: identity.startedAt, sentAt: time,
             share: identity.share, admin: admin, reasons: readiness.reasons.prefix(Self.mostReasons).map(Self.cut),
-            isDraining: isDraining, accepted: counters.values.reduce(0) { $0 + $1.outcomes.accepted },
+            control: readiness.control?.detail.map(Self.cut), isDraining: isDraining,
+            accepted: counters.values.reduce(0) { $0 + $1.outcomes.accepted },
             inFlight: counters.values.reduce(0) { $0 + $1.inFlight }, routes: Array(named),
             moreRoutes: routes.count - named.count, failures: Self.failures(counters.values))
     }

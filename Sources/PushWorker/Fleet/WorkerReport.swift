@@ -92,6 +92,8 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     package var admin: String?
     /// Why it is not ready, as `/readyz` says; empty when it is.
     package var reasons: [String]
+    /// Why it cannot read what operators ask for; nil while it reads that, and from earlier versions.
+    package var control: String?
     /// Whether it stops. It reports no more then.
     package var isDraining: Bool
     /// Notifications that APNs accepted since the start, of all routes.
@@ -108,8 +110,8 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     /// Makes a report from its parts.
     package init(
         instance: String, program: String, startedAt: Int64, sentAt: Int64, share: String = "all",
-        admin: String? = nil, reasons: [String] = [], isDraining: Bool = false, accepted: Int = 0, inFlight: Int = 0,
-        routes: [Route] = [], moreRoutes: Int = 0, failures: [Failure] = []
+        admin: String? = nil, reasons: [String] = [], control: String? = nil, isDraining: Bool = false,
+        accepted: Int = 0, inFlight: Int = 0, routes: [Route] = [], moreRoutes: Int = 0, failures: [Failure] = []
     ) {
         self.instance = instance
         self.program = program
@@ -118,6 +120,7 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         self.share = share
         self.admin = admin
         self.reasons = reasons
+        self.control = control
         self.isDraining = isDraining
         self.accepted = accepted
         self.inFlight = inFlight

@@ -13,8 +13,17 @@ extension Lane {
         }
     }
 
+    /// Holds the routes to this worker's parts of the rates that operators set for all workers.
+    ///
+    /// - Parameter rates: The parts, by the routes' names.
+    func followRates(_ rates: [String: SharedRate]) {
+        control.rates = rates
+        for route in routes where route.limitForFleet(to: rates[route.name]) { mark(route) }
+    }
+
     /// Tells a new route what operators want.
     func followControl(_ route: Route) {
+        route.limitForFleet(to: control.rates[route.name])
         route.follow(wanted(of: route, control.state.campaigns(at: moment.wall)))
     }
 

@@ -331,6 +331,7 @@ extension Lane {
                 if route.serve(turnover.isServed(route)) { mark(route) }
             }
         case .control(let state): control.learned(state)
+        case .fleetRates(let rates): followRates(rates)
         case .added(let own): add(own)
         case .removed(let number): with(number) { $0.leave() }
         case .routeDrained(let number): with(number) { $0.end(at: moment) }

@@ -20,6 +20,8 @@ enum LaneMessage: Sendable {
     case served(ServedRoutes)
     /// This is what operators want from now on.
     case control(ControlState)
+    /// This worker's parts of the rates that operators set for all workers, by the routes' names.
+    case fleetRates([String: SharedRate])
     /// A route lives on the lane from now on.
     case added(LaneSettings.RouteSettings)
     /// The route of this number takes no more jobs and finishes what it has, on all its lanes.

@@ -44,6 +44,17 @@ final class RunningRoutes: Sendable {
     /// The names of the routes by their numbers; nil for a number without a route.
     var names: [String?] { roster.withLock(\.names) }
 
+    /// How many lanes each route has, by its name.
+    var lanes: [String: Int] {
+        roster.withLock { roster in
+            var lanes: [String: Int] = [:]
+            for (number, name) in roster.names.enumerated() {
+                if let name { lanes[name] = roster.lanes(of: number) }
+            }
+            return lanes
+        }
+    }
+
     /// The worker is to have these routes.
     func follow(_ routes: [RouteConfiguration]) {
         // Told under the lock, so that lanes hear of everything in the order in which it was decided.

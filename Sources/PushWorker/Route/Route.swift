@@ -93,8 +93,12 @@ final class Route {
     var credit: RouteCredit
     /// Decides the prefetch of the queue of `high` jobs, by their shape alone; nil without such a queue.
     var highCredit: RouteCredit?
-    /// Holds the route to its configured rate on all its lanes; nil without one.
+    /// Holds the route on all its lanes to the lower of the two rates below; nil without any.
     private(set) var rate: SharedRate?
+    /// The configured rate.
+    private var ownRate: SharedRate?
+    /// The worker's part of the rate that operators set for all workers.
+    private var fleetRate: SharedRate?
     /// What it uses of the worker's memory for jobs.
     private(set) var memory: MemoryClaim
     /// What is owed to the broker for its deliveries.
@@ -158,6 +162,7 @@ final class Route {
         self.credit = credit
         self.shared = shared
         self.rate = rate
+        ownRate = rate
         self.credential = credential
         memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
@@ -300,10 +305,29 @@ final class Route {
     /// given back where no connection can be had, and be delivered once more each time.
     private var isUnconnected: Bool { devices.isUntried && broadcastHosts.allSatisfy { $0.pool == nil } }
 
-    /// Holds the route to another rate from now on.
+    /// Holds the route to another configured rate from now on.
     ///
     /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
     func limit(to rate: SharedRate?) {
+        ownRate = rate
+        followRates()
+    }
+
+    /// Holds the route to another part of the rate that operators set for all workers.
+    ///
+    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
+    /// - Returns: Whether that is news.
+    @discardableResult
+    func limitForFleet(to rate: SharedRate?) -> Bool {
+        guard rate !== fleetRate else { return false }
+        fleetRate = rate
+        followRates()
+        return true
+    }
+
+    private func followRates() {
+        let rate = [ownRate, fleetRate].compactMap(\.self).min { $0.perLane < $1.perLane }
+        guard rate !== self.rate else { return }
         if saidUrgent { self.rate?.note(isUrgent: false) }
         saidUrgent = false
         self.rate = rate

@@ -43,6 +43,20 @@ struct RouteControlTests: RouteSuite {
         route.report(at: Self.moment(5), isDraining: false).status
     }
 
+    @Test("Of its own rate and its part of the rate for all workers the lower one holds")
+    func rates() throws {
+        let route = try route()
+        let (own, fast, slow) = (SharedRate(perSecond: 50), SharedRate(perSecond: 80), SharedRate(perSecond: 20))
+        #expect(route.limitForFleet(to: fast) && route.rate === fast)
+        #expect(!route.limitForFleet(to: fast), "no news")
+        route.limit(to: own)
+        #expect(route.rate === own)
+        #expect(route.limitForFleet(to: slow) && route.rate === slow)
+        route.limit(to: nil)
+        #expect(route.rate === slow)
+        #expect(route.limitForFleet(to: nil) && route.rate == nil)
+    }
+
     @Test("A paused route gives back what it did not send, and takes jobs again when it is resumed")
     func pause() throws {
         let route = try consuming()
