@@ -33,7 +33,7 @@ struct CheckCommandTests {
               - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
             routes:
               - { name: shop, environment: production, topics: [com.a], credential: key }
-            retry: { tiers: [\(tiers)] }
+            retry: { tiers: [\(tiers)], holding_tiers: [2s] }
             """, to: "martlet.yaml")
     }
 
