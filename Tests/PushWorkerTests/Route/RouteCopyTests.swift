@@ -138,7 +138,7 @@ struct RouteCopyTests: RouteSuite {
         #expect(try returns([death]) == 0, "a dead letter that somebody moved")
         #expect(try returns([copy]) == 0)
         #expect(try returns([copy, ("x-first-death-queue", "apns.q.retry.2")]) == 0)
-        #expect(route.counters.retryReturns.count == RetryPolicy().tiers.count)
+        #expect(route.counters.retryReturns.count == RetryPolicy().allTiers.count)
     }
 
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")

@@ -30,6 +30,15 @@ struct RouteHoldingTests: RouteSuite {
             body: #"{"device_token":"aa11","not_before":\#(time)\#(more),"payload":{"aps":{}}}"#)
     }
 
+    /// A route whose channel is open, so that copies go out at once.
+    private func openRoute(rate: SharedRate? = nil) throws -> Route {
+        let route = try route(rate: rate)
+        route.connected()
+        for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
+        try #require(route.ledger.isOpen)
+        return route
+    }
+
     /// The copies that wait to be published.
     private func copies(_ route: Route) -> [Copy] {
         route.surroundings.publisher.unsent.compactMap { publication in
@@ -44,7 +53,7 @@ struct RouteHoldingTests: RouteSuite {
         "It goes into the longest tier that brings it back in time, its attempt unchanged and no age begun",
         arguments: [(86_400_000, 6), (4_000_000, 5), (59_999, 1), (700, 0)] as [(Int64, Int)])
     func held(_ remaining: Int64, _ tier: Int) throws {
-        let route = try route()
+        let route = try openRoute()
         take(single(remaining), route)
         #expect(copies(route) == [Copy(tier: tier)])
         #expect(route.devices.waiting.isEmpty && route.counters.held == 1)
@@ -56,7 +65,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("A job whose time has come is sent, and its age counts from then")
     func due() throws {
-        let route = try route()
+        let route = try openRoute()
         let enqueued = [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]
         take(single(-1_500, headers: enqueued), route)
         #expect(route.devices.waiting.count == 1 && copies(route).isEmpty && route.counters.held == 0)
@@ -66,7 +75,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("An early delivery is no measure of how long jobs wait")
     func age() throws {
-        let route = try route()
+        let route = try openRoute()
         take(single(9_000, headers: [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]), route)
         #expect(route.counters.queueAge.count == 0)
     }
@@ -76,7 +85,7 @@ struct RouteHoldingTests: RouteSuite {
         let time = Self.wallClock + 9_000
         let body = #"{"device_tokens":["aa11","bb22","zz"],"not_before":\#(time),"payload":{"aps":{}}}"#
         for (headers, indexes) in [([], nil), ([("x-apns-indexes", "0,2")], [0, 2])] as [([(String, String)], [Int]?)] {
-            let route = try route()
+            let route = try openRoute()
             take(delivery(returns: 0, headers: headers, body: body), route)
             #expect(copies(route).map(\.indexes) == [indexes])
             #expect(route.counters.held == (indexes?.count ?? 3))
@@ -87,7 +96,7 @@ struct RouteHoldingTests: RouteSuite {
     func header() throws {
         let time = Self.wallClock + 9_000
         for withHeaders in [true, false] {
-            let route = try route()
+            let route = try openRoute()
             let body = #"{"device_token":"aa11","payload":{"aps":{}}}"#
             let headers = [("x-apns-not-before", "\(time)"), ("mine", "1")]
             take(delivery(returns: 0, headers: headers, body: body), route)
@@ -105,7 +114,7 @@ struct RouteHoldingTests: RouteSuite {
     @Test("A parked route, without a connection and beyond its rate, sends it on all the same")
     func parked() throws {
         let rate = SharedRate(perSecond: 1)
-        let route = try route(rate: rate)
+        let route = try openRoute(rate: rate)
         route.devices.credentialRefused(.connection("refused"), at: Self.moment(1))
         #expect(route.devices.breaker.intake == .none)
         take(single(9_000), route)
@@ -115,14 +124,14 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("A job whose expiration is 0 waits for its time, although no retry of it does")
     func once() throws {
-        let route = try route()
+        let route = try openRoute()
         take(single(9_000, more: #","expiration":0"#), route)
         #expect(copies(route).map(\.tier) == [0])
     }
 
     @Test("What waits for a request when the clock is set back waits in a tier again, and then comes in time")
     func setBack() throws {
-        let route = try route()
+        let route = try openRoute()
         take(single(-10), route)
         let notification = try #require(route.devices.next())
         let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
@@ -132,7 +141,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("A copy that comes back early waits on, and the second of two copies is as good as the first")
     func again() throws {
-        let route = try route()
+        let route = try openRoute()
         let copy = [("x-apns-v", "1")]
         take(single(40_000, headers: copy), route)
         #expect(copies(route).map(\.tier) == [1])
@@ -146,7 +155,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("Where the broker lacks holding tiers, it waits in the longest retry tier")
     func missing() throws {
-        let route = try route()
+        let route = try openRoute()
         route.surroundings.publisher.missingTiers = [5, 6]
         take(single(86_400_000), route)
         #expect(copies(route).map(\.tier) == [4])
