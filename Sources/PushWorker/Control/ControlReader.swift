@@ -120,7 +120,9 @@ final class ControlReader: Sendable {
         try client.startConsuming(
             queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
-        var reading = ControlReading(now: .now())
+        // Without a count the stream is waited for a little longer.
+        let isEmpty = (try? client.depth(of: TopologyNames.controlQueue))?.messages == 0
+        var reading = ControlReading(now: .now(), isCountedEmpty: isEmpty)
         var nextDeal = MonotonicTime.now()
         while !isStopping {
             let count = try listen(client, &reading, &teller)

@@ -8,6 +8,9 @@ struct ControlReading {
     static let quietTime = Duration.seconds(1)
     /// How long the first message may take. A broker with much to do begins late.
     static let firstPatience = Duration.seconds(2)
+    /// How long it may take where the broker counts no messages. Its count is some seconds old, so a command may come after
+    /// all.
+    static let emptyPatience = Duration.milliseconds(200)
     /// After how long the stream counts as read although it is not quiet: somebody floods it.
     static let longestReplay = Duration.seconds(10)
 
@@ -20,12 +23,18 @@ struct ControlReading {
     /// Commands that came since the stream was read, and that nobody took out yet.
     private var fresh: [ControlCommand] = []
     private let beganAt: MonotonicTime
+    private let firstPatience: Duration
     private var heardAt: MonotonicTime?
 
     /// Nothing has been read.
     ///
-    /// - Parameter now: The time at which the first message was asked for.
-    init(now: MonotonicTime) { beganAt = now }
+    /// - Parameters:
+    ///   - now: The time at which the first message was asked for.
+    ///   - isCountedEmpty: Whether the broker counts no messages in the stream.
+    init(now: MonotonicTime, isCountedEmpty: Bool = false) {
+        beganAt = now
+        firstPatience = isCountedEmpty ? Self.emptyPatience : Self.firstPatience
+    }
 
     /// A message arrived.
     ///
@@ -46,7 +55,7 @@ struct ControlReading {
     /// Time passed.
     mutating func tick(now: MonotonicTime) {
         guard !isComplete else { return }
-        let quietAt = heardAt.map { $0 + Self.quietTime } ?? beganAt + Self.firstPatience
+        let quietAt = heardAt.map { $0 + Self.quietTime } ?? beganAt + firstPatience
         isComplete = now >= min(quietAt, beganAt + Self.longestReplay)
     }
 

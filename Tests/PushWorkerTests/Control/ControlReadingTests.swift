@@ -17,11 +17,17 @@ struct ControlReadingTests {
         return reading.isComplete
     }
 
-    @Test("An empty stream was read after two seconds, one with messages once it is quiet for a second")
+    @Test("An empty stream was read after two seconds, or at once by its count; one with messages once it is quiet")
     func quiet() {
         var empty = ControlReading(now: time(0))
         #expect(!isComplete(&empty, at: 1_999))
         #expect(isComplete(&empty, at: 2_000))
+        var counted = ControlReading(now: time(0), isCountedEmpty: true)
+        #expect(!isComplete(&counted, at: 199))
+        #expect(isComplete(&counted, at: 200))
+        var late = ControlReading(now: time(0), isCountedEmpty: true)
+        late.heard(pause, now: time(100), wall: 0)
+        #expect(!isComplete(&late, at: 1_099) && isComplete(&late, at: 1_100), "the count was old")
         var reading = ControlReading(now: time(0))
         reading.heard(pause, now: time(1_900), wall: 0)
         #expect(!isComplete(&reading, at: 2_800))
