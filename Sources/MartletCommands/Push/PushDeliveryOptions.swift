@@ -35,7 +35,10 @@ struct PushDeliveryOptions: ParsableArguments {
     @Option(
         name: .customLong("at"),
         help: ArgumentHelp(
-            "Before this moment the job is not sent: 18:00 (today or tomorrow, local time), +10m, ISO 8601, or seconds or milliseconds since 1970; at most 30 days from now.",
+            """
+            Before this moment the job is not sent: 18:00 (today or tomorrow, local time), +10m, ISO 8601, or seconds or \
+            milliseconds since 1970; at most 30 days from now.
+            """,
             valueName: "time"),
         transform: MomentArgument.orClock)
     var notBefore: MomentArgument?

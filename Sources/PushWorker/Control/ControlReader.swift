@@ -4,6 +4,7 @@ import EventLoop
 import Logging
 import RabbitMQ
 import Synchronization
+import Text
 import Topology
 import WorkerSettings
 
@@ -167,7 +168,8 @@ final class ControlReader: Sendable {
     ) throws(AMQPError) {
         let wall = WallClock.milliseconds()
         var parts: [String: FleetRates.Part] = [:]
-        for (route, lanes) in surroundings.lanes() {
+        // A route that could not begin has no lanes, and sends nothing.
+        for (route, lanes) in surroundings.lanes() where lanes > 0 {
             guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
             do throws(AMQPError) {
                 let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
@@ -288,7 +290,7 @@ final class ControlReader: Sendable {
         case .campaign(let prefix): metadata[LogKey.campaign.rawValue] = "\(prefix)"
         }
         if let reason = command.reason { metadata[LogKey.reason.rawValue] = "\(reason)" }
-        if let until = command.until { metadata[LogKey.until.rawValue] = "\(until)" }
+        if let until = command.until { metadata[LogKey.until.rawValue] = "\(DateTime.write(until))" }
         if let perSecond = command.perSecond { metadata[LogKey.rate.rawValue] = "\(perSecond)" }
         logger.notice(message, metadata: metadata)
     }

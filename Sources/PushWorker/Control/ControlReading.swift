@@ -39,7 +39,7 @@ struct ControlReading {
     /// A message arrived.
     ///
     /// - Parameters:
-    ///   - command: The command; nil where the message is none.
+    ///   - command: The command; nil where the message is not a command.
     ///   - now: The time.
     ///   - wall: The time in milliseconds since 1970.
     mutating func heard(_ command: ControlCommand?, now: MonotonicTime, wall: Int64) {

@@ -191,7 +191,7 @@ struct PublicationRenderer {
 
 extension PublicationRenderer {
     /// Copies body, properties and headers. Leaves out what the broker would act on (`user_id`, `expiration`, `CC`,
-    /// `BCC`), what the broker wrote, and our own headers, which are written again.
+    /// `BCC`), what the broker wrote, and our own headers, which are written anew.
     ///
     /// - Parameter keepingTimes: Whether the headers with the deadline and `not_before` are copied as the producer wrote
     ///   them. A dead letter keeps them, because the dead letter may be about a mistake in them. A retry copy writes them
