@@ -131,6 +131,7 @@ extension BadJob {
         BadJob("a deadline in minutes", .badDeadline, fields(#""deadline":10"#)),
         BadJob("a start in words", .badNotBefore, fields(#""not_before":"tomorrow""#)),
         BadJob("a start after the deadline", .badNotBefore, fields(#""not_before":1600000001,"deadline":1600000000"#)),
+        BadJob("results in another way", .badResults, fields(#""results":"pair""#)),
         BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
         BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
         BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),

@@ -221,7 +221,8 @@ struct ContractTests {
                 ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
                 ("x-apns-not-before", .text("2025-11-21T08:14:10Z")),
                 ("x-apns-reference", .text("campaign-7/user-81")), ("x-apns-enqueued-at", .integer(1_763_712_800)),
-                ("x-apns-replay", .text("r1")), ("traceparent", .text("00-0a-b7-01")), ("x-other", .other),
+                ("x-apns-replay", .text("r1")), ("x-apns-results", .text("batch")),
+                ("traceparent", .text("00-0a-b7-01")), ("x-other", .other),
             ]
         ),
         (
@@ -268,7 +269,9 @@ struct ContractTests {
     @Test("headers that the worker refuses around an enveloped job break their schema")
     func refusedEnvelopeHeaders() throws {
         let check = ContractCheck()
-        let ofBoth: Set<Reason> = [.badDeadline, .badNotBefore, .badOnUnknown, .badReference, .badHeaders]
+        let ofBoth: Set<Reason> = [
+            .badResults, .badDeadline, .badNotBefore, .badOnUnknown, .badReference, .badHeaders,
+        ]
         let operations: [(String, Reason, RawJobTests.Change)] = [
             ("an operation that nobody knows", .badOperation, { $0.set("x-apns-operation", .text("dance")) }),
             ("an operation of another kind", .badOperation, { $0.set("x-apns-operation", .other) }),

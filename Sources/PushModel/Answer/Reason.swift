@@ -64,6 +64,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case badOnUnknown = "BadOnUnknown"
         case badOperation = "BadOperation"
         case badReference = "BadReference"
+        case badResults = "BadResults"
         case badStoragePolicy = "BadStoragePolicy"
         case badType = "BadType"
         case bodyTooLarge = "BodyTooLarge"
@@ -241,6 +242,8 @@ extension Reason {
     package static let badOperation = Reason(.badOperation)
     /// The reference is too long or not text.
     package static let badReference = Reason(.badReference)
+    /// `results` is another word than `batch`.
+    package static let badResults = Reason(.badResults)
     /// The storage policy of a new broadcast channel is missing or none, or given where no channel is made.
     package static let badStoragePolicy = Reason(.badStoragePolicy)
     /// A field of the envelope has the wrong JSON type.

@@ -36,6 +36,8 @@ struct Envelope {
     var channelID: JSONValue?
     /// The field `storage_policy`.
     var storagePolicy: JSONValue?
+    /// The field `results`.
+    var results: JSONValue?
     /// Fields that mean nothing to this version.
     var unknownCount = 0
     /// Whether a field of this version is given twice.
@@ -51,6 +53,7 @@ struct Envelope {
         case 5 where name.matches(JobField.topic.name): Self.put(value, &topic, &hasDuplicates)
         case 7 where name.matches(JobField.payload.name): Self.put(value, &payload, &hasDuplicates)
         case 7 where name.matches(JobField.apnsID.name): Self.put(value, &apnsID, &hasDuplicates)
+        case 7 where name.matches(JobField.results.name): Self.put(value, &results, &hasDuplicates)
         case 8 where name.matches(JobField.priority.name): Self.put(value, &priority, &hasDuplicates)
         case 8 where name.matches(JobField.deadline.name): Self.put(value, &deadline, &hasDuplicates)
         case 9 where name.matches(JobField.pushType.name): Self.put(value, &pushType, &hasDuplicates)

@@ -36,6 +36,8 @@ package enum HeaderName {
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
     /// What the job asks for, one of `BroadcastChannelOperation`.
     package static var operation: StaticString { "x-apns-operation" }
+    /// `batch`: the job's results come several in a message.
+    package static var results: StaticString { "x-apns-results" }
     /// Names a replay; joins the ids of its results.
     package static var replay: StaticString { "x-apns-replay" }
 

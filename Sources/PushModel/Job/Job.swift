@@ -59,6 +59,8 @@ package struct Job: Sendable {
     package internal(set) var notBefore: Int64?
     /// What to do when there is no answer.
     package internal(set) var onUnknown = OnUnknown.retry
+    /// Whether the producer asked for results that come several in a message.
+    package internal(set) var wantsBatches = false
 
     /// The number of the attempt this delivery is for, from 1.
     package internal(set) var attempt = 1

@@ -4,7 +4,7 @@ package enum JobField: MessageField {
     case id, deviceToken, deviceTokens, topic, environment
     case pushType, priority, expiration, collapseID, apnsID
     case deadline, notBefore, onUnknown, reference, payload
-    case operation, channelID, storagePolicy
+    case operation, channelID, storagePolicy, results
 
     /// The name on the wire. It is a constant where the field is one, so that reading a job looks nothing up.
     @inline(__always)
@@ -28,6 +28,7 @@ package enum JobField: MessageField {
         case .operation: "operation"
         case .channelID: "channel_id"
         case .storagePolicy: "storage_policy"
+        case .results: "results"
         }
     }
 }

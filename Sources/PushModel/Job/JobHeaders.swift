@@ -30,6 +30,8 @@ package struct JobHeaders: Sendable {
     var traceparent: HeaderValue?
     /// The value of `HeaderName.enqueuedAt`.
     var enqueuedAt: HeaderValue?
+    /// The value of `HeaderName.results`.
+    var results: HeaderValue?
     /// The value of `HeaderName.replay`.
     var replay: HeaderValue?
     /// The value of `HeaderName.version`.
@@ -66,6 +68,7 @@ package struct JobHeaders: Sendable {
         case 13 where name.matches(HeaderName.priority): Self.put(value, &priority, &hasDuplicates)
         case 13 where name.matches(HeaderName.replay): Self.put(value, &replay, &hasDuplicates)
         case 14 where name.matches(HeaderName.pushType): Self.put(value, &pushType, &hasDuplicates)
+        case 14 where name.matches(HeaderName.results): Self.put(value, &results, &hasDuplicates)
         case 14 where name.matches(HeaderName.attempt): Self.put(value, &attempt, &hasDuplicates)
         case 14 where name.matches(HeaderName.indexes): Self.put(value, &indexes, &hasDuplicates)
         case 15 where name.matches(HeaderName.expiration): Self.put(value, &expiration, &hasDuplicates)

@@ -153,6 +153,7 @@ struct JobReader {
     private mutating func readConditions() {
         readDeadline()
         readNotBefore()
+        readResults()
         let wish =
             headers.onUnknown.flatMap { headerText($0, HeaderName.onUnknown, .badOnUnknown) }
             ?? string(envelope.onUnknown, .onUnknown)

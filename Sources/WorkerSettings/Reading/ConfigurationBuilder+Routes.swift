@@ -72,12 +72,12 @@ extension ConfigurationBuilder {
         // Read before anything can be missing, so that all problems come out at once.
         let (connections, lanes) = (entry.value(keys.connections), entry.value(keys.lanes))
         let (highLane, rate) = (entry.value(keys.highLane), entry.value(keys.rate))
-        let resultsQueue = entry.value(keys.resultsQueue)
+        let (resultsQueue, resultsBatch) = (entry.value(keys.resultsQueue), entry.value(keys.resultsBatch))
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(
             name: name, environment: environment, topics: topics.map(\.value), credential: credential,
             connections: connections, lanes: lanes, highLane: highLane, rate: rate, omitTopic: omitTopic,
-            resultsQueue: resultsQueue)
+            resultsQueue: resultsQueue, resultsBatch: resultsBatch)
     }
 
     private func claim(

@@ -8,7 +8,10 @@ package struct ResultConfiguration: Sendable, Equatable {
         case omit
     }
 
-    /// Results per message; always 1 in this version.
+    /// The most results that one message may have.
+    package static let mostInBatch = 1_000
+
+    /// The most results in one message, of routes that say nothing else; 1 for a message each.
     package var batch: Int
     /// How a result names the device.
     package var deviceToken: DeviceToken

@@ -26,4 +26,6 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var omitTopic: Bool
     /// The queue that `martlet topology` makes for a copy of its results; nil for none.
     package var resultsQueue: String?
+    /// The most of its results in one message; nil for what `results.batch` says.
+    package var resultsBatch: Int?
 }

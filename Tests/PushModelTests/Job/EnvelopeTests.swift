@@ -33,6 +33,15 @@ struct EnvelopeTests {
         #expect(job.text(job.reference) == "header")
     }
 
+    @Test("a job asks for its results in batches in its body or in a header, and asks for nothing by default")
+    func batches() throws {
+        #expect(try !MessageBuilder.enveloped(adding: "").job().wantsBatches)
+        #expect(try MessageBuilder.enveloped(adding: #""results":"batch""#).job().wantsBatches)
+        let header: (inout MessageBuilder) -> Void = { $0.set("x-apns-results", .text("batch")) }
+        #expect(try MessageBuilder.enveloped(adding: "", header).job().wantsBatches)
+        #expect(try MessageBuilder.raw(header).job().wantsBatches)
+    }
+
     @Test("headers of raw jobs mean nothing here, and the detail says so")
     func rawHeaders() throws {
         let job = try MessageBuilder.enveloped(adding: "") {

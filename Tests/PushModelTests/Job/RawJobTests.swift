@@ -221,6 +221,8 @@ struct RawJobTests {
         ("a start in words", .badNotBefore, { $0.set("x-apns-not-before", .text("tomorrow")) }),
         ("a start in minutes", .badNotBefore, { $0.set("x-apns-not-before", .integer(10)) }),
         ("a start of another kind", .badNotBefore, { $0.set("x-apns-not-before", .other) }),
+        ("another word for results", .badResults, { $0.set("x-apns-results", .text("single")) }),
+        ("results of another kind", .badResults, { $0.set("x-apns-results", .other) }),
         ("another wish for the unknown", .badOnUnknown, { $0.set("x-apns-on-unknown", .text("drop")) }),
         ("a wish of another kind", .badOnUnknown, { $0.set("x-apns-on-unknown", .other) }),
         (
@@ -281,7 +283,8 @@ struct RawJobTests {
         let names = [
             "apns-device-token", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id",
             "apns-id", "x-apns-deadline", "x-apns-on-unknown", "x-apns-reference", "traceparent", "x-apns-enqueued-at",
-            "x-apns-not-before", "x-apns-replay", "x-apns-v", "x-apns-attempt", "x-apns-first-attempt-at",
+            "x-apns-not-before", "x-apns-results", "x-apns-replay", "x-apns-v", "x-apns-attempt",
+            "x-apns-first-attempt-at",
             "x-apns-indexes",
         ]
         let values: [MessageBuilder.Value] = [

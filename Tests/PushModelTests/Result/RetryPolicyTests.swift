@@ -415,7 +415,7 @@ struct RetryPolicyTests {
             .ambiguousDeviceToken, .badContentType, .badDeadline, .badEncoding, .badEnvironment, .badHeaders, .badJobID,
             .badJSON, .badNotBefore, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed,
             .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch,
-            .tooManyTokens, .badOperation, .badStoragePolicy, .notConfigured, .poison, .unreachable,
+            .tooManyTokens, .badOperation, .badResults, .badStoragePolicy, .notConfigured, .poison, .unreachable,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])
