@@ -23,6 +23,9 @@ def unknown(schema, instance):
     """The fields of an instance that no schema knows. Jobs may have any; dead letters keep those of their jobs."""
     if schema == "result":
         return set(instance) - names("result")
+    if schema == "result-batch":
+        entries = SCHEMAS[schema]["properties"]["results"]["items"]["properties"]
+        return (set(instance) - names(schema)).union(*(set(entry) - set(entries) for entry in instance.get("results", [])))
     if schema == "result-headers":
         return {name for name in set(instance) - names("result-headers") if not name.startswith(BROKERS)}
     if schema == "dead-letter-headers":

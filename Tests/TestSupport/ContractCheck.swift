@@ -13,6 +13,7 @@ package final class ContractCheck: Sendable {
         case jobHeaders = "job-headers"
         case rawJobHeaders = "raw-job-headers"
         case result
+        case resultBatch = "result-batch"
         case resultHeaders = "result-headers"
         case deadLetterHeaders = "dead-letter-headers"
         case control
@@ -62,6 +63,10 @@ package final class ContractCheck: Sendable {
             let headers = try Self.headers(of: delivery)
             let json = [UInt8](try JSONSerialization.data(withJSONObject: headers))
             switch exchange {
+            // Of several results only the body tells the attempts.
+            case "apns.results" where headers["x-apns-attempt"] == nil,
+                "apns.replies" where headers["x-apns-attempt"] == nil:
+                note(.resultBatch, json: Array(delivery.bytes[delivery.body]), about: about)
             case "apns.results", "apns.replies":
                 note(.result, json: Array(delivery.bytes[delivery.body]), about: about)
                 note(.resultHeaders, json: json, about: about)

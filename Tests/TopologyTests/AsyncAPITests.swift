@@ -88,7 +88,8 @@ struct AsyncAPITests {
                 TopologyNames.control,
             ])
         let text = try String(contentsOfFile: "\(Self.directory)/asyncapi.yaml", encoding: .utf8)
-        let known = Set(topology.exchanges.map(\.name) + topology.queues.map(\.name) + ["apns.result.v1"])
+        let known = Set(topology.exchanges.map(\.name) + topology.queues.map(\.name))
+            .union(["apns.result.v1", "apns.results.v1"])
         let named = Set(text.matches(of: /\bapns\.[a-z0-9.]*[a-z0-9]/).map { String($0.output) })
             .subtracting(["apns.payload"])
         #expect(named.count > 5)

@@ -88,7 +88,7 @@ package struct ResultReport: Sendable {
 
 extension ResultReport {
     /// An upper bound of the body's length.
-    private func room(for job: borrowing Job, from origin: ResultOrigin) -> Int {
+    func room(for job: borrowing Job, from origin: ResultOrigin) -> Int {
         // The names, punctuation, numbers and the apns-id come to about 600 bytes.
         var length = 1_024 + origin.route.count + origin.worker.count
         length += ByteWriter.room(forString: job.jobID.count) + ByteWriter.room(forString: job.topic.count)
@@ -194,7 +194,7 @@ extension ResultReport {
 extension ByteWriter {
     /// Writes a field's name, and the comma that separates it from the field before.
     @inline(__always)
-    fileprivate mutating func write(_ field: ResultField, isFirst: Bool = false) {
+    mutating func write(_ field: ResultField, isFirst: Bool = false) {
         write(isFirst ? "\"" : ",\"")
         write(field.name)
         write("\":")
@@ -202,27 +202,31 @@ extension ByteWriter {
 
     /// Writes constant text that needs no escapes as a JSON string.
     @inline(__always)
-    fileprivate mutating func write(text: StaticString) {
+    mutating func write(text: StaticString) {
         write("\"")
         write(text)
         write("\"")
     }
 
-    fileprivate mutating func write(quoted uuid: UUIDBytes) {
+    /// Writes a UUID as a JSON string.
+    mutating func write(quoted uuid: UUIDBytes) {
         write("\"")
         write(uuid)
         write("\"")
     }
 
-    fileprivate mutating func write(number: Int64?) {
+    /// Writes a number, or null.
+    mutating func write(number: Int64?) {
         if let number { write(decimal: number) } else { write("null") }
     }
 
-    fileprivate mutating func write(optional range: Range<Int>?, of bytes: Span<UInt8>) {
+    /// Writes text as a JSON string, or null.
+    mutating func write(optional range: Range<Int>?, of bytes: Span<UInt8>) {
         if let range { write(string: bytes.extracting(range)) } else { write("null") }
     }
 
-    fileprivate mutating func write(text: String?) {
+    /// Writes text as a JSON string, or null.
+    mutating func write(text: String?) {
         guard let text else { return write("null") }
         write(string: text.utf8Span.span)
     }
