@@ -56,7 +56,7 @@ package final class Worker: Sendable {
         credentials = try CredentialStore(
             configuration.credentials, trust: WorkerBuilder.trust(configuration.apns),
             used: Set(configuration.routes.map(\.credential)))
-        let maker = try RouteMaker(configuration.apns)
+        let maker = try RouteMaker(configuration.apns, resultsBatch: configuration.results.batch)
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials)
             .lanes(maker)
         let handles = built.map { _ in LaneHandle() }

@@ -81,7 +81,8 @@ final class Publisher {
     private var random = SystemRandomNumberGenerator()
     /// The publish connection of the lane.
     let link: () -> BrokerLink?
-    private var writer: PublicationWriter
+    /// Writes the messages.
+    var writer: PublicationWriter
     private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
 
@@ -202,7 +203,7 @@ final class Publisher {
     }
 
     private func line(up publication: Publication) {
-        if case .reply = publication.content {
+        if publication.isReply {
             openReplies[publication.route, default: 0] += 1
             replies.waiting.append(publication)
         } else {

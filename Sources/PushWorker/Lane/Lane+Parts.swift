@@ -52,8 +52,8 @@ extension Lane {
     func makeRoute(_ own: LaneSettings.RouteSettings, at position: Int) -> Route {
         let surroundings = Route.Surroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
-            journal: journal, earlier: settings.journal, memory: settings.memory, tell: settings.tell,
-            open: { [unowned self] in open($1, of: $0) })
+            journal: journal, earlier: settings.journal, resultsBatch: own.resultsBatch, memory: settings.memory,
+            tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
         let credential = own.credential.map {
             RouteCredential(
                 name: $0, newest: settings.credentials.current($0), unusable: settings.credentials.unusable($0),

@@ -30,6 +30,8 @@ struct LaneSettings: Sendable {
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
         /// What it may send, on all its lanes; nil for no limit.
         var rate: SharedRate?
+        /// How many of its results the configuration wants in a message.
+        var resultsBatch = 1
         /// What it shares with the same route on other lanes.
         var shared = SharedRouteState()
     }

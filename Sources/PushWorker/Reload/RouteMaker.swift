@@ -7,16 +7,20 @@ import WorkerSettings
 /// Makes what lanes are told about a route, at the start of the worker and later.
 struct RouteMaker: Sendable {
     private let apns: APNSConfiguration
+    private let resultsBatch: Int
     private let trust: TLSContext
     /// All routes share it, because they connect to the same hosts.
     private let limiter: ConnectRateLimiter
 
     /// Reads the roots of trust.
     ///
-    /// - Parameter apns: How APNs is reached. It holds until the worker ends.
+    /// - Parameters:
+    ///   - apns: How APNs is reached. It holds until the worker ends.
+    ///   - resultsBatch: The most results in one message, of routes that say nothing else.
     /// - Throws: `WorkerError` where the file with further roots cannot be used.
-    init(_ apns: APNSConfiguration) throws(WorkerError) {
+    init(_ apns: APNSConfiguration, resultsBatch: Int = 1) throws(WorkerError) {
         self.apns = apns
+        self.resultsBatch = resultsBatch
         do throws(TLSError) {
             trust = try TLSContext.client(
                 trust: WorkerBuilder.trust(apns), identity: nil, applicationProtocols: ["h2"])
@@ -46,6 +50,7 @@ struct RouteMaker: Sendable {
         settings.number = number
         settings.claim = claim
         settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] })
+        settings.resultsBatch = route.resultsBatch ?? resultsBatch
         settings.rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
         return shares.map { share in
             settings.connections = share.connections

@@ -38,14 +38,14 @@ struct RefusedJobs {
         return publisher.takesRefusals(of: route, withReply: job.job.replyTo != nil)
     }
 
-    /// A publication was queued for a job.
-    mutating func published(for job: JobInFlight) {
-        if job.refusal != nil { unconfirmed += 1 }
+    /// A publication was queued for a job, or a batch with some of its results.
+    mutating func published(for job: JobInFlight, _ count: Int = 1) {
+        if job.refusal != nil { unconfirmed += count }
     }
 
-    /// The fate of a publication for a job is known.
-    mutating func confirmed(for job: JobInFlight) {
-        if job.refusal != nil { unconfirmed -= 1 }
+    /// The fate of a publication for a job is known, or of a batch with some of its results.
+    mutating func confirmed(for job: JobInFlight, _ count: Int = 1) {
+        if job.refusal != nil { unconfirmed -= count }
     }
 
     /// The next notification to report; nil where its result may not be queued now.

@@ -7,11 +7,14 @@ extension Route {
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
         publications -= 1
         let job = publication.job
+        if case .batch(let batch, let way) = publication.content {
+            return published(batch, way, fate, at: moment)
+        }
         switch publication.content {
         case .reply(let index, let content, let way): replied(index, content, way, fate, for: job)
         case .retry(_, _, let indexes, _) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
         case .retry(let tier, _, let indexes, _): countCopy(of: job, in: tier, indexes)
-        case .result, .deadLetter: break
+        case .result, .deadLetter, .batch: break
         }
         job.confirmed()
         refused.confirmed(for: job)
@@ -35,7 +38,7 @@ extension Route {
             counters.repliesLost += 1
             content.report.addDetail("the reply \(words)")
         }
-        publish(.result(index: index, content), for: job)
+        publish(index, content, isReply: false, for: job)
     }
 
     /// Everything a job asked for is confirmed. Its delivery is acknowledged, or rejected if the broker writes the dead

@@ -218,12 +218,12 @@ extension Route {
                 ?? (surroundings.replyPattern.allows(bytes.span.extracting(address))
                     ? nil : "the worker's replies.allow does not match reply_to")
             guard let refusal else {
-                return publish(.reply(index: notification.index, content), for: job, note: note)
+                return publish(notification.index, content, isReply: true, for: job, note: note)
             }
             counters.repliesLost += 1
             content.report.addDetail("no reply was sent: \(refusal)")
         }
-        publish(.result(index: notification.index, content), for: job, note: note)
+        publish(notification.index, content, isReply: false, for: job, note: note)
     }
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and

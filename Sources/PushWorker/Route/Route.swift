@@ -39,6 +39,8 @@ final class Route {
         var journal: JournalWriter?
         /// What an earlier process noted; nil without a journal.
         var earlier: Journal?
+        /// How many results of the route the configuration wants in a message.
+        var resultsBatch = 1
         /// The worker's memory for jobs.
         var memory = SharedMemoryBudget()
         /// Tells another lane of the worker something; says whether it is there.
@@ -75,6 +77,8 @@ final class Route {
     private(set) var tenure = RouteTenure.staying
     /// How many of its publications have not met their fate.
     var publications = 0
+    /// Results of this turn that go out several in a message.
+    var batches: ResultBatches
     /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
     private(set) var isServed = true
     /// Where pushes to devices go.
@@ -167,6 +171,7 @@ final class Route {
         memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
+        batches = ResultBatches(size: surroundings.resultsBatch)
         self.surroundings = surroundings
         self.devices = devices
         self.broadcastHosts = broadcastHosts
@@ -229,6 +234,8 @@ final class Route {
         memory.follow(memoryUse, now: moment.monotonic)
         lookForExpired(at: moment, condition)
         updateIntake(condition)
+        // All results are there that this turn can have.
+        publishBatches()
         restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
@@ -348,7 +355,7 @@ final class Route {
     var isIdle: Bool { ledger.unacknowledged == 0 }
 
     /// Whether nothing is in flight, and nothing more can arrive.
-    var isDrained: Bool { isQuiet && !consumer.mayReceive && ledger.isSettled }
+    var isDrained: Bool { isQuiet && batches.isEmpty && !consumer.mayReceive && ledger.isSettled }
 
     /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
     var overrun: String? {

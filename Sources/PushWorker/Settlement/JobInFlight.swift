@@ -146,11 +146,11 @@ final class JobInFlight {
         settledAt = wallClock
     }
 
-    /// A publication was queued.
-    func owes() { unconfirmed += 1 }
+    /// A publication was queued, or some of its results were in a batch.
+    func owes(_ count: Int = 1) { unconfirmed += count }
 
-    /// A publication was confirmed.
-    func confirmed() { unconfirmed -= 1 }
+    /// A publication was confirmed, or a batch with some of its results.
+    func confirmed(_ count: Int = 1) { unconfirmed -= count }
 
     /// Whether the job is finished, and nothing of it waits for another delivery.
     var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }

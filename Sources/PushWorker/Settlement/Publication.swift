@@ -11,6 +11,8 @@ final class Publication: StallingPublication {
         case result(index: Int, ResultContent)
         /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
         case reply(index: Int, ResultContent, ReplyWay = .exchange)
+        /// Several results, or several replies to one job where there is a way for replies.
+        case batch(ResultBatch, ReplyWay? = nil)
         /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
         /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
@@ -24,12 +26,13 @@ final class Publication: StallingPublication {
         switch content {
         case .result: .result
         case .reply: .reply
+        case .batch(_, let way): way == nil ? .result : .reply
         case .retry: .retry
         case .deadLetter: .dead
         }
     }
 
-    /// The job it belongs to.
+    /// The job it belongs to; the first of several for a batch.
     let job: JobInFlight
     /// The position on the lane of the route that works on the job.
     let route: Int
@@ -66,9 +69,15 @@ final class Publication: StallingPublication {
         content = .retry(tier: tier, attempt: attempt, indexes: indexes, wasAttempted: wasAttempted)
     }
 
+    /// Whether it is a reply, or several.
+    var isReply: Bool { destination == nil }
+
     /// Whether it is a reply that goes straight to a queue.
     var isReplyToQueue: Bool {
-        if case .reply(_, _, .queue) = content { true } else { false }
+        switch content {
+        case .reply(_, _, .queue), .batch(_, .queue): true
+        default: false
+        }
     }
 
     /// The exchange of a publication that is not a reply.
@@ -82,6 +91,7 @@ final class Publication: StallingPublication {
         switch content {
         case .result: .results
         case .reply: nil
+        case .batch(_, let way): way == nil ? .results : nil
         case .retry(let tier, _, _, _): .retry(tier: tier)
         case .deadLetter: .dead
         }
@@ -90,13 +100,14 @@ final class Publication: StallingPublication {
     /// The word that readiness shows after the broker did not take this publication.
     func trouble(after fate: ConfirmTracker<Publication>.Fate) -> String {
         switch (fate, content) {
-        case (.returned, .result), (.perhapsReturned, .result): "results_unroutable"
+        case (.returned, .result), (.perhapsReturned, .result), (.returned, .batch), (.perhapsReturned, .batch):
+            "results_unroutable"
         case (.returned, .deadLetter), (.perhapsReturned, .deadLetter): "dead_unroutable"
         case (.returned, _), (.perhapsReturned, _): "retry_unroutable"
-        case (.abandoned, .result): "results_unconfirmed"
+        case (.abandoned, .result), (.abandoned, .batch): "results_unconfirmed"
         case (.abandoned, .deadLetter): "dead_unconfirmed"
         case (.abandoned, _): "retry_unconfirmed"
-        case (_, .result): "results_full"
+        case (_, .result), (_, .batch): "results_full"
         case (_, .deadLetter): "dead_full"
         case (_, _): "retry_full"
         }

@@ -66,6 +66,7 @@ struct PublicationRenderer {
             let bytes = job.job.bytes
             message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
             renderResult(report(index, content, of: job), of: publication, into: &message)
+        case .batch(let batch, let way): render(batch, way, into: &message)
         case .retry(let tier, let attempt, let indexes, let wasAttempted):
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
@@ -96,6 +97,7 @@ struct PublicationRenderer {
         var mark: UInt64 = 0
         switch publication.content {
         case .result(let index, _), .reply(let index, _, _): mark = UInt64(index)
+        case .batch(let batch, _): return batch.id.low
         case .deadLetter where !Self.hasOwnID(inFlight.job): return 0
         case .retry, .deadLetter: break
         }
@@ -121,6 +123,10 @@ struct PublicationRenderer {
             return exchange.isEmpty == (way == .queue)
                 && routingKey.isEqual(to: job.bytes.span.extracting(job.replyTo ?? 0..<0))
                 && Self.isResult(messageID, of: index, for: job)
+        case .batch(let batch, let way):
+            let key = way == nil ? batch.routingKey : Array(job.bytes[job.replyTo ?? 0..<0])
+            return exchange.isEmpty == (way == .queue) && routingKey.isEqual(to: key.span)
+                && Self.isText(messageID, of: batch.id)
         case .retry(let tier, _, _, _):
             let own = tiers[tier]
             return exchange.isEqual(to: own.span) && messageID.isEqual(to: job.bytes.span.extracting(job.jobID))
@@ -134,12 +140,17 @@ struct PublicationRenderer {
     }
 
     private static func isResult(_ messageID: Span<UInt8>, of index: Int, for job: Job) -> Bool {
+        isText(messageID, of: ResultReport.messageID(of: index, for: job))
+    }
+
+    private static func isText(_ messageID: Span<UInt8>, of id: UUIDBytes) -> Bool {
         var text: [UInt8] = []
-        ResultReport.messageID(of: index, for: job).append(to: &text)
+        id.append(to: &text)
         return messageID.isEqual(to: text.span)
     }
 
-    private func report(_ index: Int, _ content: ResultContent, of job: JobInFlight) -> ResultReport {
+    /// A notification's result.
+    func report(_ index: Int, _ content: ResultContent, of job: JobInFlight) -> ResultReport {
         ResultReport(
             index: index, final: content.report, apnsUniqueID: content.apnsUniqueID,
             broadcastChannel: content.broadcastChannel,
@@ -149,7 +160,31 @@ struct PublicationRenderer {
             isSuppressedDuplicate: content.isSuppressed || job.isSuppressed(index))
     }
 
-    /// Names one of several results queues, the same for all results of a job.
+    private func render(_ batch: ResultBatch, _ way: ReplyWay?, into message: inout OutgoingMessage) {
+        let job = batch.job
+        let (bytes, key, body) = (job.job.bytes, batch.routingKey, batch.body)
+        if let way {
+            if way == .exchange { message.setExchange(replies.span) }
+            message.setRoutingKey(bytes.span.extracting(job.job.replyTo ?? 0..<0))
+            message.setCorrelationID(bytes.span.extracting(job.job.correlationID ?? job.job.jobID))
+        } else {
+            message.setExchange(results.span)
+            message.setRoutingKey(key.span)
+            addResultsKey(of: job.job, to: &message)
+        }
+        message.setContentType(MessageName.jsonContentType)
+        message.setType(MessageName.resultBatchType)
+        message.setMessageID { batch.id.append(to: &$0) }
+        message.addHeader(HeaderName.outcome, text: batch.outcome.text)
+        message.setBody(body.span)
+    }
+
+    /// What all results of a route share.
+    ///
+    /// - Parameter route: Its position on the lane.
+    func origin(of route: Int) -> ResultOrigin { origins[route] }
+
+    /// Names one of several results queues, the same for all results of a job that has no part in a batch.
     private func addResultsKey(of job: borrowing Job, to message: inout OutgoingMessage) {
         guard !resultsKeys.isEmpty else { return }
         // FNV-1a: all workers and versions must agree.

@@ -34,6 +34,34 @@ extension LaneBrokerTests {
         #expect(counters.outcomes.refused.entries.reduce(0) { $0 + $1.count } == 3)
     }
 
+    @Test("batches of results that are never confirmed are published on another connection, as the same messages")
+    func noConfirmOfBatches() async throws {
+        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, answer: { $0 > 2 ? .confirms : .keepsSilent }))
+        defer { broker.stop() }
+        let handle = try start(broker) {
+            $0.confirmPatience = .milliseconds(300)
+            $0.routes[0].resultsBatch = 10
+        }
+        var published: [Int: Set<String>] = [:]
+        var acknowledgedBy: Int?
+        for await event in broker.events {
+            if case .published(let publisher, let exchange, let id) = event {
+                published[publisher, default: []].insert("\(exchange) \(id)")
+            }
+            if case .acknowledged(_, 3) = event {
+                acknowledgedBy = published.keys.max()
+                break
+            }
+        }
+        let results = published[1]?.filter { $0.hasPrefix("apns.results ") }.count ?? 0
+        #expect((1...3).contains(results) && published[1]?.count == results + 3, "and three dead letters")
+        #expect(published[2] == published[1] && published[3] == published[1])
+        #expect(acknowledgedBy == 3, "nothing is acknowledged before its result is confirmed")
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        await handle.waitUntilEnded()
+        #expect(handle.isDrained)
+    }
+
     @Test("a publication that is not confirmed while others are goes out again, alone, on another connection")
     func oneUnconfirmed() async throws {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, ignores: { $0 == 1 && $2 == 3 }))

@@ -25,13 +25,14 @@ extension RouteSuite {
     ///   - number: The route's number in the worker.
     ///   - position: Its position on the lane.
     ///   - neighbour: The topic of another route of the worker; nil for none.
+    ///   - resultsBatch: How many results the configuration wants in a message.
     ///   - open: Gives a destination of the route connections.
     func route(
         number: Int = 0, position: Int = 0, queues: [String] = ["q"], journal: JournalWriter? = nil,
         earlier: Journal? = nil, broadcastHosts: [Destination] = [],
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, neighbour: String? = nil,
         credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
-        open: @escaping (Route, Destination) -> Void = { _, _ in }
+        resultsBatch: Int = 1, open: @escaping (Route, Destination) -> Void = { _, _ in }
     ) throws -> Route {
         let publisher = Publisher(
             link: { nil }, renderer: renderer, isNoted: { journal?.mayPublish($0) ?? true }, fate: { _, _ in })
@@ -43,7 +44,7 @@ extension RouteSuite {
             credit: credit, shared: shared, rate: rate,
             surroundings: Route.Surroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
-                journal: journal, earlier: earlier, open: open),
+                journal: journal, earlier: earlier, resultsBatch: resultsBatch, open: open),
             devices: devices, broadcastHosts: broadcastHosts)
     }
 

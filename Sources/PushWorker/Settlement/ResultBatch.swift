@@ -1,0 +1,107 @@
+import PushModel
+
+/// Several results that go out as one message: they have the outcome, the environment and the topic in common.
+///
+/// The results are rendered once, when they are added. So the message is the same each time it is published. A class,
+/// because the same batch is published again where the broker did not take it. Confined to its lane.
+final class ResultBatch {
+    /// The most bytes of its body.
+    static let mostBytes = 65_536
+
+    /// One or more results of one job, which were added one after the other.
+    struct Part {
+        /// The job, which waits until the broker has confirmed the message.
+        let job: JobInFlight
+        /// How many results of the job they are.
+        var count: Int
+    }
+
+    /// What all its results have in common.
+    let outcome: Outcome
+    /// Its routing key in `apns.results`.
+    private(set) var routingKey: [UInt8] = []
+    /// Whether it goes to the `reply_to` of its only job.
+    let isReply: Bool
+    /// The jobs that its results belong to, in the order of the results.
+    private(set) var parts: [Part]
+    /// The results of a reply. They follow once the reply's fate is known. Empty for other batches.
+    private(set) var replied: [(index: Int, content: ResultContent)] = []
+    /// How many results it has.
+    private(set) var count = 0
+    /// The body, without its end until `close()`.
+    private(set) var body: [UInt8] = []
+    /// The number of the latest note in the journal that it waits for; nil for none.
+    private(set) var note: UInt64?
+    /// The `message_id`, once the batch is closed. It follows from those of the results, so that a batch of others has
+    /// another one.
+    private(set) var id = UUIDBytes.contractNamespace
+    private var ids = SHA1()
+
+    /// A batch without results.
+    ///
+    /// - Parameters:
+    ///   - report: Its first result, which is still to be added.
+    ///   - job: The job of that result.
+    ///   - isReply: Whether it goes to the job's `reply_to`.
+    ///   - origin: What all results of the route share.
+    init(for report: ResultReport, of job: JobInFlight, isReply: Bool, from origin: ResultOrigin) {
+        outcome = report.final.outcome
+        self.isReply = isReply
+        parts = [Part(job: job, count: 0)]
+        ids.update(.contractNamespace)
+        report.appendRoutingKey(for: job.job, to: &routingKey)
+        report.appendBatchHead(for: job.job, from: origin, to: &body)
+    }
+
+    /// The job of its first result.
+    var job: JobInFlight { parts[0].job }
+
+    /// Whether a result has in common with the others what all of a batch must have.
+    func joins(_ outcome: Outcome, of other: JobInFlight, isReply: Bool) -> Bool {
+        guard outcome == self.outcome, isReply == self.isReply else { return false }
+        if other === job { return true }
+        guard !isReply, other.job.environment == job.job.environment else { return false }
+        let bytes = job.job.bytes
+        let others = other.job.bytes
+        return bytes.span.extracting(job.job.topic).isEqual(to: others.span.extracting(other.job.topic))
+    }
+
+    /// Adds a result.
+    ///
+    /// - Parameters:
+    ///   - report: The result.
+    ///   - content: What it is made of.
+    ///   - job: The job that it belongs to.
+    ///   - origin: What all results of the route share.
+    ///   - note: The number of the note in the journal that it waits for; nil for none.
+    /// - Returns: False if the body would be too long. The batch is unchanged then.
+    func add(
+        _ report: ResultReport, _ content: ResultContent, of job: JobInFlight, from origin: ResultOrigin, note: UInt64?
+    ) -> Bool {
+        let end = body.count
+        let id = ResultReport.messageID(of: report.index, for: job.job)
+        report.appendEntry(id, isFirst: count == 0, for: job.job, from: origin, to: &body)
+        // Two bytes end the body.
+        guard body.count + 2 <= Self.mostBytes else {
+            body.removeSubrange(end...)
+            return false
+        }
+        job.noteResult(id, of: report.index)
+        ids.update(id)
+        count += 1
+        if parts[parts.count - 1].job === job {
+            parts[parts.count - 1].count += 1
+        } else {
+            parts.append(Part(job: job, count: 1))
+        }
+        if isReply { replied.append((report.index, content)) }
+        if let note { self.note = max(note, self.note ?? 0) }
+        return true
+    }
+
+    /// Ends the body. Nothing can be added any more.
+    func close() {
+        ResultReport.appendBatchEnd(to: &body)
+        id = UUIDBytes(v5: ids)
+    }
+}
