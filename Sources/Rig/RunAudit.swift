@@ -178,9 +178,16 @@ package final class RunAudit: Sendable {
     }
 
     private func takeResult(_ delivery: Delivery) {
-        let messageID = BrokerMessage(delivery).messageID
-        guard let result = ResultRecord.parse(Array(delivery.bytes[delivery.body])), let job = result.jobID else {
+        let results = ReceivedResult.read(BrokerMessage(delivery))
+        guard !results.isEmpty else {
             return state.withLock { $0.failure = "a message in the results is not a result" }
+        }
+        for received in results { take(received.record, messageID: received.messageID) }
+    }
+
+    private func take(_ result: ResultRecord, messageID: String) {
+        guard let job = result.jobID else {
+            return state.withLock { $0.failure = "a result names no job" }
         }
         state.withLock { state in
             guard result.topic == nil || result.topic != state.ignoredTopic else { return }

@@ -134,6 +134,14 @@ struct ResultHelp: ParsableCommand {
             The body is one JSON object. Times are milliseconds since 1970, durations milliseconds. Ignore fields that \
             you do not know.
             """, entries: ContractSchema(PackageResources.result_schema_json).properties)
+        help.add(
+            "Several results in a message",
+            """
+            Where results.batch is configured, or a job asks for it, a message of the type \
+            \(MessageName.resultBatchType) has several results in the array \(BatchField.results). What an entry lacks \
+            stands at the top; both together are a result. Each entry has a \(BatchField.messageID) of its own: dedupe \
+            by that.
+            """)
         help.add("Outcomes", entries: outcomes)
         help.add("Actions", entries: actions)
         help.add("Reasons of Martlet's own", "Other reasons are Apple's.", entries: reasons)

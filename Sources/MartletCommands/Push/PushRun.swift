@@ -161,17 +161,20 @@ struct PushRun {
             }
             heard = .now
             try link.acknowledge(message, upToHere: false)
-            guard let record = ResultRecord.parse(message.body), ledger.receive(record) else { continue }
-            summary.add(record)
-            if format == .json {
-                Console.data(message.body)
-            } else if quiet || record.outcome != "accepted" {
-                progress.clear()
-                record.print()
-            }
+            for result in ReceivedResult.read(message) where ledger.receive(result.record) { show(result) }
             progress.show("  \(TimeText.count(ledger.received)) results, \(TimeText.count(ledger.outstanding)) to come")
         }
         progress.clear()
+    }
+
+    private mutating func show(_ result: ReceivedResult) {
+        summary.add(result.record)
+        if format == .json {
+            Console.data(result.body)
+        } else if quiet || result.record.outcome != "accepted" {
+            progress.clear()
+            result.record.print()
+        }
     }
 
     /// Says once of each queue that nobody consumes from it.

@@ -46,7 +46,9 @@ struct ResultReader {
                 continue
             }
             try link.acknowledge(message, upToHere: true)
-            if let record = ResultRecord.parse(message.body), filter.passes(record) { show(record, message) }
+            for result in ReceivedResult.read(message) where filter.passes(result.record) && !isComplete {
+                show(result)
+            }
             if let failure = Console.failure { throw failure }
         }
     }
@@ -83,11 +85,13 @@ struct ResultReader {
         while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
             guard let message = try link.next(timeout: .seconds(2)) else { break }
             left -= 1
-            guard let record = ResultRecord.parse(message.body), filter.passes(record) else {
+            let results = ReceivedResult.read(message)
+            // A message is taken whole or not at all.
+            guard !results.isEmpty, results.allSatisfy({ filter.passes($0.record) }) else {
                 excluded += 1
                 continue
             }
-            show(record, message)
+            for result in results { show(result) }
             try Console.flush()
             try link.acknowledge(message, upToHere: false)
         }
@@ -111,12 +115,12 @@ struct ResultReader {
         }
     }
 
-    private mutating func show(_ record: ResultRecord, _ message: BrokerMessage) {
-        summary.add(record)
+    private mutating func show(_ result: ReceivedResult) {
+        summary.add(result.record)
         guard !onlySummary else { return progress.show("  \(summary.shortLine)") }
         switch format {
-        case .text: record.print()
-        case .json: Console.data(message.body)
+        case .text: result.record.print()
+        case .json: Console.data(result.body)
         }
     }
 

@@ -44,6 +44,23 @@ struct ResultTests {
         #expect(Ink.paintFirst("nothing here", words: Ink.verdicts) == "nothing here")
     }
 
+    @Test("A message with several results is read as these, each with its own id and all of its fields")
+    func several() throws {
+        let text =
+            #"{"outcome":"dead_token","topic":"com.a","reason":null,"results":[{"message_id":"m1","job_id":"j","index":0},"#
+            + #"{"message_id":"m2","job_id":"j","index":1,"reason":"Unregistered","correlation_id":"c"}]}"#
+        let results = ReceivedResult.read(Array(text.utf8), messageID: "batch")
+        #expect(results.map(\.messageID) == ["m1", "m2"])
+        #expect(results.map(\.record.index) == [0, 1])
+        #expect(results.map(\.record.reason) == [nil, "Unregistered"])
+        #expect(results.allSatisfy { $0.record.outcome == "dead_token" && $0.record.topic == "com.a" })
+        #expect(results.allSatisfy { ResultRecord.parse($0.body) == $0.record })
+        let single = ReceivedResult.read(Array(body.utf8), messageID: "m")
+        #expect(single.map(\.messageID) == ["m"] && single[0].body == Array(body.utf8))
+        let broken = #"{"outcome":"accepted","results":[{"message_id":"m1","index":0},{"message_id":"m2"}]}"#
+        #expect(ReceivedResult.read(Array(broken.utf8), messageID: "m").isEmpty, "one entry is not a result")
+    }
+
     @Test("What is no result is told apart", arguments: ["", "[]", #"{"index":0}"#, #"{"outcome":"accepted"}"#])
     func noRecord(text: String) {
         #expect(ResultRecord.parse(Array(text.utf8)) == nil)
