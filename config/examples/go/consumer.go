@@ -17,6 +17,7 @@ import (
 
 // result has the fields that this program reads. What is null becomes empty, and other fields are ignored.
 type result struct {
+	MessageID   string `json:"message_id"`
 	JobID       string `json:"job_id"`
 	Index       int    `json:"index"`
 	Outcome     string `json:"outcome"`
@@ -26,6 +27,30 @@ type result struct {
 	DeviceToken string `json:"device_token"`
 	DeadSince   int64  `json:"token_invalid_since"`
 	Topic       string `json:"topic"`
+}
+
+// results takes the results of a message: one, or several where results.batch is configured.
+func results(delivery amqp.Delivery) ([]result, error) {
+	var top result
+	if err := json.Unmarshal(delivery.Body, &top); err != nil {
+		return nil, err
+	}
+	if delivery.Type != "apns.results.v1" {
+		top.MessageID = delivery.MessageId
+		return []result{top}, nil
+	}
+	var batch struct{ Results []json.RawMessage }
+	if err := json.Unmarshal(delivery.Body, &batch); err != nil {
+		return nil, err
+	}
+	all := make([]result, len(batch.Results))
+	for i, entry := range batch.Results {
+		all[i] = top // what the entry lacks stands at the top
+		if err := json.Unmarshal(entry, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 const remembered = 100_000
@@ -91,21 +116,24 @@ func consume(queue string) error {
 		return err
 	}
 	for delivery := range deliveries {
-		if !seen[delivery.MessageId] && !before[delivery.MessageId] {
-			var r result
-			if err := json.Unmarshal(delivery.Body, &r); err != nil {
-				log.Fatal(err)
+		all, err := results(delivery)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, r := range all {
+			if seen[r.MessageID] || before[r.MessageID] {
+				continue
 			}
 			handle(r)
 			if len(seen) == remembered {
 				seen, before = map[string]bool{}, seen
 			}
-			seen[delivery.MessageId] = true
+			seen[r.MessageID] = true
 		}
 		if err := delivery.Ack(false); err != nil { // only now: what is not handled comes again
 			return err
 		}
-		if handled == count {
+		if count > 0 && handled >= count {
 			return nil
 		}
 	}

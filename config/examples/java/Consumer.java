@@ -46,14 +46,27 @@ public class Consumer {
             tag -> inbox.add(Optional.empty()), (tag, reason) -> inbox.add(Optional.empty()));
         while (count == 0 || handled < count) {
             Delivery delivery = inbox.take().orElseThrow(() -> new IOException("the consumer ended"));
-            String id = delivery.getProperties().getMessageId();
-            if (!seen.containsKey(id)) {
-                String body = new String(delivery.getBody(), StandardCharsets.UTF_8);
-                handle(JsonParser.parseString(body).getAsJsonObject());
-                seen.put(id, true);
+            for (Map.Entry<String, JsonObject> result : results(delivery).entrySet()) {
+                if (seen.containsKey(result.getKey())) continue;
+                handle(result.getValue());
+                seen.put(result.getKey(), true);
             }
             channel.basicAck(delivery.getEnvelope().getDeliveryTag(), false); // only now: else it comes again
         }
+    }
+
+    /** The results of a message by their ids: one, or several where results.batch is configured. */
+    static Map<String, JsonObject> results(Delivery delivery) {
+        AMQP.BasicProperties properties = delivery.getProperties();
+        JsonObject top = JsonParser.parseString(new String(delivery.getBody(), StandardCharsets.UTF_8)).getAsJsonObject();
+        if (!"apns.results.v1".equals(properties.getType())) return Map.of(properties.getMessageId(), top);
+        Map<String, JsonObject> results = new LinkedHashMap<>();
+        for (JsonElement entry : top.remove("results").getAsJsonArray()) {
+            JsonObject result = top.deepCopy(); // what the entry lacks stands at the top
+            entry.getAsJsonObject().entrySet().forEach(field -> result.add(field.getKey(), field.getValue()));
+            results.put(result.get("message_id").getAsString(), result);
+        }
+        return results;
     }
 
     /** Does what the action says. Fields that this program does not know stay unread. */

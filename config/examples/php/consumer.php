@@ -35,6 +35,20 @@ function connect(): AbstractConnection
     return AMQPConnectionFactory::create($config);
 }
 
+/** The results of a message by their ids: one, or several where results.batch is configured. */
+function results(AMQPMessage $message): array
+{
+    $top = json_decode($message->getBody(), true, flags: JSON_THROW_ON_ERROR);
+    if ($message->get('type') !== 'apns.results.v1') {
+        return [$message->get('message_id') => $top];
+    }
+    $results = [];
+    foreach ($top['results'] as $entry) {
+        $results[$entry['message_id']] = array_merge($top, $entry);
+    }
+    return $results;
+}
+
 /** Does what the action says. Fields that this program does not know stay unread. */
 function handle(array $result): void
 {
@@ -61,9 +75,10 @@ $outcomes = [];
 // A real program keeps these ids for a day in its database, and writes them with what it does about a result.
 $seen = [];
 $on_result = function (AMQPMessage $message) use ($count, &$outcomes, &$seen): void {
-    $id = $message->get('message_id');
-    if (!isset($seen[$id])) {
-        $result = json_decode($message->getBody(), true, flags: JSON_THROW_ON_ERROR);
+    foreach (results($message) as $id => $result) {
+        if (isset($seen[$id])) {
+            continue;
+        }
         handle($result);
         $outcome = in_array($result['outcome'], OUTCOMES, true) ? $result['outcome'] : 'other';
         $outcomes[$outcome] = ($outcomes[$outcome] ?? 0) + 1;
@@ -73,7 +88,7 @@ $on_result = function (AMQPMessage $message) use ($count, &$outcomes, &$seen): v
         }
     }
     $message->ack(); // only now: what is not handled comes again
-    if (array_sum($outcomes) === $count) {
+    if ($count > 0 && array_sum($outcomes) >= $count) {
         $message->getChannel()->stopConsume();
     }
 };

@@ -15,6 +15,15 @@ QUEUE = os.environ.get("MARTLET_RESULTS_QUEUE", "apns.q.results")
 OUTCOMES = {"accepted", "dead_token", "rejected", "expired", "exhausted", "unknown", "invalid", "cancelled"}
 REMEMBERED = 100_000
 
+
+def results(properties, body):
+    """The results of a message with their ids: one, or several where results.batch is configured."""
+    top = json.loads(body)
+    if properties.type != "apns.results.v1":
+        return [(properties.message_id, top)]
+    return [(entry["message_id"], {**top, **entry}) for entry in top["results"]]
+
+
 if len(sys.argv) != 2:
     sys.exit(__doc__)
 outcomes = collections.Counter()
@@ -49,13 +58,14 @@ def consume(count):
         channel = connection.channel()
         channel.basic_qos(prefetch_count=200)
         for method, properties, body in channel.consume(QUEUE):
-            if properties.message_id not in seen:
-                handle(json.loads(body))
-                seen[properties.message_id] = True
-                if len(seen) > REMEMBERED:
-                    seen.popitem(last=False)
+            for message_id, result in results(properties, body):
+                if message_id not in seen:
+                    handle(result)
+                    seen[message_id] = True
+                    if len(seen) > REMEMBERED:
+                        seen.popitem(last=False)
             channel.basic_ack(method.delivery_tag)  # only now: what is not handled comes again
-            if outcomes.total() == count:
+            if 0 < count <= outcomes.total():
                 return
 
 

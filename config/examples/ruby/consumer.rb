@@ -18,6 +18,14 @@ $outcomes = Hash.new(0)
 # A real program keeps these ids for a day in its database, and writes them with what it does about a result.
 $seen = {}
 
+# The results of a message with their ids: one, or several where results.batch is configured.
+def results(properties, body)
+  top = JSON.parse(body)
+  return [[properties.message_id, top]] if properties.type != "apns.results.v1"
+
+  top["results"].map { |entry| [entry["message_id"], top.merge(entry)] }
+end
+
 # Does what the action says. Fields that this program does not know stay unread.
 def handle(result)
   action = result["action"]
@@ -53,11 +61,13 @@ def consume(count)
   channel.prefetch(200)
   channel.queue(QUEUE, no_declare: true)
          .subscribe(manual_ack: true, on_cancellation: ->(*) { inbox.close }) { |*delivery| inbox << delivery }
-  until $outcomes.values.sum == count && count.positive?
+  until $outcomes.values.sum >= count && count.positive?
     delivery, properties, body = inbox.pop || raise("the connection or the consumer ended")
-    unless $seen.key?(properties.message_id)
-      handle(JSON.parse(body))
-      $seen[properties.message_id] = true
+    results(properties, body).each do |id, result|
+      next if $seen.key?(id)
+
+      handle(result)
+      $seen[id] = true
       $seen.shift if $seen.size > REMEMBERED
     end
     channel.ack(delivery.delivery_tag) # only now: what is not handled comes again
