@@ -1,0 +1,79 @@
+"""A part of the benchmark: results that go out several in a message, beside results that are a message each."""
+import signal, statistics, sys, time
+
+from parts import median, rounds
+from stack import cpu_seconds
+
+# The most results in a message, and for how long all of a round may take.
+BATCH, ROUND_SECONDS = 100, 300
+
+
+def batches(bench):
+    """Single raw jobs and multicast jobs, each with and without batches: rate, and CPU of worker and broker."""
+    jobs, tokens = bench.arguments.jobs, 100
+    multicast = max(1, jobs // tokens * 4)
+    plain, batched = bench.configuration, bench.configure("batched", more=f"results: {{ batch: {BATCH} }}\n")
+    ways = {"raw": (plain, "raw", jobs, 1), "raw, batches": (batched, "raw", jobs, 1),
+            "multicast": (plain, "multicast", multicast, tokens),
+            "multicast, batches": (batched, "multicast", multicast, tokens)}
+    rows, h2load = {name: [] for name in ways}, []
+    for _ in rounds("batches", bench.arguments.rounds):
+        h2load.append(bench.measure_sending(jobs))
+        for name, way in ways.items():
+            rows[name].append(measure(bench, *way))
+    print(f"\nresults in batches of up to {BATCH}, per notification")
+    print(f"{'':20} {'CPU µs':>8} {'broker µs':>10} {'per second':>11} {'per message':>12}")
+    print(f"{'h2load':20} {statistics.median(h2load):8.2f}   (sending alone, per push)")
+    for name, r in rows.items():
+        print(f"{name:20} {median(r, 'cpu'):8.2f} {median(r, 'broker'):10.2f} {median(r, 'rate'):11.0f} "
+              f"{median(r, 'size'):12.1f}")
+
+    def faster(one, other):
+        return median(rows[one], "rate") / median(rows[other], "rate")
+
+    print(f"multicast with batches carries {faster('multicast, batches', 'raw'):.1f} × the notifications per second of "
+          f"single raw jobs, at {median(rows['multicast, batches'], 'cpu') / statistics.median(h2load):.2f} × h2load's CPU")
+    print(f"single raw jobs with batches are {faster('raw, batches', 'raw'):.2f} × as fast as without", flush=True)
+    return {"h2load": h2load, **rows}
+
+
+def measure(bench, configuration, form, messages, tokens):
+    """One worker that is stopped while the queue fills, then let go. It is done when all is acknowledged."""
+    worker = bench.start_worker(configuration)
+    bench.fill("raw", 1)
+    until_settled(bench, worker, 1, 1)
+    bench.purge()
+    broker = int(bench.control("eval", "os:getpid().").strip().strip('"'))
+    worker.send_signal(signal.SIGSTOP)
+    bench.fill(form, messages)
+    before, started = (cpu_seconds(worker.pid), cpu_seconds(broker)), time.monotonic()
+    worker.send_signal(signal.SIGCONT)
+    until_settled(bench, worker, messages + 1, messages * tokens + 1)
+    elapsed = time.monotonic() - started
+    cpu, broker_cpu = cpu_seconds(worker.pid) - before[0], cpu_seconds(broker) - before[1]
+    notifications = messages * tokens
+    # One message was for the first job.
+    size = notifications / (results_published(bench) - 1)
+    bench.leave(worker)
+    return {"cpu": cpu / notifications * 1e6, "broker": broker_cpu / notifications * 1e6, "size": size,
+            "rate": notifications / elapsed}
+
+
+def until_settled(bench, worker, messages, notifications):
+    """Waits until a worker has acknowledged so many jobs since its start."""
+    until = time.monotonic() + ROUND_SECONDS
+    while True:
+        counts = bench.counts()
+        done = sum(count for key, count in counts.items() if key[0] == "jobs")
+        if done == messages and counts["accepted", ""] == notifications:
+            return
+        if done > messages or worker.poll() is not None or time.monotonic() > until:
+            sys.exit(f"bench: {done:.0f} of {messages} jobs are acknowledged, {counts['accepted', '']:.0f} of "
+                     f"{notifications} notifications accepted")
+        time.sleep(0.05)
+
+
+def results_published(bench):
+    """How many messages with results a worker has published; a lane shows what it counts four times a second."""
+    time.sleep(0.5)
+    return sum(value for labels, value in bench.samples("martlet_publications_total") if labels["kind"] == "result")
