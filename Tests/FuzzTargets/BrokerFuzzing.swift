@@ -41,6 +41,18 @@ enum BrokerFuzzing {
         }
     }
 
+    /// What readers of results take apart. Each result is JSON again.
+    static func resultBatch(_ bytes: [UInt8]) {
+        guard let entries = ResultBatchReader.entries(in: bytes) else { return }
+        precondition(entries.count <= Job.maximumTokens)
+        for entry in entries {
+            let again = Array(#"{"results":[{"message_id":"a"}],"one":"#.utf8) + entry.body + [UInt8(ascii: "}")]
+            precondition(
+                again.count > ResultReport.longestBatch || ResultBatchReader.entries(in: again)?.count == 1,
+                "a result is JSON")
+        }
+    }
+
     static func properties(_ bytes: [UInt8]) {
         guard let properties = try? MessagePropertyReader(bytes, 0..<bytes.count), let table = properties.headers else {
             return

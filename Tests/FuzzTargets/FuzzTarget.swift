@@ -20,6 +20,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case management
     /// Another worker's report to its fleet.
     case fleetReport = "fleet-report"
+    /// What operators ask of all workers.
+    case controlCommand = "control-command"
+    /// A message with several results.
+    case resultBatch = "result-batch"
     /// A worker's configuration file and environment.
     case configuration
     /// The records of a worker's journal.
@@ -56,6 +60,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .uri: BrokerFuzzing.uri(bytes)
         case .management: WorkerFuzzing.management(bytes)
         case .fleetReport: WorkerFuzzing.fleetReport(bytes)
+        case .controlCommand: WorkerFuzzing.controlCommand(bytes)
+        case .resultBatch: BrokerFuzzing.resultBatch(bytes)
         case .configuration: WorkerFuzzing.configuration(bytes)
         case .journal: WorkerFuzzing.journal(bytes)
         case .proxy: ClientFuzzing.proxy(bytes)

@@ -129,6 +129,25 @@ enum WorkerFuzzing {
             "what is written can be read")
     }
 
+    /// Messages of the control stream, one after the other with a zero byte in between. What was read is written and read
+    /// again. The first bytes of all are the reference of a job that the commands decide about.
+    static func controlCommand(_ bytes: [UInt8]) {
+        let now: Int64 = 1_800_000_000_000
+        var state = ControlState()
+        for part in bytes.split(separator: 0, omittingEmptySubsequences: false) {
+            guard let command = ControlCommand(parsing: Array(part)) else { continue }
+            precondition(part.count <= ControlCommand.maximumLength && command.action.applies(to: command.target))
+            let written = command.json
+            precondition(
+                written.count > ControlCommand.maximumLength || ControlCommand(parsing: written) == command,
+                "what is written can be read")
+            state.apply(command, at: now)
+        }
+        let inForce = state.inForce(at: now)
+        precondition(inForce.allSatisfy { $0.until.map { $0 > now } ?? true }, "what is over is not in force")
+        _ = state.campaigns(at: now).fate(of: bytes.span.extracting(first: 64), at: now)
+    }
+
     private static let topology = BrokerTopology(
         routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop"], highLane: true)],
         tiers: [RetryTier(milliseconds: 2_000)])

@@ -11,7 +11,8 @@ package enum ResultBatchReader {
     /// Takes the results apart.
     ///
     /// - Parameter body: The body of the message.
-    /// - Returns: The results in their order; nil for a body that is not several results.
+    /// - Returns: The results in their order; nil for a body that is not several results, or longer or with more of them
+    ///   than a worker writes.
     package static func entries(in body: [UInt8]) -> [Entry]? {
         do throws(JSONError) {
             return try read(body)
@@ -32,6 +33,7 @@ package enum ResultBatchReader {
     }
 
     private static func read(_ body: [UInt8]) throws(JSONError) -> [Entry]? {
+        guard body.count <= ResultReport.longestBatch else { return nil }
         let bytes = body.span
         var scanner = JSONScanner(0..<body.count)
         guard var top = try members(of: &scanner, in: bytes),
@@ -47,6 +49,7 @@ package enum ResultBatchReader {
             guard let own = try members(of: &elements, in: bytes),
                 let id = own.first(where: { isName($0, BatchField.messageID, in: bytes) })?.value, id.kind == .string
             else { return nil }
+            guard entries.count < Job.maximumTokens else { return nil }
             entries.append(
                 Entry(
                     messageID: String(decoding: body[id.range], as: UTF8.self), body: merge(own, into: top, of: body)))

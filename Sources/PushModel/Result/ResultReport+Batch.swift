@@ -1,5 +1,8 @@
 // Several results as one JSON object: what they share once, and an array with the rest of each.
 extension ResultReport {
+    /// The longest body of a message with several results, in bytes.
+    package static var longestBatch: Int { 65_536 }
+
     /// Appends the beginning of a batch's body, up to its first entry.
     ///
     /// All results of the batch share this result's outcome, and the job's topic and environment. What does not apply to

@@ -5,9 +5,6 @@ import PushModel
 /// The results are rendered once, when they are added. So the message is the same each time it is published. A class,
 /// because the same batch is published again where the broker did not take it. Confined to its lane.
 final class ResultBatch {
-    /// The most bytes of its body.
-    static let mostBytes = 65_536
-
     /// One or more results of one job, which were added one after the other.
     struct Part {
         /// The job, which waits until the broker has confirmed the message.
@@ -82,7 +79,7 @@ final class ResultBatch {
         let id = ResultReport.messageID(of: report.index, for: job.job)
         report.appendEntry(id, isFirst: count == 0, for: job.job, from: origin, to: &body)
         // Two bytes end the body.
-        guard body.count + 2 <= Self.mostBytes else {
+        guard body.count + 2 <= ResultReport.longestBatch else {
             body.removeSubrange(end...)
             return false
         }

@@ -103,6 +103,19 @@ struct ResultBatchTests {
         #expect(ResultBatchReader.entries(in: text.bytes) == nil)
     }
 
+    @Test("more results or bytes than a worker writes are not read")
+    func limits() {
+        func body(_ count: Int, filler: Int = 0) -> [UInt8] {
+            let entries = Array(repeating: #"{"message_id":"a"}"#, count: count).joined(separator: ",")
+            return #"{"results":[\#(entries)],"b":"\#(String(repeating: "x", count: filler))"}"#.bytes
+        }
+        #expect(ResultBatchReader.entries(in: body(Job.maximumTokens))?.count == Job.maximumTokens)
+        #expect(ResultBatchReader.entries(in: body(Job.maximumTokens + 1)) == nil)
+        let rest = ResultReport.longestBatch - body(1).count
+        #expect(ResultBatchReader.entries(in: body(1, filler: rest))?.count == 1)
+        #expect(ResultBatchReader.entries(in: body(1, filler: rest + 1)) == nil)
+    }
+
     @Test("a field that both have is the entry's, whatever its place")
     func precedence() {
         let body = #"{"results":[{"message_id":"a","b":[1,{"c":2}],"d":"x\"y"}],"b":null,"e":true}"#

@@ -1,5 +1,6 @@
 import EventLoop
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorker
