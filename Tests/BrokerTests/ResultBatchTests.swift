@@ -1,3 +1,4 @@
+import BrokerClient
 import LocalStack
 import PushModel
 import Testing
