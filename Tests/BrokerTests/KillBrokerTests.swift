@@ -18,8 +18,10 @@ extension KillTests {
         arguments: Departure.allCases)
     func brokerGone(departure: Departure) async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            // Two seconds per push keep a thousand in flight, and the worker busy while its broker is away.
-            let jobs = RunJob.several(5_000, tokenPrefix: "de1a002000")
+            // A thousand are in flight. The second half takes five seconds per push, so the worker is busy for longer than
+            // the broker needs to leave.
+            let jobs =
+                RunJob.several(2_500, tokenPrefix: "de1a000500") + RunJob.several(2_500, tokenPrefix: "de1a005000")
             // Its copies of the results go with the broker; the real queue keeps them all.
             let progress = try await ring.watch(reading: .taps)
             try await ring.publish(jobs, progress.audit)

@@ -93,8 +93,8 @@ struct ResultBatchesTests: RouteSuite {
         #expect(!isAdded)
         put(1, of: many, to: &batches)
         let taken = batches.take()
-        #expect(taken.allSatisfy { $0.body.count <= ResultBatch.mostBytes && $0.count > 0 })
-        #expect(taken[0].body.count > ResultBatch.mostBytes - 2_048 && taken.count >= 3)
+        #expect(taken.allSatisfy { $0.body.count <= ResultReport.longestBatch && $0.count > 0 })
+        #expect(taken[0].body.count > ResultReport.longestBatch - 2_048 && taken.count >= 3)
         #expect(try taken.flatMap { try ids($0) }.count == 101)
     }
 
