@@ -186,13 +186,6 @@ final class Publisher {
         return MonotonicTime.earliest(of: due)
     }
 
-    /// Learns which route has a position on the lane from now on.
-    ///
-    /// - Parameters:
-    ///   - name: Its name; nil for the route that answers jobs nobody claims.
-    ///   - position: The position, at most one behind the last.
-    func setRoute(_ name: String?, at position: Int) { writer.renderer.setRoute(name, at: position) }
-
     /// Takes a publication. It goes out at the end of this turn, or of the turn in which its note is written.
     func enqueue(_ publication: Publication) {
         if let note = publication.note, !isNoted(note) {

@@ -1,5 +1,12 @@
-// Results that go out several in a message.
+// What the writer of messages has to know or to do before there is a publication.
 extension Publisher {
+    /// Learns which route has a position on the lane from now on.
+    ///
+    /// - Parameters:
+    ///   - name: Its name; nil for the route that answers jobs nobody claims.
+    ///   - position: The position, at most one behind the last.
+    func setRoute(_ name: String?, at position: Int) { writer.renderer.setRoute(name, at: position) }
+
     /// Adds a result to the batches of its route, as the renderer would write it.
     ///
     /// - Parameters:
