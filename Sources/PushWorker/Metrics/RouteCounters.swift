@@ -72,6 +72,8 @@ package struct RouteCounters: Sendable {
     package var state = RouteState.starting
     /// Whether results now say `hold` instead of `drop_token`.
     package var holdsTokens = false
+    /// What is known of the dead tokens, on all lanes; nil for nothing.
+    package var deadTokens: DeadTokenKnowledge?
     /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
     package var clockSkew: Int?
     /// What keeps the route from pushing more now.
@@ -88,7 +90,7 @@ package struct RouteCounters: Sendable {
     /// Leaves only what is counted: of a route that has left nothing is under way.
     mutating func clearGauges() {
         for gauge in Self.gauges { self[keyPath: gauge.path] = 0 }
-        (isAssigned, isParked, holdsTokens, clockSkew) = (false, false, false, nil)
+        (isAssigned, isParked, holdsTokens, deadTokens, clockSkew) = (false, false, false, nil, nil)
     }
 
     /// Adds what another lane counted for the same route.
@@ -109,6 +111,7 @@ package struct RouteCounters: Sendable {
         isParked = isParked && other.isParked
         state = min(state, other.state)
         holdsTokens = holdsTokens || other.holdsTokens
+        deadTokens = deadTokens ?? other.deadTokens
         if let skew = other.clockSkew, skew.magnitude >= clockSkew?.magnitude ?? 0 { clockSkew = skew }
         limitedBy = limitedBy.joined(with: other.limitedBy)
     }

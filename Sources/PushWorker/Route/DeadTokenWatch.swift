@@ -5,6 +5,7 @@
 ///   majority of live tokens.
 /// - A route whose tokens are often dead may have a higher limit. The route earns it slowly, and only by answers that are
 ///   mixed: nothing is learned during a hold. So a wrong environment never becomes the usual thing.
+/// - A new worker begins from what the others of its fleet know, so it need not learn anew what they hold.
 ///
 /// Pure: exponential averages of the latest answers, and of thousands of answers outside holds.
 package struct DeadTokenWatch {
@@ -23,10 +24,13 @@ package struct DeadTokenWatch {
     private static let (aboveUsual, belowLimit) = (0.1, 0.05)
 
     /// About how many answers count as the latest, plus one for each request recently in flight.
-    private static let latest = 64.0
+    static let latest = 64.0
     /// How many times as many answers make the usual share.
-    private static let history = 64.0
+    static let history = 64.0
 
+    /// How many answers it has heard.
+    private var heard = 0
+    /// How many answers weigh in the recent share.
     private var answers = 0.0
     private var recent = 0.0
     private var usual = 0.0
@@ -40,6 +44,24 @@ package struct DeadTokenWatch {
 
     /// Creates a watch that has seen nothing.
     package init() {}
+
+    /// Creates a watch that begins where others are.
+    ///
+    /// - Parameter knowledge: What they know.
+    package init(from knowledge: DeadTokenKnowledge) {
+        answers = min(Double(knowledge.answers), Self.latest)
+        recent = knowledge.latest
+        usual = knowledge.usual
+        isSuspicious = knowledge.holds
+        isTrusted = knowledge.isTrusted && !knowledge.holds
+    }
+
+    /// What it knows; nil for a watch that has seen nothing, and that nobody told anything.
+    package var knowledge: DeadTokenKnowledge? {
+        guard heard > 0 || answers > 0 || usual > 0 else { return nil }
+        return DeadTokenKnowledge(
+            answers: heard, latest: recent, usual: usual, holds: isSuspicious, isTrusted: isTrusted)
+    }
 
     /// The share of dead tokens that begins a hold.
     private var limit: Double { min(Self.highestLimit, max(Self.firstLimit, usual + Self.margin)) }
@@ -71,6 +93,7 @@ package struct DeadTokenWatch {
         // Servers were seen to answer what they accept first, and what they refuse after all of that. So answers say
         // something only together with the others of their time under way.
         window = max(Self.latest + Double(inFlight), window - 0.25)
+        heard += 1
         answers = min(answers + 1, window)
         let share = isDeadToken ? 1.0 : 0.0
         recent += (share - recent) / answers

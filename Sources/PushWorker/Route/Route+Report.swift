@@ -41,7 +41,8 @@ extension Route {
         counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
         counters.isAssigned = isServed
         counters.isParked = devices.breaker.intake == .none
-        counters.holdsTokens = shared.deadTokens.isSuspicious
+        counters.deadTokens = shared.deadTokens.knowledge
+        counters.holdsTokens = counters.deadTokens?.holds == true
         counters.state = state(isUnreachable: pool?.isConnected == false)
         let status = LaneStatus.Route(
             name: name, state: counters.state, connections: usable,

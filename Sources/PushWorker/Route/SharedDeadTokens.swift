@@ -19,6 +19,23 @@ final class SharedDeadTokens: Sendable {
     /// Whether tokens should be kept for now.
     var isSuspicious: Bool { state.withLock { $0.watch.isSuspicious } }
 
+    /// What the worker knows; nil for nothing.
+    var knowledge: DeadTokenKnowledge? { state.withLock { $0.watch.knowledge } }
+
+    /// Begins where the other workers are. It counts only as long as nothing is known here.
+    ///
+    /// - Parameters:
+    ///   - knowledge: What they know.
+    ///   - trust: The id of the last command that said that dead tokens can be trusted. They have heard it, so it means
+    ///     nothing new here.
+    func begin(from knowledge: DeadTokenKnowledge, trust: String?) {
+        state.withLock { state in
+            guard state.watch.knowledge == nil else { return }
+            state.watch = DeadTokenWatch(from: knowledge)
+            state.trust = trust
+        }
+    }
+
     /// An operator says that the dead tokens can be trusted. It counts from now on, and each command counts once.
     ///
     /// - Parameter command: The id of the command.

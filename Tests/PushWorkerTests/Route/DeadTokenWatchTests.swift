@@ -106,4 +106,64 @@ struct DeadTokenWatchTests {
         _ = answers.give(200, dead: 0.67, to: &watch)
         #expect(answers.give(10_000, dead: 0.67, to: &watch) > 6_400)
     }
+
+    // MARK: Where others are
+
+    @Test("A watch that begins with a hold keeps the first dead token, and goes on until most tokens are alive")
+    func begunHolding() {
+        var (watch, answers) = (
+            DeadTokenWatch(from: DeadTokenKnowledge(answers: 64, latest: 1, usual: 0.02, holds: true)), Answers()
+        )
+        #expect(watch.isSuspicious)
+        watch.answered(isDeadToken: false, inFlight: 0)
+        #expect(answers.give(1_000, dead: 1, to: &watch) == 1_000)
+        for _ in 0..<100 { watch.answered(isDeadToken: false, inFlight: 0) }
+        #expect(!watch.isSuspicious)
+    }
+
+    @Test("A watch that begins with another's usual share has that route's limits at once")
+    func begunUsual() {
+        var (watch, answers) = (
+            DeadTokenWatch(from: DeadTokenKnowledge(answers: 64, latest: 0.4, usual: 0.4)), Answers()
+        )
+        #expect(answers.give(10_000, dead: 0.5, to: &watch) == 0)
+        #expect(answers.give(1_000, dead: 1, to: &watch) > 900)
+    }
+
+    @Test("A watch that begins from few answers still needs as many as any other to hold")
+    func begunFew() {
+        var watch = DeadTokenWatch(from: DeadTokenKnowledge(answers: 3, latest: 1, usual: 0.01))
+        for _ in 4..<DeadTokenWatch.minimumAnswers {
+            watch.answered(isDeadToken: true, inFlight: 0)
+            #expect(!watch.isSuspicious)
+        }
+        watch.answered(isDeadToken: true, inFlight: 0)
+        #expect(watch.isSuspicious)
+    }
+
+    @Test("A watch that begins with trust lets dead tokens pass until most are alive, and judges anew from then on")
+    func begunTrusted() {
+        var (watch, answers) = (
+            DeadTokenWatch(from: DeadTokenKnowledge(answers: 64, latest: 1, usual: 0.02, isTrusted: true)), Answers()
+        )
+        #expect(answers.give(1_000, dead: 1, to: &watch) == 0)
+        _ = answers.give(200, dead: 0, to: &watch)
+        #expect(answers.give(1_000, dead: 1, to: &watch) > 900)
+    }
+
+    @Test("What it knows is nothing at first, and its own answers are counted apart from those of others")
+    func knowledge() throws {
+        var watch = DeadTokenWatch()
+        #expect(watch.knowledge == nil)
+        for _ in 0..<100 { watch.answered(isDeadToken: true, inFlight: 0) }
+        let known = try #require(watch.knowledge)
+        #expect(known.answers == 100 && known.latest == 1 && known.holds && !known.isTrusted)
+        #expect((0.005..<0.02).contains(known.usual), "\(known.usual)")
+        var next = DeadTokenWatch(from: known)
+        #expect(next.knowledge == DeadTokenKnowledge(answers: 0, latest: 1, usual: known.usual, holds: true))
+        next.answered(isDeadToken: true, inFlight: 0)
+        #expect(next.knowledge?.answers == 1)
+        watch.trust()
+        #expect(watch.knowledge?.holds == false && watch.knowledge?.isTrusted == true)
+    }
 }

@@ -212,4 +212,18 @@ struct RouteControlTests: RouteSuite {
         for _ in 0..<200 { dead.learn(live: 0, isDeadToken: true, inFlight: 0) }
         #expect(dead.isSuspicious)
     }
+
+    @Test("A route begins where other workers are, and a command that they have heard means nothing new to it")
+    func begunAsOthers() throws {
+        let route = try route()
+        let dead = route.shared.deadTokens
+        let held = DeadTokenKnowledge(answers: 64, latest: 1, usual: 0, holds: true)
+        dead.begin(from: held, trust: "a")
+        route.follow(RouteControl(trust: "a"))
+        #expect(dead.isSuspicious)
+        route.follow(RouteControl(trust: "b"))
+        #expect(!dead.isSuspicious, "news")
+        dead.begin(from: held, trust: nil)
+        #expect(!dead.isSuspicious, "it has begun")
+    }
 }

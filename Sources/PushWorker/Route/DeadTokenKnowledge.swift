@@ -1,0 +1,78 @@
+/// What a worker knows of a route's dead tokens: what its ``DeadTokenWatch`` has learned, as its reports say it.
+package struct DeadTokenKnowledge: Sendable, Equatable, Codable {
+    /// How many final answers of APNs the worker has heard since its start.
+    package var answers: Int
+    /// The share of dead tokens among the latest of them.
+    package var latest: Double
+    /// The share that is usual for the route.
+    package var usual: Double
+    /// Whether results say `hold` instead of `drop_token`.
+    package var holds: Bool
+    /// Whether an operator trusts the dead tokens of the present kind.
+    package var isTrusted: Bool
+
+    /// Makes knowledge from its parts.
+    package init(answers: Int, latest: Double, usual: Double, holds: Bool = false, isTrusted: Bool = false) {
+        self.answers = answers
+        self.latest = Self.rounded(latest)
+        self.usual = Self.rounded(usual)
+        self.holds = holds
+        self.isTrusted = isTrusted
+    }
+
+    /// Whether the shares are shares, and the answers can be added up.
+    var isPossible: Bool {
+        (0...WorkerReport.greatestNumber).contains(answers) && (0...1).contains(latest) && (0...1).contains(usual)
+    }
+
+    /// Reports are short, and the fifth digit says nothing.
+    private static func rounded(_ share: Double) -> Double { (share * 10_000).rounded() / 10_000 }
+}
+
+// Where a new worker begins.
+extension DeadTokenKnowledge {
+    /// How many answers weigh in what is usual: more than that, and a worker has forgotten the first of them.
+    private static let usualAnswers = DeadTokenWatch.latest * DeadTokenWatch.history
+
+    /// Where a new worker begins, by what each worker of its fleet knows.
+    ///
+    /// - A hold of any worker begins a hold, unless the others have more answers. The latest answers count, so a worker
+    ///   that has pushed for months weighs no more than one that began a minute ago.
+    /// - The same goes for trust. Between a hold and trust the answers decide, and a hold wins a tie.
+    /// - The usual share is the mean of all shares, weighted by answers.
+    ///
+    /// - Parameter fleet: What each worker knows.
+    init?(of fleet: [DeadTokenKnowledge]) {
+        guard !fleet.isEmpty else { return nil }
+        let holding = fleet.filter(\.holds)
+        let trusting = fleet.filter { !$0.holds && $0.isTrusted }
+        let others = fleet.filter { !$0.holds && !$0.isTrusted }
+        let votes = (holding: Self.votes(holding), trusting: Self.votes(trusting), others: Self.votes(others))
+        let side: [DeadTokenKnowledge]
+        if others.count == fleet.count || votes.others > votes.holding + votes.trusting {
+            side = others
+        } else {
+            side = holding.isEmpty || votes.trusting > votes.holding ? trusting : holding
+        }
+        let isUnusual = side[0].holds || side[0].isTrusted
+        self.init(
+            // A hold does not end with the first live token, although nobody may have had many answers since it began.
+            answers: isUnusual ? Int(DeadTokenWatch.latest) : Int(min(Self.votes(side), DeadTokenWatch.latest)),
+            latest: Self.mean(of: side.map { ($0.latest, weight: $0.weight(upTo: DeadTokenWatch.latest)) }),
+            usual: Self.mean(of: fleet.map { ($0.usual, weight: $0.weight(upTo: Self.usualAnswers)) }),
+            holds: side[0].holds, isTrusted: !side[0].holds && side[0].isTrusted)
+    }
+
+    private func weight(upTo limit: Double) -> Double { min(Double(answers), limit) }
+
+    private static func votes(_ workers: [DeadTokenKnowledge]) -> Double {
+        workers.reduce(0) { $0 + $1.weight(upTo: DeadTokenWatch.latest) }
+    }
+
+    /// The weighted mean; of values that all weigh nothing the plain one.
+    private static func mean(of shares: [(share: Double, weight: Double)]) -> Double {
+        let weight = shares.reduce(0) { $0 + $1.weight }
+        guard weight > 0 else { return shares.reduce(0) { $0 + $1.share } / Double(shares.count) }
+        return shares.reduce(0) { $0 + $1.share * $1.weight } / weight
+    }
+}
