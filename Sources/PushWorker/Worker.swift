@@ -204,7 +204,11 @@ package final class Worker: Sendable {
         let control = control
         _ = try LoopThread.start(name: "martlet-control") { control.run() }
         _ = try LoopThread.start(name: "martlet-report") {
-            self.reporter.run { self.report(at: WallClock.milliseconds(), isDraining: $0) }
+            self.reporter.run {
+                self.report(at: WallClock.milliseconds(), isDraining: $0)
+            } holding: {
+                self.holdingRoutes()
+            }
         }
         let watchdog = WorkerWatchdog(
             lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, readiness: { self.readiness() }, logger: logger)

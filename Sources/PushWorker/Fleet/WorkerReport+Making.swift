@@ -23,7 +23,8 @@ extension WorkerReport {
                 name: route.name, state: route.state, reason: route.reason.map(Self.cut),
                 limitedBy: route.limitedBy ?? RouteLimit.nothing.rawValue, connections: route.connections,
                 inFlight: counted?.inFlight ?? 0, waiting: counted?.waiting ?? 0,
-                accepted: counted?.outcomes.accepted ?? 0, holdsTokens: counted?.holdsTokens ?? false)
+                accepted: counted?.outcomes.accepted ?? 0, holdsTokens: counted?.holdsTokens ?? false,
+                deadTokens: counted?.deadTokens)
         }
         let named = routes.sorted { Self.weight($0) > Self.weight($1) }.prefix(Self.mostRoutes)
         self.init(
@@ -56,9 +57,10 @@ extension WorkerReport {
         }
     }
 
-    /// How much an operator wants to see a route: one that does not work first, then the busiest.
+    /// How much others want to see a route: one that does not work or holds device tokens first, then the busiest.
     private static func weight(_ route: Route) -> (Int, Int, Int) {
-        (route.state == RouteState.ready.rawValue ? 0 : 1, route.inFlight + route.waiting, route.accepted)
+        let isWell = route.state == RouteState.ready.rawValue && !route.holdsTokens
+        return (isWell ? 0 : 1, route.inFlight + route.waiting, route.accepted)
     }
 
     private static func cut(_ reason: String) -> String {
@@ -76,5 +78,17 @@ extension Worker {
         WorkerReport(
             of: identity, routes: routeNames(), at: time, readiness: readiness(),
             snapshots: laneSnapshots(), admin: adminAddress, isDraining: isDraining)
+    }
+
+    /// The names of the routes whose results say `hold` now.
+    func holdingRoutes() -> Set<String> {
+        let names = routeNames()
+        var holding: Set<String> = []
+        for snapshot in laneSnapshots() {
+            for (name, counters) in zip(names, snapshot.routes) where counters?.holdsTokens == true {
+                if let name { holding.insert(name) }
+            }
+        }
+        return holding
     }
 }

@@ -3,8 +3,9 @@ package import RabbitMQ
 
 /// What a worker tells operators of itself every ten seconds, through the stream of the fleet's reports.
 ///
-/// It is JSON. Unknown members are ignored, so that later versions can say more. Nothing decides by these reports:
-/// which routes a worker serves follows from ``FleetReport`` alone.
+/// It is JSON. Unknown members are ignored, so that later versions can say more. A worker that starts learns from these
+/// reports what the others know of dead tokens (``FleetDeadTokens``). Nothing else is decided by them. Which routes a
+/// worker serves follows from ``FleetReport`` alone.
 package struct WorkerReport: Sendable, Equatable, Codable {
     /// What the worker says of one route that it serves.
     package struct Route: Sendable, Equatable, Codable {
@@ -26,11 +27,14 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         package var accepted: Int
         /// Whether results say `hold` instead of `drop_token`.
         package var holdsTokens: Bool
+        /// What the worker knows of dead tokens; nil for nothing, and from earlier versions.
+        package var deadTokens: DeadTokenKnowledge?
 
         /// Makes what is said of a route from its parts.
         package init(
             name: String, state: String, reason: String? = nil, limitedBy: String = "nothing", connections: Int = 0,
-            inFlight: Int = 0, waiting: Int = 0, accepted: Int = 0, holdsTokens: Bool = false
+            inFlight: Int = 0, waiting: Int = 0, accepted: Int = 0, holdsTokens: Bool = false,
+            deadTokens: DeadTokenKnowledge? = nil
         ) {
             self.name = name
             self.state = state
@@ -41,6 +45,7 @@ package struct WorkerReport: Sendable, Equatable, Codable {
             self.waiting = waiting
             self.accepted = accepted
             self.holdsTokens = holdsTokens
+            self.deadTokens = deadTokens
         }
     }
 
@@ -67,12 +72,12 @@ package struct WorkerReport: Sendable, Equatable, Codable {
     package static let formVersion = 1
     /// The longest report that is read, in bytes.
     package static let maximumLength = 1 << 17
-    /// The most routes that a report names: those that do not work, then those with the most work.
+    /// The most routes that a report names: those that do not work or hold tokens, then those with the most work.
     package static let mostRoutes = 100
     /// The most reasons and failures that a report names.
     package static let mostReasons = 10
     /// The longest reason, in Unicode scalars. With each of them escaped, a report keeps within its length.
-    package static let longestReason = 160
+    package static let longestReason = 144
     /// The largest number that a report may state, so that those of all workers can be added up.
     package static let greatestNumber = 1_000_000_000_000
 
@@ -149,6 +154,7 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         return !instance.isEmpty && routes.count <= Self.mostRoutes && failures.count <= Self.mostReasons
             && reasons.count <= Self.mostReasons && times.contains(startedAt) && times.contains(sentAt)
             && counts.allSatisfy { (0...Self.greatestNumber).contains($0) }
+            && routes.allSatisfy { $0.deadTokens?.isPossible != false }
     }
 
     /// The report as JSON.

@@ -8,7 +8,7 @@ import Synchronization
 import Topology
 import WorkerSettings
 
-/// Publishes what a worker tells operators of itself, for `martlet status`.
+/// Publishes what a worker tells operators of itself, for `martlet status`, and workers that start.
 ///
 /// It has a thread and a connection of its own, so it never delays a job. A worker that cannot publish its reports works
 /// as well without.
@@ -40,7 +40,7 @@ final class WorkerReporter: Sendable {
     private let state = Mutex(State())
     private let end = DispatchSemaphore(value: 0)
 
-    /// Prepares a reporter; `run(asking:)` does the work.
+    /// Prepares a reporter; `run(asking:holding:)` does the work.
     ///
     /// - Parameters:
     ///   - instance: The worker's name.
@@ -56,7 +56,7 @@ final class WorkerReporter: Sendable {
         self.logger = logger
     }
 
-    /// Ends `run(asking:)` after a last report.
+    /// Ends `run(asking:holding:)` after a last report.
     func stop() {
         let isOnline = state.withLock { state in
             state.isStopping = true
@@ -91,8 +91,11 @@ final class WorkerReporter: Sendable {
 
     /// Reports until `stop()`; blocks the calling thread.
     ///
-    /// - Parameter source: Gives the report of this moment; it is told whether the worker stops.
-    func run(asking source: (Bool) -> WorkerReport) {
+    /// - Parameters:
+    ///   - source: Gives the report of this moment; it is told whether the worker stops.
+    ///   - holding: Names the routes whose results say `hold`. Where these become others, a report follows at once,
+    ///     because a worker that starts begins from it.
+    func run(asking source: (Bool) -> WorkerReport, holding: () -> Set<String>) {
         var lost = Self.lost
         var refused = Self.refused
         var random = SystemRandomNumberGenerator()
@@ -103,7 +106,7 @@ final class WorkerReporter: Sendable {
             }
             let start = MonotonicTime.now()
             do throws(AMQPError) {
-                try tell(source)
+                try tell(source, holding)
             } catch {
                 logger.debug("no reports for operators", metadata: .with([.error: "\(error.message)"]))
                 lost.ended(after: .now() - start)
@@ -119,7 +122,7 @@ final class WorkerReporter: Sendable {
     }
 
     /// Connects, and reports until the worker stops.
-    private func tell(_ source: (Bool) -> WorkerReport) throws(AMQPError) {
+    private func tell(_ source: (Bool) -> WorkerReport, _ holding: () -> Set<String>) throws(AMQPError) {
         let client = try connect()
         state.withLock { $0.isOnline = true }
         defer {
@@ -128,11 +131,13 @@ final class WorkerReporter: Sendable {
             if isStopping { ended() }
         }
         var nextReport = MonotonicTime.now()
+        var told: Set<String> = []
         while true {
-            let isStopping = isStopping
-            if isStopping || MonotonicTime.now() >= nextReport {
+            let (isStopping, held) = (isStopping, holding())
+            if isStopping || held != told || MonotonicTime.now() >= nextReport {
                 try publish(source(isStopping), by: client)
                 nextReport = .now() + Self.interval
+                told = held
             }
             guard !isStopping else { return }
             // This read also answers the heartbeats.

@@ -52,6 +52,30 @@ struct WorkerReportTests {
         #expect(WorkerReport(parsing: report.json) == report)
     }
 
+    @Test("It says what the worker knows of each route's dead tokens, once however many lanes there are")
+    func deadTokens() throws {
+        let knowledge = DeadTokenKnowledge(answers: 900, latest: 0.98, usual: 0.0212, holds: true)
+        var shop = counters(accepted: 7)
+        (shop.deadTokens, shop.holdsTokens) = (knowledge, true)
+        let report = WorkerReport(
+            of: Self.identity, routes: Self.names, at: 99,
+            readiness: readiness([
+                WorkerReadiness.Route(name: "chat", state: "ready", connections: 1),
+                WorkerReadiness.Route(name: "shop", state: "ready", connections: 1),
+            ]),
+            snapshots: (0..<2).map { _ in
+                LaneSnapshot(lane: LaneCounters(), routes: [shop, counters(accepted: 9_000), nil])
+            }, admin: nil, isDraining: false)
+        #expect(report.routes.map(\.name) == ["shop", "chat"], "what is held comes first")
+        #expect(report.routes.map(\.deadTokens) == [knowledge, nil])
+        #expect(WorkerReport(parsing: report.json) == report)
+        let text = String(decoding: report.json, as: UTF8.self)
+        #expect(
+            text.contains(
+                #""dead_tokens":{"answers":900,"holds":true,"is_trusted":false,"latest":0.98,"usual":0.0212}"#),
+            "\(text)")
+    }
+
     @Test("However many routes and reasons there are it stays short, and names the routes that do not work first")
     func limits() throws {
         // A letter with accents without end is one character, and a control character takes six bytes.
@@ -61,14 +85,20 @@ struct WorkerReportTests {
                 name: String(repeating: "r", count: 36) + "\(number)", state: number == 999 ? "parked" : "ready",
                 reason: text, connections: 64, limitedBy: "streams")
         }
+        let most = WorkerReport.greatestNumber
+        var busy = counters(accepted: most / 1_000, inFlight: most / 1_000)
+        busy.waiting = most / 1_000
+        busy.deadTokens = DeadTokenKnowledge(answers: most, latest: 0.12345, usual: 0.12345)
+        for number in 0..<50 { busy.outcomes.count(.rejected, Reason(rawValue: "\(number)" + text), 1) }
         let report = WorkerReport(
-            of: Self.identity, routes: Self.names, at: 99,
+            of: Self.identity, routes: routes.map(\.name), at: 99,
             readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
-            snapshots: [], admin: nil, isDraining: false)
+            snapshots: [LaneSnapshot(lane: LaneCounters(), routes: routes.map { _ in busy })], admin: nil,
+            isDraining: false)
         #expect(report.routes.count == WorkerReport.mostRoutes && report.moreRoutes == 900)
         #expect(report.routes.first?.state == "parked")
         #expect(report.reasons.count == WorkerReport.mostReasons)
-        #expect(report.json.count <= WorkerReport.maximumLength)
+        #expect(report.json.count <= WorkerReport.maximumLength, "\(report.json.count)")
         #expect(WorkerReport(parsing: report.json) == report)
     }
 
@@ -102,6 +132,12 @@ struct WorkerReportTests {
         #expect(WorkerReport(parsing: nobody.json) == nil)
     }
 
+    private static func knowing(_ answers: Int, _ latest: Double, _ usual: Double) -> WorkerReport.Route {
+        WorkerReport.Route(
+            name: "r", state: "ready",
+            deadTokens: DeadTokenKnowledge(answers: answers, latest: latest, usual: usual))
+    }
+
     @Test(
         "A report to operators with impossible numbers is ignored",
         arguments: [
@@ -109,7 +145,9 @@ struct WorkerReportTests {
             { $0.startedAt = -1 }, { $0.failures = [WorkerReport.Failure(outcome: "x", reason: nil, count: .max)] },
             { $0.routes = [WorkerReport.Route(name: "r", state: "ready", accepted: .max)] },
             { $0.routes = Array(repeating: WorkerReport.Route(name: "r", state: "ready"), count: 101) },
-            { $0.reasons = Array(repeating: "r", count: 11) },
+            { $0.reasons = Array(repeating: "r", count: 11) }, { $0.routes = [knowing(-1, 0, 0)] },
+            { $0.routes = [knowing(.max, 0, 0)] }, { $0.routes = [knowing(1, 1.5, 0)] },
+            { $0.routes = [knowing(1, 0, -0.5)] },
         ] as [@Sendable (inout WorkerReport) -> Void])
     func impossible(_ change: @Sendable (inout WorkerReport) -> Void) {
         var report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
