@@ -176,6 +176,11 @@ package final class AMQPBlockingClient {
 
     // MARK: Consuming
 
+    /// Receives bodies whole up to another length from now on.
+    ///
+    /// - Parameter bytes: The largest body to receive whole, in bytes.
+    package func limitBodies(to bytes: Int) { main.limitBodies(to: bytes) }
+
     /// Starts the client's one consumer.
     ///
     /// - Parameters:
@@ -218,6 +223,7 @@ package final class AMQPBlockingClient {
             !main.deliveries.isEmpty || main.consumersLost > 0 || main.isClosed(Self.consuming)
         }
         if !main.deliveries.isEmpty { return main.deliveries.removeFirst() }
+        if main.isClosed(Self.consuming) { consumerTag = nil }
         try main.checkChannel(Self.consuming, "consuming")
         guard main.consumersLost == 0 else {
             main.consumersLost = 0

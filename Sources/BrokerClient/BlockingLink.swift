@@ -74,6 +74,9 @@ final class BlockingLink: AMQPSessionDelegate {
         throw failure
     }
 
+    /// Receives whole only bodies of at most so many bytes from now on.
+    func limitBodies(to bytes: Int) { connection.session.bodyLimit = bytes }
+
     /// Lets another thread use the link from now on.
     func disown() { connection.session.disown() }
 

@@ -30,8 +30,8 @@ package final class AMQPSession: @unchecked Sendable {
     let endpoint: AMQPEndpoint
     private let clientName: String
     private let clientVersion: String
-    /// The largest body that is buffered; larger ones arrive without it.
-    let bodyLimit: Int
+    /// The largest body that is buffered; larger ones arrive without it. It counts for messages that begin from now on.
+    package var bodyLimit: Int
     private let receiveLimit: Int
     /// What may come next, and what is to be answered.
     var state: AMQPSessionStateMachine

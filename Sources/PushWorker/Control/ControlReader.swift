@@ -10,6 +10,7 @@ import WorkerSettings
 
 /// Reads what operators ask of all workers, from the beginning of the stream `apns.q.control` on, and tells the lanes.
 ///
+/// - Before the lanes take jobs, it reads once what the fleet's workers report of dead tokens.
 /// - It has a thread and a connection of its own, so it never delays a job.
 /// - Each connection reads the whole stream anew. What the stream says then replaces what was known.
 /// - While the stream cannot be read, the worker keeps what it knows.
@@ -40,6 +41,8 @@ final class ControlReader: Sendable {
         let lanes: @Sendable () -> [String: Int]
         /// Tells all lanes this worker's parts of the rates that operators set, by the routes' names.
         let deal: @Sendable ([String: SharedRate]) -> Void
+        /// The dead tokens of the routes there are at the start, by the routes' names.
+        let deadTokens: [String: SharedDeadTokens]
     }
 
     private struct State {
@@ -80,7 +83,7 @@ final class ControlReader: Sendable {
 
     /// Reads until `stop()`; blocks the calling thread.
     func run() {
-        var teller = Teller()
+        var teller = Teller(learner: DeadTokenLearner(surroundings.deadTokens))
         var unreachable = Backoff.broker
         var refused = Backoff.queue
         var random = SystemRandomNumberGenerator()
@@ -115,9 +118,11 @@ final class ControlReader: Sendable {
     private func follow(_ teller: inout Teller) throws(AMQPError) {
         let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) { !isStopping }
         let client = try AMQPBlockingClient.connect(
-            to: targets, clientName: "\(instance) control", bodyLimit: ControlCommand.maximumLength,
+            to: targets, clientName: "\(instance) control", bodyLimit: WorkerReport.maximumLength,
             patience: Self.patience)
         defer { client.close() }
+        if teller.state == nil { teller.learner.read(by: client) }
+        client.limitBodies(to: ControlCommand.maximumLength)
         try client.startConsuming(
             queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
@@ -196,6 +201,8 @@ final class ControlReader: Sendable {
     private struct Teller {
         /// What the lanes know; nil before they know anything.
         var state: ControlState?
+        /// Knows what the fleet's workers report of dead tokens.
+        var learner: DeadTokenLearner
         /// What was in force when the log told of it last.
         var inForce: [ControlCommand] = []
         /// When the next of that ends, in milliseconds since 1970.
@@ -211,6 +218,13 @@ final class ControlReader: Sendable {
         var ignored = 0
     }
 
+    /// Tells the lanes what operators want. They take jobs from the first time on.
+    private func announce(_ state: ControlState, _ teller: inout Teller) {
+        if teller.state == nil { teller.learner.begin(state, logger: logger) }
+        teller.state = state
+        surroundings.announce(state)
+    }
+
     /// Tells the lanes and the log what is new.
     private func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
         let wall = WallClock.milliseconds()
@@ -219,10 +233,9 @@ final class ControlReader: Sendable {
         (teller.trouble, teller.isTroubleTold) = (nil, false)
         if teller.state != reading.state {
             let known = teller.inForce
-            teller.state = reading.state
+            announce(reading.state, &teller)
             teller.inForce = reading.state.inForce(at: wall)
             teller.nextEnd = reading.state.nextEnd(after: wall)
-            surroundings.announce(reading.state)
             for command in fresh { say("an operator asks all workers for something", command) }
             if fresh.isEmpty {
                 let news = teller.inForce.filter { !known.contains($0) }
@@ -259,8 +272,7 @@ final class ControlReader: Sendable {
         teller.trouble = (reason, isRefused)
         if isRefused, teller.state == nil {
             // Waiting will hardly help, so the lanes begin.
-            teller.state = ControlState()
-            surroundings.announce(ControlState())
+            announce(ControlState(), &teller)
         }
         tellTrouble(&teller)
         leaveStatus(teller)

@@ -1,0 +1,45 @@
+import EventLoop
+
+/// Whether everything has been read that stood in a stream when its reading began. Pure: time comes in.
+///
+/// A stream does not say where it ends. What stands in it comes at once, so a stream that is quiet has been read.
+struct StreamReplay {
+    /// How long is waited for what.
+    struct Patience {
+        /// How long the first message may take.
+        var first: Duration
+        /// How long it may take where the broker counts no messages.
+        var ifEmpty: Duration
+        /// For how long nothing may arrive before the stream counts as read.
+        var quiet: Duration
+        /// After how long the stream counts as read although it is not quiet: somebody floods it.
+        var longest: Duration
+    }
+
+    /// Whether everything has been read.
+    private(set) var isComplete = false
+    private let patience: Patience
+    private let end: MonotonicTime
+    private var quietAt: MonotonicTime
+
+    /// Nothing has been read.
+    ///
+    /// - Parameters:
+    ///   - patience: How long is waited.
+    ///   - now: The time at which the first message was asked for.
+    ///   - isCountedEmpty: Whether the broker counts no messages in the stream.
+    init(_ patience: Patience, now: MonotonicTime, isCountedEmpty: Bool) {
+        self.patience = patience
+        end = now + patience.longest
+        quietAt = now + (isCountedEmpty ? patience.ifEmpty : patience.first)
+    }
+
+    /// When the stream counts as read if nothing more arrives.
+    var dueAt: MonotonicTime { min(quietAt, end) }
+
+    /// A message arrived.
+    mutating func heard(now: MonotonicTime) { quietAt = now + patience.quiet }
+
+    /// Time passed.
+    mutating func tick(now: MonotonicTime) { isComplete = isComplete || now >= dueAt }
+}
