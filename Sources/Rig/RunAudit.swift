@@ -217,6 +217,7 @@ package final class RunAudit: Sendable {
         switch outcome {
         case Outcome.accepted.rawValue: .accepted
         case Outcome.unknown.rawValue: .unknown
+        case Outcome.cancelled.rawValue: .cancelled
         default: .failed
         }
     }

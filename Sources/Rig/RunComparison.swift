@@ -72,6 +72,9 @@ package struct RunComparison: Sendable {
 }
 
 extension LocalRun {
+    /// What workers report and what operators ask for: streams, which keep all of it and hold no jobs.
+    private static let streams: Set<String> = [TopologyNames.fleetQueue, TopologyNames.controlQueue]
+
     /// Publishes jobs and waits until the broker confirmed them all.
     /// - Parameters:
     ///   - jobs: The jobs.
@@ -135,7 +138,6 @@ extension LocalRun {
             balance: state.ledger.balance(), promises: state.ledger.promises, redelivered: state.redelivered,
             outcomes: state.outcomes, failure: state.failure,
             unlisted: simulator.ledger.unlisted,
-            // The stream of workers' reports holds no jobs.
-            leftovers: try await queueCounts().filter { $0.value.total > 0 && $0.key != TopologyNames.fleetQueue })
+            leftovers: try await queueCounts().filter { $0.value.total > 0 && !Self.streams.contains($0.key) })
     }
 }

@@ -18,11 +18,13 @@ package struct RunJob: Sendable {
     package var deadline: Int64?
     /// From when on it may be sent, in milliseconds since 1970; nil for any time.
     package var notBefore: Int64?
+    /// Its producer's own word for it, without characters that JSON escapes; it needs an envelope. Nil for none.
+    package var reference: String?
 
     /// A job with an id of its own, from its parts, each as documented there.
     package init(
         topic: String = "com.example.shop", jobClass: JobClass = .normal, isRaw: Bool, tokenPrefixes: [String] = ["1"],
-        deadline: Int64? = nil, notBefore: Int64? = nil
+        deadline: Int64? = nil, notBefore: Int64? = nil, reference: String? = nil
     ) {
         self.topic = topic
         self.jobClass = jobClass
@@ -30,6 +32,7 @@ package struct RunJob: Sendable {
         self.tokenPrefixes = tokenPrefixes
         self.deadline = deadline
         self.notBefore = notBefore
+        self.reference = reference
     }
 
     private var digits: String { id.filter { $0 != "-" } }
@@ -48,7 +51,8 @@ package struct RunJob: Sendable {
     package var publication: RunProducer.Job {
         let payload = #"{"aps":{"alert":{"title":"Shop","body":"Your order \#(digits) is on its way"}}}"#
         let tokens = tokens
-        let envelope = EnvelopedBody.text(id: id, tokens: tokens, payload: payload)
+        let fields: [(JobField, String)] = reference.map { [(.reference, "\"\($0)\"")] } ?? []
+        let envelope = EnvelopedBody.text(id: id, tokens: tokens, fields: fields, payload: payload)
         let hash = StableHash.of(payload)
         return RunProducer.Job(
             id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,

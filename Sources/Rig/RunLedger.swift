@@ -9,7 +9,8 @@
 /// - Results of one attempt come twice only as the same message, with an id that no other result has.
 /// - Only a redelivery explains two final outcomes.
 /// - APNs received the promised payload for the promised device token.
-/// - A notification that is not reported accepted has a dead letter. Other notifications have none.
+/// - A notification that is reported neither accepted nor cancelled has a dead letter. Accepted ones have none, and
+///   cancelled ones may have one.
 package struct RunLedger: Sendable {
     /// One notification.
     package struct Key: Hashable, Sendable {
@@ -31,6 +32,8 @@ package struct RunLedger: Sendable {
         case accepted
         /// It was sent and never answered.
         case unknown
+        /// An operator cancelled it.
+        case cancelled
         /// Anything else.
         case failed
     }
@@ -125,6 +128,7 @@ package struct RunLedger: Sendable {
         var isReportedAccepted = false
         var isReportedFailed = false
         var isReportedUnknown = false
+        var isReportedCancelled = false
         var isRedelivered = false
         var messageIDs: [Int: String] = [:]
         var isAmbiguous = false
@@ -139,7 +143,7 @@ package struct RunLedger: Sendable {
         var isRepeated: Bool { messageIDs.keys.contains { $0 > 1 } }
         /// Whether it has several final outcomes, and no second delivery that would explain them.
         var contradictsItself: Bool {
-            !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && hasFailed))
+            !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && (hasFailed || isReportedCancelled)))
         }
     }
 
@@ -211,6 +215,7 @@ package struct RunLedger: Sendable {
         case .accepted: account.isReportedAccepted = true
         case .unknown: account.isReportedUnknown = true
         case .failed: account.isReportedFailed = true
+        case .cancelled: account.isReportedCancelled = true
         }
         account.reports += 1
         if isRedelivered { account.isRedelivered = true }
@@ -285,7 +290,8 @@ package struct RunLedger: Sendable {
             }
             if account.isReportedAccepted, count == 0 { balance.unreceived.append(key) }
             let isExplained = account.isRedelivered || account.isRepeated
-            if count > 0, account.isReportedFailed, !account.isReportedAccepted, !isExplained {
+            let isDenied = account.isReportedFailed || account.isReportedCancelled
+            if count > 0, isDenied, !account.isReportedAccepted, !isExplained {
                 balance.misreported.append(key)
             }
             judgeDeadLetters(account, of: key, &balance)

@@ -87,6 +87,24 @@ struct RunLedgerTests {
         #expect(whole.balance().repeatedReports == 1)
     }
 
+    @Test("What an operator cancelled is final, was not pushed, and may have a dead letter", arguments: [false, true])
+    func cancelled(hasLetter: Bool) {
+        var ledger = RunLedger()
+        let key = Key(job: "j", index: 0)
+        func report(_ ending: RunLedger.Ending) {
+            ledger.reported(
+                key, attempt: 1, messageID: "\(ending)", ending: ending, isRedelivered: false, apnsID: "a")
+        }
+        ledger.promised(job: "j")
+        if hasLetter { ledger.deadLettered(job: "j", isBrokers: false) }
+        report(.cancelled)
+        #expect(ledger.balance().isClean && ledger.open == 0)
+        ledger.accepted(apnsID: "a")
+        #expect(ledger.balance().misreported == [key])
+        report(.accepted)
+        #expect(ledger.balance().contradicted == [key])
+    }
+
     @Test("A second result of the same attempt counts as repeated unless the job was delivered again")
     func repeatedReports() {
         var ledger = RunLedger()
