@@ -207,6 +207,8 @@ final class ControlReader: Sendable {
         var inForce: [ControlCommand] = []
         /// When the next of that ends, in milliseconds since 1970.
         var nextEnd: Int64?
+        /// When it was looked whether something has ended, in milliseconds since 1970.
+        var lookedAt = Int64.min
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?
         var isTroubleTold = false
@@ -253,14 +255,20 @@ final class ControlReader: Sendable {
         leaveStatus(teller)
     }
 
-    /// Logs what is over by itself.
+    /// Logs what is over by itself, and what stands again because the clock was set back.
     private func tellEnds(_ teller: inout Teller) {
         let wall = WallClock.milliseconds()
-        guard let state = teller.state, let due = teller.nextEnd, wall >= due else { return }
+        let wasSetBack = wall < teller.lookedAt
+        teller.lookedAt = wall
+        guard let state = teller.state, wasSetBack || teller.nextEnd.map({ wall >= $0 }) == true else { return }
         for command in teller.inForce {
             if let until = command.until, until <= wall { say("what an operator asked for is over", command) }
         }
-        teller.inForce = state.inForce(at: wall)
+        let inForce = state.inForce(at: wall)
+        for command in inForce where !teller.inForce.contains(command) {
+            say("what an operator asked for stands again", command)
+        }
+        teller.inForce = inForce
         teller.nextEnd = state.nextEnd(after: wall)
         deal(teller.parts.filter { state.rate(ofRoute: $0.key, at: wall) != nil }, &teller)
         leaveStatus(teller)

@@ -15,6 +15,8 @@ struct LaneControl {
     private var hasNews: Bool
     /// When something ends by itself, in milliseconds since 1970; the largest number for never.
     private var nextEnd = Int64.max
+    /// When it was last asked, in milliseconds since 1970: a clock that was set back brings back what had ended.
+    private var askedAt = Int64.min
 
     /// Starts with nothing known.
     ///
@@ -41,6 +43,8 @@ struct LaneControl {
             awaitedUntil = min(awaitedUntil, moment.monotonic + Self.patience)
             if moment.monotonic >= awaitedUntil { (isAwaited, hasNews) = (false, true) }
         }
+        if moment.wall < askedAt { hasNews = true }
+        askedAt = moment.wall
         return hasNews || moment.wall >= nextEnd
     }
 
