@@ -75,13 +75,7 @@ struct ControlPublishing {
     /// Publishes a command, and waits until the broker has it.
     private func publish(_ command: ControlCommand, over link: CommandConnection) throws(CommandFailure) {
         var message = OutgoingMessage()
-        message.isMandatory = true
-        message.setExchange(TopologyNames.control.utf8Span.span)
-        message.setContentType(MessageName.jsonContentType)
-        message.setType(ControlCommand.messageType.utf8Span.span)
-        message.setMessageID(command.id.utf8Span.span)
-        message.setTimestamp(UInt64(command.issuedAt / 1_000))
-        message.setBody(command.json.span)
+        command.write(to: &message)
         var fates: [PublishFate] = []
         do throws(CommandFailure) {
             _ = try link.submit(message, routingKey: "") { fates.append($0) }

@@ -17,11 +17,12 @@ struct DemoCommand: AsyncParsableCommand {
             martlet demo --keep
             """,
         discussion: """
-            Starts a RabbitMQ of its own (own directory, free ports, loopback only), the simulator, two \
-            workers and six devices; publishes jobs of both forms, some with bad tokens, bad JSON, throttled or flaky \
-            devices; kills one worker with SIGKILL half way and starts another; lets a device leave and come back, and \
-            another lose an app; and compares what the broker confirmed, what APNs accepted, what the results say and \
-            what arrived on the devices. Needs the Debian package rabbitmq-server; takes about 40 seconds.
+            Starts a RabbitMQ of its own (own directory, free ports, loopback only), the simulator, two workers and \
+            six devices; publishes jobs of both forms, some with bad tokens, bad JSON, throttled or flaky devices; \
+            kills one worker with SIGKILL half way and starts another; pauses a campaign, cancels a part of it and \
+            resumes the rest, while urgent jobs pass; lets a device leave and come back, and another lose an app; and \
+            compares what the broker confirmed, what APNs accepted, what the results say and what arrived on the \
+            devices. Needs the Debian package rabbitmq-server; takes about 40 seconds.
 
             Ctrl-C ends everything it started, at any time.
 

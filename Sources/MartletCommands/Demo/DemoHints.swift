@@ -72,6 +72,8 @@ struct DemoHints {
             "  martlet dead list",
             "  # queues, workers, routes and dead letters at a glance, and what to do next",
             "  martlet status --config \(configuration) --watch",
+            "  # what operators asked of all workers, and what stands: a part of the campaign is cancelled",
+            "  martlet control",
             "  # is everything reachable?",
             "  martlet check --config \(configuration)",
             "  # what APNs (https://localhost:\(gateway)) saw: how often what was answered, and every push",

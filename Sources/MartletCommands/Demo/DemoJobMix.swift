@@ -74,8 +74,8 @@ struct DemoJobMix: Sequence, IteratorProtocol {
 
     /// The apps of the demo, each with a route of its own.
     static let apps = [
-        LocalRun.App(route: "shop", topic: "com.example.shop"), LocalRun.App(route: "news", topic: "com.example.news"),
-        LocalRun.App(route: "chat", topic: "com.example.chat"),
+        LocalRun.App(route: "shop", topic: "com.example.shop", highLane: true),
+        LocalRun.App(route: "news", topic: "com.example.news"), LocalRun.App(route: "chat", topic: "com.example.chat"),
     ]
 
     /// How many jobs there are.

@@ -134,7 +134,8 @@ struct DemoReport {
                 let head =
                     "  \(group.outcome.padded(to: 10))  \(TimeText.count(group.count).aligned(to: 13))  "
                     + "\(share.aligned(to: 7))  "
-                return head + Self.reasons(group.kinds, width: Self.width - head.count)
+                let reasons = Self.reasons(group.kinds, width: Self.width - head.count)
+                return reasons.isEmpty ? String(head.dropLast(2)) : head + reasons
             }
     }
 

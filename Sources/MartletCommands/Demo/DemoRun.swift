@@ -33,13 +33,14 @@ struct DemoRun {
     static let requestTimeout = Duration.seconds(5)
 
     private let mix: DemoJobMix
+    private let campaign: DemoCampaignPlan
     private let seed: UInt64
     private let isKept: Bool
     private let format: OutputFormat
     private var view = DemoView()
     private var status = DemoStatus()
     private let devices = DemoDevices()
-    private var producers = 2
+    private var producers = 3
     private var refused = 0
     private var killedWorker: String?
 
@@ -50,12 +51,14 @@ struct DemoRun {
     ///   - isKept: Whether everything runs on until the task is cancelled.
     ///   - format: How the report is printed.
     init(jobs: Int, seed: UInt64, isKept: Bool, format: OutputFormat) {
-        mix = DemoJobMix(count: jobs - DemoDevicePlan.count, seed: seed)
+        campaign = DemoCampaignPlan(among: jobs)
+        let others = DemoDevicePlan.count + campaign.count + campaign.highCount
+        mix = DemoJobMix(count: jobs - others, seed: seed)
         self.seed = seed
         self.isKept = isKept
         self.format = format
         status.jobs = jobs
-        status.notifications = mix.notifications + DemoDevicePlan.count
+        status.notifications = mix.notifications + others
     }
 
     /// Runs the demo.
@@ -104,17 +107,30 @@ struct DemoRun {
             while (try? await Task.sleep(for: Self.tick)) != nil { feed.yield(.tick) }
         }
         let isStopped = StopSign()
-        let publishing: [@Sendable () throws -> Int] = [
-            { [mix] in try Self.publish(mix, on: local, audit, until: isStopped) },
-            { [devices] in
-                let show = DemoDeviceShow(local, devices, audit, until: isStopped) { feed.yield(.told($0)) }
-                return try Self.publish(show, on: local, audit, until: isStopped)
+        let publishing: [@Sendable (inout RunProducer) throws -> Void] = [
+            { [mix] producer in
+                for job in mix {
+                    if isStopped.isRaised { break }
+                    try producer.publish(job, enqueuedAt: WallClock.milliseconds(), audit: audit)
+                }
+                try producer.finish(audit: audit)
+            },
+            { [devices] producer in
+                var show = DemoDeviceShow(local, devices, audit, until: isStopped) { feed.yield(.told($0)) }
+                try show.run(&producer)
+            },
+            { [campaign] producer in
+                let show = DemoCampaignShow(campaign, local, audit, until: isStopped) { feed.yield(.told($0)) }
+                try show.run(&producer)
             },
         ]
         let producers = publishing.map { body in
             Task {
                 do {
-                    feed.yield(.published(refused: try await BlockingWork.run("demo-producer", body)))
+                    let refused = try await BlockingWork.run("demo-producer") {
+                        try Self.publish(on: local, until: isStopped, body)
+                    }
+                    feed.yield(.published(refused: refused))
                 } catch {
                     feed.yield(.failed("publishing failed: \(error)"))
                 }
@@ -134,33 +150,16 @@ struct DemoRun {
         return try result.get()
     }
 
-    /// Publishes all jobs; blocks.
+    /// Publishes jobs once workers take them; blocks.
     /// - Returns: How many the broker refused.
     private static func publish(
-        _ mix: DemoJobMix, on local: LocalRun, _ audit: RunAudit, until isStopped: StopSign
+        on local: LocalRun, until isStopped: StopSign, _ body: (inout RunProducer) throws -> Void
     ) throws -> Int {
         let client = try local.connect("demo producer")
         defer { client.close() }
         try awaitConsumers(client, until: isStopped)
         var producer = RunProducer(client)
-        for job in mix {
-            if isStopped.isRaised { break }
-            try producer.publish(job, enqueuedAt: WallClock.milliseconds(), audit: audit)
-        }
-        try producer.finish(audit: audit)
-        return producer.refused
-    }
-
-    /// Publishes the jobs for the devices; blocks.
-    /// - Returns: How many the broker refused.
-    private static func publish(
-        _ show: consuming DemoDeviceShow, on local: LocalRun, _ audit: RunAudit, until isStopped: StopSign
-    ) throws -> Int {
-        let client = try local.connect("demo devices")
-        defer { client.close() }
-        try awaitConsumers(client, until: isStopped)
-        var producer = RunProducer(client)
-        try show.run(&producer)
+        try body(&producer)
         return producer.refused
     }
 

@@ -52,7 +52,9 @@ struct DemoReportTests {
     func size() {
         var report = report { state in
             accept(&state, times: 2, redelivered: true)
-            let outcomes = ["accepted", "dead_token", "rejected", "invalid", "expired", "exhausted", "unknown"]
+            let outcomes = [
+                "accepted", "dead_token", "rejected", "invalid", "expired", "exhausted", "unknown", "cancelled",
+            ]
             for (index, outcome) in outcomes.enumerated() {
                 for reason in ["A", "PayloadTooLarge", "a longer reason than any of Apple's"].prefix(index + 1) {
                     let kind = ResultRecord.Kind(outcome: outcome, status: index > 0 ? 400 : nil, reason: reason)
@@ -94,6 +96,17 @@ struct DemoReportTests {
         #expect(
             report.lines(colour: false).contains(
                 "  invalid                 9   90.0 %  413 PayloadTooLarge 6, BadTopic 3"))
+    }
+
+    @Test("What an operator cancelled is an outcome of its own, without a reason")
+    func cancelled() {
+        let report = report { state in
+            state.ledger.reported(
+                RunLedger.Key(job: "j", index: 0), attempt: 1, messageID: "m", ending: .cancelled, isRedelivered: false,
+                apnsID: "a")
+            state.outcomes[ResultRecord.Kind(outcome: "cancelled")] = 1
+        }
+        #expect(report.isClean && report.lines(colour: false).contains("  cancelled               1  100.0 %"))
     }
 
     @Test("Duplicates are explained by the killed worker")
@@ -196,7 +209,7 @@ struct DemoReportTests {
         #expect(lines.contains("  export MARTLET_BROKER_URI=amqp://b/"))
         #expect(lines.contains("  export PATH=/bin:$PATH"))
         let commands = lines.filter { $0.hasPrefix("  martlet ") }
-        #expect(commands.count == 7)
+        #expect(commands.count == 8)
         #expect(commands.contains("  martlet status --config /t/martlet.yaml --watch"))
         let addresses = ["--config /t/martlet.yaml", "--simulator localhost:5 --ca /t/ca.pem"]
         #expect(addresses.allSatisfy { address in commands.contains { $0.contains(address) } })
