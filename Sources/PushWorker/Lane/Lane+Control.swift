@@ -4,9 +4,10 @@ import EventLoop
 extension Lane {
     /// Tells the routes what operators want, where that is not what they were told.
     func followControl() {
+        let moment = Moment(monotonic: now, wall: wall)
         guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }
-        control.told(at: moment.wall)
-        let campaigns = control.state.campaigns(at: moment.wall)
+        control.told(at: wall)
+        let campaigns = control.state.campaigns(at: wall)
         for route in routes {
             guard route.follow(wanted(of: route, campaigns)) else { continue }
             mark(route)
@@ -24,12 +25,12 @@ extension Lane {
     /// Tells a new route what operators want.
     func followControl(_ route: Route) {
         route.limitForFleet(to: control.rates[route.name])
-        route.follow(wanted(of: route, control.state.campaigns(at: moment.wall)))
+        route.follow(wanted(of: route, control.state.campaigns(at: wall)))
     }
 
     private func wanted(of route: Route, _ campaigns: CampaignIndex) -> RouteControl {
         RouteControl(
-            isAwaited: control.isAwaited, pause: control.state.pause(ofRoute: route.name, at: moment.wall),
+            isAwaited: control.isAwaited, pause: control.state.pause(ofRoute: route.name, at: wall),
             campaigns: campaigns, trust: control.state.trust(ofRoute: route.name)?.id)
     }
 }

@@ -41,6 +41,8 @@ final class Lane {
 
     /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
     private(set) var moment = Moment.now()
+    /// The time of this turn as the wall clock has it, in milliseconds since 1970. What operators ask for ends by it.
+    private(set) var wall = WallClock.milliseconds()
     /// The time of this turn on the monotonic clock.
     var now: MonotonicTime { moment.monotonic }
     var clocks: ClockWatch
@@ -122,7 +124,7 @@ final class Lane {
     /// not count.
     private func readClocks(now: MonotonicTime) {
         moment.monotonic = now
-        let wall = WallClock.milliseconds()
+        wall = WallClock.milliseconds()
         for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
         moment.wall = clocks.believed(wall: wall)
     }
