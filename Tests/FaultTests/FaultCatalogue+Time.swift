@@ -44,7 +44,7 @@ extension FaultCatalogue {
     }
 
     /// Starts a worker whose calendar is off by what a file says; the file may change while it runs.
-    private static func startWorker(in ring: FaultRing, clock file: String) throws -> FaultWorker {
+    static func startWorker(in ring: FaultRing, clock file: String) throws -> FaultWorker {
         // In the first process the library changes the environment, after which Swift does not find the arguments; a
         // shell before it takes that upon itself.
         try ring.startWorker(

@@ -3,7 +3,7 @@ enum FaultCatalogue {
     /// Each of them.
     static let all =
         broker + network + results + topology + trust + apns + process + resources + time + load + neighbours
-        + operation
+        + operation + control
 
     /// Why faults have no neighbour whose latency is judged: what happens happens to every route.
     static let withoutNeighbour: [(why: String, numbers: [Int])] = [
@@ -13,6 +13,6 @@ enum FaultCatalogue {
         ("the worker's login and trust", [25, 27, 28, 56]),
         ("all of the worker's channels", [22]),
         ("the worker's process", [24, 34, 51, 42, 43, 44, 45, 46, 48, 50, 142, 144, 146, 160]),
-        ("the worker's machine, its disk and its clock", [41, 47, 49]),
+        ("the worker's machine, its disk and its clock", [41, 47, 49, 165]),
     ]
 }

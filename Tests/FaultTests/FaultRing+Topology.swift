@@ -68,12 +68,12 @@ extension FaultRing {
         }
     }
 
-    /// Waits until a route of all workers is served.
-    func awaitRoute(_ name: String) async throws {
-        try await until("the route \(name) is ready") { [self] in
+    /// Waits until a route of all workers is in a state, of itself that in which it is served.
+    func awaitRoute(_ name: String, being state: String = "ready") async throws {
+        try await until("the route \(name) is \(state)") { [self] in
             workers.allSatisfy { worker in
                 // A worker that has just been started does not answer yet.
-                (try? worker.readiness())?.routes.contains { $0.name == name && $0.state == "ready" } == true
+                (try? worker.readiness())?.routes.contains { $0.name == name && $0.state == state } == true
             }
         }
     }

@@ -12,10 +12,18 @@ struct FaultReadiness: Decodable, Sendable {
         var reason: String?
     }
 
+    /// How the worker knows what operators ask for.
+    struct Control: Decodable, Sendable {
+        /// Why it cannot read that; nil while it can.
+        var detail: String?
+    }
+
     /// Why the worker is not ready; empty when it is.
     var reasons: [String]
     /// Its routes.
     var routes: [Route]
+    /// How it knows what operators ask for.
+    var control: Control?
 }
 
 extension FaultWorker {
