@@ -9,7 +9,7 @@ import Topology
 // Operators ask all workers for something while much goes wrong.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let control = [pausedKills, contradictions, clockAndPauses, fleetRate]
+    static let control = [pausedKills, garbage, contradictions, clockAndPauses, fleetRate]
 
     private static let news = LocalRun.App(route: "news", topic: "com.example.news")
 
@@ -50,6 +50,57 @@ extension FaultCatalogue {
         let accepted = ring.simulator.ledger.records().filter { $0.topic == shop.topic && $0.status == 200 }
         let twice = accepted.count - Set(accepted.map(\.token)).count
         ring.expect(twice == 0, "\(twice) pushes of the paused route were made twice")
+    }
+
+    private static let garbage = Fault(
+        163, name: "the stream of commands full of garbage, forbidden, deleted",
+        expects: "No worker stops; what they know stands, and they say so",
+        setup: {
+            $0.besideNeighbour()
+            $0.workers = 2
+            $0.apps.append(news)
+            $0.mostTwice = 0
+        }
+    ) { ring in
+        let shop = ring.setup.apps[0]
+        let definitions = try await ring.keepDefinitions()
+        try await ring.underLoad(of: 100) {
+            try await ring.pause(shop)
+            let before = (ring.pushes(shop.topic), ring.pushes(news.topic))
+            let garbage = try await ring.spoilCommands(aboutPauseOf: shop)
+            // Publishing that is work for this machine alone; reading it is not.
+            ring.neighbour?.judgeFromNow()
+            try await ring.until("all workers have read the garbage") {
+                try ring.workers.allSatisfy { try $0.metric("martlet_control_ignored_total") == Double(garbage) }
+            }
+            ring.note("\(garbage) messages that are not commands")
+            // One that begins now has to read all of it.
+            try ring.startWorker()
+            try await ring.awaitPause(of: shop)
+
+            try await ring.control("set_permissions", "guest", ".*", ".*", #"^(?!apns\.q\.control$).*$"#)
+            try await ring.closeCommandConnections()
+            try await ring.awaitBlindness()
+            try await ring.endure(.seconds(3))
+            try await ring.control("set_permissions", "guest", ".*", ".*", ".*")
+            try await ring.awaitSight()
+            try await ring.awaitPause(of: shop)
+
+            try await ring.control("delete_queue", TopologyNames.controlQueue)
+            try await ring.awaitBlindness()
+            try await ring.endure(.seconds(3))
+            try await ring.awaitPause(of: shop)
+            try await ring.judgeNeighbour()
+            ring.expectPause(since: before, of: shop, beside: news)
+            for worker in ring.workers {
+                let told = worker.logLines(with: "what operators ask for cannot be read")
+                ring.expect(told == 2, "\(worker.name) told of \(told) of 2 troubles")
+            }
+        }
+        // A new stream has no pause in it.
+        try await ring.restore(definitions)
+        try await ring.awaitSight()
+        try await ring.awaitReady()
     }
 
     private static let contradictions = Fault(
