@@ -64,6 +64,7 @@ package final class Worker: Sendable {
         let barrier = DrainBarrier(lanes: built.map(\.index))
         let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
         let isWorking: @Sendable () -> Bool = { handles.contains { $0.status?.isWorking == true } }
+        let isConnected: @Sendable () -> Bool = { handles.allSatisfy { $0.status?.isConnected == true } }
         let fleet = Self.fleet(configuration, isWorking, announce, logger)
         self.fleet = fleet
         let routes = RunningRoutes(
@@ -89,12 +90,13 @@ package final class Worker: Sendable {
         control = ControlReader(
             configuration.instance,
             surroundings: ControlReader.Surroundings(
-                broker: configuration.broker, isWorking: isWorking, announce: { announce(.control($0)) },
-                lanes: { routes.lanes }, deal: { announce(.fleetRates($0)) },
+                broker: configuration.broker, isWorking: isWorking, isConnected: isConnected,
+                announce: { announce(.control($0)) }, lanes: { routes.lanes }, deal: { announce(.fleetRates($0)) },
                 deadTokens: Dictionary(built.flatMap(\.routes).map { ($0.name, $0.shared.deadTokens) }) { $1 }),
             logger: logger)
         reporter = WorkerReporter(
-            configuration.instance, broker: configuration.broker, isWorking: isWorking, logger: logger)
+            configuration.instance, broker: configuration.broker, isWorking: { isConnected() && isWorking() },
+            logger: logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)

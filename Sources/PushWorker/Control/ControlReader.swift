@@ -35,6 +35,8 @@ final class ControlReader: Sendable {
         let broker: BrokerConfiguration
         /// Whether a lane reaches the broker and may publish.
         let isWorking: @Sendable () -> Bool
+        /// Whether all lanes reach the broker.
+        let isConnected: @Sendable () -> Bool
         /// Tells all lanes what operators want now.
         let announce: @Sendable (ControlState) -> Void
         /// How many lanes each route has, by its name.
@@ -99,6 +101,8 @@ final class ControlReader: Sendable {
             unreachable.ended(after: .now() - start)
             refused.ended(after: .now() - start)
             pause(isRefused ? refused.next(using: &random) : unreachable.next(using: &random), &teller)
+            // Where hundreds of workers come back at once, their lanes need the broker more.
+            while teller.state != nil, !surroundings.isConnected(), !isStopping { pause(Self.step, &teller) }
         }
     }
 

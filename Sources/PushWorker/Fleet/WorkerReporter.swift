@@ -45,7 +45,8 @@ final class WorkerReporter: Sendable {
     /// - Parameters:
     ///   - instance: The worker's name.
     ///   - broker: How the broker is reached.
-    ///   - isWorking: Whether a lane reaches the broker and may publish. Only then a connection is opened.
+    ///   - isWorking: Whether all lanes reach the broker and one may publish. Only then a connection is opened: lanes
+    ///     need the broker more.
     ///   - logger: Where it says what it sees.
     init(
         _ instance: String, broker: BrokerConfiguration, isWorking: @escaping @Sendable () -> Bool, logger: Logger

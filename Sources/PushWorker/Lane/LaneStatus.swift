@@ -55,6 +55,8 @@ struct LaneStatus: Sendable {
     var publish: String
     /// Whether it can consume and publish.
     var isWorking: Bool { consume == "up" && publish == "up" }
+    /// Whether its connections to the broker are open. A lane without routes has none, and needs none.
+    var isConnected: Bool { routes.isEmpty || consume == "up" && (publish == "up" || publish == "blocked") }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
     /// What keeps all its routes from publishing; nil if one of them can, or none wants to.

@@ -32,4 +32,22 @@ struct LaneStatusTests {
     func refusals(lanes: [LaneStatus], isNotReady: Bool) {
         #expect(LaneStatus.refusals(of: lanes).isEmpty == !isNotReady)
     }
+
+    @Test(
+        "A lane is connected with both connections open, also while the broker blocks one; without routes it needs none",
+        arguments: [
+            ("up", "up", true, true), ("up", "blocked", true, true), ("up", "connecting", true, false),
+            ("connecting", "up", true, false), ("up", "down", true, false), ("down", "up", true, false),
+            ("connecting", "connecting", false, true),
+        ])
+    func connected(consume: String, publish: String, hasRoutes: Bool, isConnected: Bool) {
+        var lane = Self.lane()
+        (lane.consume, lane.publish) = (consume, publish)
+        if hasRoutes {
+            lane.positions = [
+                LaneStatus.Route(name: "shop", state: .ready, connections: 1, troubles: [], limitedBy: .nothing)
+            ]
+        }
+        #expect(lane.isConnected == isConnected)
+    }
 }
