@@ -36,7 +36,9 @@ package final class BrokerConnection {
     private let target: BrokerTarget
     private let socket: Socket
     private var tls: TLSSession?
-    private let patience: Duration
+    private var patience: Duration
+    /// Whether the broker has said anything.
+    private var hasAnswered = false
     private var deadline: MonotonicTime
     private var buffer = [UInt8](repeating: 0, count: readSize)
     /// Whether the system takes no more bytes until the socket is writable.
@@ -52,8 +54,10 @@ package final class BrokerConnection {
     ///   - clientVersion: The version they see.
     ///   - bodyLimit: The largest body that is buffered, in bytes.
     ///   - consumes: Whether messages are delivered on it, which may exceed the negotiated size of a frame.
-    ///   - patience: How long each step may take: to connect, to agree to TLS, to log in; the endpoint's
-    ///     `connectionTimeout` by default.
+    ///   - patience: How long each step may take while the broker is silent: to connect, to agree to TLS, to log in;
+    ///     the endpoint's `connectionTimeout` by default. Once the broker has said anything, each step may take
+    ///     `connectionTimeout`: a broker that many clients log in to at once is slow, and an attempt given up half way
+    ///     would cost it the same work again.
     ///   - now: The time.
     /// - Throws: `unreachable` if the system refuses.
     package init(
@@ -213,6 +217,12 @@ package final class BrokerConnection {
         deadline = now.adding(patience)
     }
 
+    private func answered(now: MonotonicTime) {
+        hasAnswered = true
+        patience = max(patience, target.endpoint.connectionTimeout)
+        deadline = now.adding(patience)
+    }
+
     private func shakeHands(now: MonotonicTime) throws(AMQPError) {
         guard let tls else { return }
         do throws(TLSError) {
@@ -251,6 +261,7 @@ package final class BrokerConnection {
 
     /// Takes what was read into the buffer.
     private func take(_ count: Int, _ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
+        if !hasAnswered { answered(now: now) }
         guard let tls else { return try receive(count, delegate, now: now) }
         tls.receive(buffer.span.extracting(0..<count))
         if stage == .securing { try shakeHands(now: now) }

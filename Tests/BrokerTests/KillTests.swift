@@ -11,9 +11,10 @@ import Testing
 struct KillTests {
     /// How many workers are killed, one per round; MARTLET_KILLS says otherwise. Each round takes a quarter of a minute of
     /// the time that every change waits for; hundreds of kills belong to `make faults`.
-    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 4
-    /// How many jobs each round publishes.
-    static let jobs = 30_000
+    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 3
+    /// How many jobs each round publishes. The second half takes some seconds per push, so that the blow comes under load
+    /// however fast the machine is.
+    static let jobs = 10_000
 
     @Test("Three workers share a queue; one is killed half way and replaced, again and again: nothing is lost")
     func killed() async throws {
@@ -23,7 +24,8 @@ struct KillTests {
                 let began = ContinuousClock.now
                 ring.local.simulator.reset()
                 let watch = try await ring.watch()
-                async let published: Void = ring.publish(RunJob.several(Self.jobs), watch.audit)
+                let slow = RunJob.several(Self.jobs / 2, taking: 2_000...4_000)
+                async let published: Void = ring.publish(RunJob.several(Self.jobs / 2) + slow, watch.audit)
                 try await watch.until(finals: Self.jobs / 2)
                 // Frozen first: what it holds does not change between the count and the blow.
                 workers[0].signal(SIGSTOP)

@@ -26,6 +26,13 @@ final class StepDeadlineTests {
             consumes: false, patience: Self.patience, now: start)
     }
 
+    /// The broker's end of a connection.
+    private func accepted() throws -> Socket {
+        while true {
+            if let socket = try mute.accept() { return socket }
+        }
+    }
+
     /// Expects a step that began at a time to last until its patience ends, and no longer.
     private func expectEnd(
         of connection: BrokerConnection, begunAt start: MonotonicTime, words: String,
@@ -65,5 +72,31 @@ final class StepDeadlineTests {
         try connection.advance(.writable, delegate: recorder, now: connected)
         #expect(connection.stage == stage)
         try expectEnd(of: connection, begunAt: connected, words: words)
+    }
+
+    @Test("a broker that has begun to answer has the time that its address allows, from its first word on")
+    func slow() throws {
+        let start = MonotonicTime.now()
+        let connection = try connection(isEncrypted: false, start: start)
+        var descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLOUT), revents: 0)
+        #expect(poll(&descriptor, 1, -1) == 1)
+        try connection.advance(.writable, delegate: recorder, now: start)
+        let broker = try accepted()
+        let welcome = Wire.welcome()
+        var end = start
+        // The first byte counts, and others do not: nobody may go on like this for ever.
+        for (seconds, byte) in [(1, 0), (3, 1)] {
+            let word = [welcome[byte]]
+            let sent = try broker.write(word.span)
+            #expect(sent == 1)
+            descriptor = pollfd(fd: connection.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&descriptor, 1, -1) == 1)
+            try connection.advance(.readable, delegate: recorder, now: start.adding(.seconds(seconds)))
+            if byte == 0 { end = start.adding(.seconds(1) + .seconds(10)) }
+        }
+        #expect(connection.nextDue(now: start) == end)
+        try connection.advance([], delegate: recorder, now: end.adding(.zero - .nanoseconds(1)))
+        let error = #expect(throws: AMQPError.self) { try connection.advance([], delegate: recorder, now: end) }
+        #expect(error?.code == .timeout && error?.message.hasSuffix("within 10.0 seconds") == true)
     }
 }

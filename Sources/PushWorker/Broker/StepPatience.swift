@@ -1,9 +1,9 @@
-/// Decides how long each step to a broker may take: to connect, to agree to TLS, to log in. Pure.
+/// Decides how long each step to a silent broker may take: to connect, to agree to TLS, to log in. Pure.
 ///
 /// A broker that is still booting takes connections and does not answer on them. An attempt that waits for it must not
 /// cost more than the next step of the back-off would: the worker would come back later than the broker. A broker that
-/// answers slowly has to be reached as well. So every fourth attempt after a silence has the time that the URI allows
-/// (`connection_timeout`, 10 s by default).
+/// takes long for its first word has to be reached as well. So every fourth attempt after a silence has the time that the
+/// URI allows (`connection_timeout`, 10 s by default). A broker that has said anything always has that time.
 struct StepPatience {
     /// The limit while no broker was silent.
     static let firstLimit = Duration.seconds(2)

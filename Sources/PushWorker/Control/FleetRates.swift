@@ -27,7 +27,7 @@ struct FleetRates {
 
     /// The broker has counted the consumers of a route's job queue.
     ///
-    /// Where it counts none, the route is paused in all workers. So the last counts stay, until the route goes on.
+    /// Where it counts none, the route is paused in all workers. So the last count stays, until the route goes on.
     ///
     /// - Parameters:
     ///   - consumers: How many there are in all workers.
@@ -36,8 +36,7 @@ struct FleetRates {
     ///     began.
     mutating func counted(_ consumers: Int, of route: String, lanes: Int) {
         if let known = counts[route] {
-            guard consumers > 0 else { return }
-            counts[route] = Counts(latest: consumers, before: known.latest)
+            counts[route] = Counts(latest: consumers > 0 ? consumers : known.latest, before: known.latest)
         } else {
             counts[route] = Counts(latest: consumers + lanes, before: 0)
         }

@@ -28,8 +28,8 @@ struct FleetRatesTests {
             Row(counts: [2, 2, 1, 2], lanes: 1, part: 50),
             // The route was paused in all workers, and goes on.
             Row(counts: [4, 4, 0, 0, 0], lanes: 1, part: 25), Row(counts: [4, 4, 0, 0, 1], lanes: 1, part: 25),
-            // This worker consumes nothing at the moment.
-            Row(counts: [1, 0, 0], lanes: 1, part: 100), Row(counts: [1, 1, 1], lanes: 4, part: 100),
+            // Nobody consumes at the moment.
+            Row(counts: [1, 1, 0], lanes: 1, part: 100), Row(counts: [1, 1, 1], lanes: 4, part: 100),
         ])
     func part(_ row: Row) {
         var rates = FleetRates()
