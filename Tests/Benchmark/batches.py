@@ -40,9 +40,7 @@ def batches(bench):
 def measure(bench, configuration, form, messages, tokens):
     """One worker that is stopped while the queue fills, then let go. It is done when all is acknowledged."""
     worker = bench.start_worker(configuration)
-    bench.fill("raw", 1)
-    until_settled(bench, worker, 1, 1)
-    bench.purge()
+    bench.warm(worker)
     broker = int(bench.control("eval", "os:getpid().").strip().strip('"'))
     worker.send_signal(signal.SIGSTOP)
     bench.fill(form, messages)
