@@ -1,3 +1,4 @@
+import APNSSimulator
 import Glibc
 import LocalStack
 import MartletCommands
@@ -6,9 +7,12 @@ import Testing
 
 // Workers are asked to leave in the middle of their work.
 extension KillTests {
-    /// Accepted after six seconds: longer than a worker with nine seconds of grace goes on sending (four seconds, half
-    /// of what is left after a second for closing), shorter than it waits for answers (eight).
-    private static let slowly = "de1a006000"
+    /// Where the tokens begin whose pushes are answered late.
+    private static let slowly = "510751"
+    /// How late: longer than a worker with 30 seconds of grace goes on sending (some 14 seconds, half of what is left
+    /// after a second for closing), and much shorter than it waits for answers (29).
+    private static let late = Scenario(
+        rules: [Scenario.Rule(tokenPrefix: slowly, sequence: VerdictSequence(Verdict(.accept, delay: 20_000)))])
 
     /// How many requests the local APNs lets a connection have open.
     private static let streams = 1_000
@@ -32,8 +36,9 @@ extension KillTests {
         "SIGTERM: what is in flight is finished, the rest goes back to the queue, nothing is pushed twice",
         arguments: Load.allCases)
     func drained(load: Load) async throws {
-        try await KillRing.run(settings: "shutdown: { grace: 9s }\nlanes: 1") { ring in
+        try await KillRing.run(settings: "shutdown: { grace: 30s }\nlanes: 1") { ring in
             let jobs = load.jobs
+            ring.local.simulator.control.use(Self.late)
             let watch = try await ring.watch()
             try await ring.publish(jobs, watch.audit)
             let first = try ring.local.startWorker("first")
@@ -43,12 +48,13 @@ extension KillTests {
                 try Task.checkCancellation()
             }
             first.signal(SIGTERM)
-            #expect(try await ring.ending(of: first, within: .seconds(9)) == .exited(0))
+            #expect(try await ring.ending(of: first, within: .seconds(31)) == .exited(0))
             let waiting = try await ring.awaitHandedBack()
             #expect(waiting > 0, "the worker left under load")
             // Everything that it took off the queue was confirmed before, and is read here.
             try await watch.until { $0.ledger.finals + waiting >= jobs.count }
             #expect(watch.audit.look { $0.ledger.finals } + waiting == jobs.count)
+            ring.local.simulator.control.use(Scenario())
             let second = try ring.local.startWorker("second")
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()
@@ -63,6 +69,7 @@ extension KillTests {
     @Test("Another signal a second later: the worker leaves at once, and another one finishes what it had in flight")
     func impatient() async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
+            ring.local.simulator.control.use(Self.late)
             let watch = try await ring.watch()
             let jobs = Load.slow.jobs
             try await ring.publish(jobs, watch.audit)
@@ -77,6 +84,7 @@ extension KillTests {
             while ContinuousClock.now < patience { #expect(first.wait(timeout: .milliseconds(100)) == nil) }
             while first.wait(timeout: .milliseconds(100)) == nil { first.signal(SIGINT) }
             #expect(try await ring.ending(of: first, within: .seconds(5)) == .exited(CommandStatus.gaveUp.rawValue))
+            ring.local.simulator.control.use(Scenario())
             let second = try ring.local.startWorker("second")
             try await watch.untilComplete()
             try await ring.awaitEmptyJobQueue()

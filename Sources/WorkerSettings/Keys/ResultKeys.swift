@@ -3,8 +3,8 @@ import Topology
 /// The keys of `results`.
 struct ResultKeys: Sendable {
     let batch = SettingKey(
-        "results.batch", .integer(1...ResultConfiguration.mostInBatch), default: 1,
-        "the most results in one message; with more than 1, those of one outcome and topic that are ready together")
+        "results.batch", .batch(upTo: ResultConfiguration.mostInBatch), default: 1,
+        "the most results in one message: those of one outcome and topic that are ready together")
     let deviceToken = SettingKey(
         "results.device_token", .choice(ResultConfiguration.DeviceToken.self), default: .full,
         "whether results name the device token")

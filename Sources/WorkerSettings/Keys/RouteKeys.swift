@@ -33,7 +33,7 @@ struct RouteKeys: Sendable {
         "routes[].results_queue", .resultsQueue,
         "a queue for copies of the results of this route and of others that name it; it drops its oldest beyond 1 GiB")
     let resultsBatch = SettingKey(
-        "routes[].results_batch", .integer(1...ResultConfiguration.mostInBatch), without: "`results.batch`",
+        "routes[].results_batch", .batch(upTo: ResultConfiguration.mostInBatch), without: "`results.batch`",
         "the most results of this route in one message")
     let omitTopic = SettingKey(
         "routes[].omit_topic", .boolean, default: false,

@@ -11,6 +11,17 @@ extension SettingKind where Value == Int {
         }
     }
 
+    /// How many results one message may have: `off` for one, or a whole number up to a limit.
+    static func batch(upTo most: Int) -> SettingKind {
+        let words = "2 to \(most)"
+        return SettingKind("number or `off`", words, write: { $0 == 1 ? "off" : "\($0)" }) {
+            (text: String) throws(Rejection) -> Int in
+            if text == "off" { return 1 }
+            guard let value = Int(text) else { throw Rejection("\"\(text)\" is neither \"off\" nor a whole number") }
+            return try within(2...most, value, text, words)
+        }
+    }
+
     /// A number of bytes within limits, written as in `512KiB`, `256MiB` or `2GiB`.
     static func size(_ limits: ClosedRange<Int>) -> SettingKind {
         let words = "\(SizeText.write(limits.lowerBound)) to \(SizeText.write(limits.upperBound))"
