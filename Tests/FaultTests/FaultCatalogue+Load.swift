@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerClient
 import EventLoop
 import Glibc
 import LocalStack
@@ -9,7 +10,8 @@ extension FaultCatalogue {
     /// Faults of this kind.
     static let load = [
         Fault(
-            49, name: "many workers reconnect at once", expects: "Spread their connects; all are ready within a minute",
+            49, name: "many workers reconnect at once",
+            expects: "Spread their connects; all are ready within a minute, or as soon as a busy broker can log them in",
             isLong: true,
             setup: {
                 $0.jobs = 0
@@ -66,6 +68,7 @@ extension FaultCatalogue {
             try await ring.until("workers are ready") { some.allSatisfy(\.isReady) }
         }
         ring.note("\(ring.workers.reduce(0) { $0 + $1.ownMemory } / max(1, crowd)) MiB of its own each")
+        let login = try await loginTime(ring)
         try await ring.strike { try $0.broker.restart() }
         try await ring.awaitReconnected()
         // The broker's own log leaves lines out when they are many.
@@ -78,12 +81,26 @@ extension FaultCatalogue {
         // Fewer may be back sooner.
         if crowd >= 500 { ring.expect(spread >= 10, "\(crowd) workers came back within \(spread) s") }
         let slowest = ring.recoveries.max() ?? .zero
-        ring.expect(slowest <= .seconds(60), "the last was ready after \(FaultBench.seconds(slowest)) s")
+        let atOnce = login * (crowd * FaultSetup.lanes * 2)
+        ring.note("as many logins one after the other would take \(FaultBench.seconds(atOnce)) s")
+        ring.expect(
+            slowest <= max(.seconds(60), atOnce * 2), "the last was ready after \(FaultBench.seconds(slowest)) s")
         // A queue takes its time to let hundreds of consumers go: not all at once.
         while ring.workers.count > 10 {
             let some = ring.workers.suffix(10)
             for worker in some { worker.process.signal(SIGTERM) }
             for worker in some { try await ring.retire(worker, endingWith: .exited(0)) }
+        }
+    }
+
+    /// How long the broker takes for a login on this machine, which hundreds of workers keep busy although they have no
+    /// jobs: an average of those of one client, one after the other.
+    private static func loginTime(_ ring: FaultRing) async throws -> Duration {
+        try await BlockingWork.run("logins") {
+            let count = 50
+            let began = ContinuousClock.now
+            for number in 0..<count { try ring.local.connect("login \(number)").close() }
+            return began.duration(to: .now) / count
         }
     }
 

@@ -17,6 +17,8 @@ import WorkerSettings
 final class ControlReader: Sendable {
     /// The longest wait before it looks at the time again, and at whether it is to stop.
     private static let step = Duration.milliseconds(250)
+    /// The same once the stream was read: a machine may have hundreds of workers without work.
+    private static let calmStep = Duration.seconds(1)
     /// How long the broker may take to answer.
     private static let patience = Duration.seconds(5)
     /// The most messages that are worked on at a time.
@@ -154,7 +156,8 @@ final class ControlReader: Sendable {
     private func listen(
         _ client: AMQPBlockingClient, _ reading: inout ControlReading, _ teller: inout Teller
     ) throws(AMQPError) -> Int {
-        guard var delivery = try client.receive(timeout: Self.step) else { return 0 }
+        let step = reading.isComplete ? Self.calmStep : Self.step
+        guard var delivery = try client.receive(timeout: step) else { return 0 }
         var count = 0
         let (now, wall) = (MonotonicTime.now(), WallClock.milliseconds())
         while true {

@@ -10,8 +10,9 @@ import RabbitMQ
 /// A job is read, sent, answered, reported and acknowledged here; no lock is taken on the way. Others talk to a lane
 /// through its mailbox only, and read the snapshot it leaves.
 final class Lane {
-    /// The longest a turn waits when nothing is due, so that the snapshot and the progress stamp stay fresh.
-    static let longestWait = Duration.milliseconds(500)
+    /// The longest a turn waits when nothing is due, so that the watchdog and the clocks are served. A machine may have
+    /// hundreds of workers without work.
+    static let longestWait = Duration.seconds(1)
     /// How often a snapshot is left.
     static let snapshotInterval = Duration.milliseconds(250)
 
@@ -61,6 +62,8 @@ final class Lane {
     /// What all routes were told last; nil before the first turn.
     private var condition: LaneCondition?
     private var nextSnapshot = MonotonicTime(nanoseconds: 0)
+    /// Whether the last turn came too soon after a report to leave another.
+    private var owesReport = false
     private(set) var drain: Drain?
     /// Routes whose acknowledgements found no room. The lane looks at them again once there is some.
     var starved: [Route] = []
@@ -174,7 +177,8 @@ final class Lane {
         markHeldBack()
         // 7. The report of how it all stands now.
         report.note(working)
-        guard now >= nextSnapshot else { return }
+        owesReport = now < nextSnapshot
+        guard !owesReport else { return }
         nextSnapshot = now + Self.snapshotInterval
         pulse.enter(.reporting)
         leaveReport()
@@ -306,6 +310,7 @@ final class Lane {
         wake(at: publisher.nextDue)
         wake(at: journal?.nextDue)
         wake(at: dueTimes.earliest)
+        if owesReport { wake(at: nextSnapshot) }
         if let drain {
             if now < drain.handBackAt { wake(at: drain.handBackAt) }
             wake(at: drain.deadline)

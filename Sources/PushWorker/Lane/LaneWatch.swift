@@ -13,7 +13,7 @@ struct LaneWatch {
         case recovered
     }
 
-    /// After how many looks without a turn a lane is stuck. A lane without work turns twice a second. The longest thing
+    /// After how many looks without a turn a lane is stuck. A lane without work turns once a second. The longest thing
     /// that a lane does on purpose is closing two connections, at two seconds each.
     static let limit = 10
 
