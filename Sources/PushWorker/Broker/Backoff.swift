@@ -78,6 +78,10 @@ package struct Backoff: Sendable {
         while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
+    /// The broker took the connection and did not answer in time. It is there and has much to do, so the fleet's return is
+    /// spread already: from now on this worker is not late.
+    package mutating func metSilence() { isLate = false }
+
     /// A connection is gone, perhaps with those of all workers. The waits begin again if it lasted.
     ///
     /// - Parameters:

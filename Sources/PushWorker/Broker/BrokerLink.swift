@@ -249,7 +249,10 @@ final class BrokerLink: ReadinessHandler {
                 after: now - openedAt, isCrowd: error.code == .connectionClosed,
                 isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now, using: &random))
         }
-        if wasSilent { patience.ranOut() }
+        if wasSilent {
+            patience.ranOut()
+            backoff.metSilence()
+        }
         wasSilent = false
         drop()
         state = .waiting(until: now + backoff.next(using: &random))

@@ -65,6 +65,18 @@ struct BackoffTests {
         }
     }
 
+    @Test("a worker that is late is so no more once a broker took its connection and was silent")
+    func silence() {
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<200 {
+            var backoff = Backoff.broker
+            backoff.lost(after: Backoff.probation, isCrowd: true, isLate: true)
+            _ = backoff.next(using: &random)
+            backoff.metSilence()
+            #expect(backoff.next(using: &random) <= .seconds(4))
+        }
+    }
+
     @Test("once the first wait has told workers apart, their waits for the broker are nearly equal")
     func steady() {
         var random = SplitMix64(seed: 7)
