@@ -122,7 +122,8 @@ let package = Package(
         tests("EventLoopTests", ["EventLoop", "Text"]),
         tests("TLSTests", ["TLS", "Text", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2", "Text"]),
-        tests("RabbitMQTests", ["RabbitMQ", "BrokerClient", "EventLoop", "TLS", "LocalStack"]),
+        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "TLS"]),
+        tests("BrokerClientTests", ["BrokerClient", "RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel", "Text"]),
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack", yams]),
         tests(
@@ -145,7 +146,7 @@ let package = Package(
         tests("LocalStackTests", ["LocalStack"]),
         tests("RigTests", ["Rig"]),
         tests(
-            "CommandTests",
+            "MartletCommandsTests",
             [
                 "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "APNSSimulator", "EventLoop", "TLS",
                 "PushModel", "Topology",

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A pool's request for another connection.
 package struct ConnectRequest: Hashable, Sendable {
-    /// The request's number: no other request of the process has it.
+    /// A number that no other request of the process has, so that no other pool adopts a late connection.
     package let id: Int
     /// Addresses to use only if there are no others: those in use and those that kept silent.
     package let avoiding: Set<SocketAddress>

@@ -145,14 +145,14 @@ struct TopologyBuilder {
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
         queue(TopologyNames.deadQueue, Self.keptMessages)
-        for outcome in ["rejected", "expired", "exhausted", "unknown", "invalid", "cancelled"] {
-            bind(TopologyNames.dead, TopologyNames.deadQueue, "\(outcome).#")
+        for outcome in Outcome.allCases where outcome != .accepted && outcome != .deadToken {
+            bind(TopologyNames.dead, TopologyNames.deadQueue, "\(outcome.rawValue).#")
         }
         for environment in APNSEnvironment.allCases {
             bind(TopologyNames.dead, TopologyNames.deadQueue, "\(environment.rawValue).#")
         }
         queue(TopologyNames.deadTokensQueue, Self.droppingOldest)
-        bind(TopologyNames.dead, TopologyNames.deadTokensQueue, "dead_token.#")
+        bind(TopologyNames.dead, TopologyNames.deadTokensQueue, "\(Outcome.deadToken.rawValue).#")
     }
 
     /// Adds an exchange.

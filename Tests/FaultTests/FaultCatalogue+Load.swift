@@ -3,7 +3,9 @@ import BrokerClient
 import EventLoop
 import Glibc
 import LocalStack
+import RabbitMQ
 import Rig
+import Topology
 
 // Many workers, many jobs, a long time.
 extension FaultCatalogue {
@@ -11,7 +13,7 @@ extension FaultCatalogue {
     static let load = [
         Fault(
             49, name: "many workers reconnect at once",
-            expects: "Spread their connects; all are ready within a minute, or as soon as a busy broker can log them in",
+            expects: "Spread their connects; all are ready within a minute, or as soon as their broker manages",
             isLong: true,
             setup: {
                 $0.jobs = 0
@@ -68,7 +70,7 @@ extension FaultCatalogue {
             try await ring.until("workers are ready") { some.allSatisfy(\.isReady) }
         }
         ring.note("\(ring.workers.reduce(0) { $0 + $1.ownMemory } / max(1, crowd)) MiB of its own each")
-        let login = try await loginTime(ring)
+        let lane = try await laneTime(ring)
         try await ring.strike { try $0.broker.restart() }
         try await ring.awaitReconnected()
         // The broker's own log leaves lines out when they are many.
@@ -86,9 +88,9 @@ extension FaultCatalogue {
         // To ask hundreds of workers takes longer than some of them took.
         let ready = logs.compactMap { moments(of: "the worker is ready again", in: $0).last }.max() ?? 0
         let slowest = Duration.seconds(ready - back)
-        let atOnce = login * (crowd * each)
+        let atOnce = lane * (crowd * FaultSetup.lanes)
         ring.note("the last is ready \(FaultBench.seconds(slowest)) s after the first connect")
-        ring.note("as many logins one after the other take \(FaultBench.seconds(atOnce)) s")
+        ring.note("as many lanes one after the other take \(FaultBench.seconds(atOnce)) s")
         ring.expect(
             slowest <= max(.seconds(60), atOnce * 2), "the last was ready after \(FaultBench.seconds(slowest)) s")
         // A queue takes its time to let hundreds of consumers go: not all at once.
@@ -99,13 +101,22 @@ extension FaultCatalogue {
         }
     }
 
-    /// How long the broker takes for a login on this machine, which hundreds of workers keep busy although they have no
-    /// jobs: an average of those of one client, one after the other.
-    private static func loginTime(_ ring: FaultRing) async throws -> Duration {
-        try await BlockingWork.run("logins") {
-            let count = 50
+    /// How long the broker takes for what a lane opens, one connection after the other, on this machine, which hundreds of
+    /// workers keep busy although they have no jobs; an average.
+    private static func laneTime(_ ring: FaultRing) async throws -> Duration {
+        let queue = TopologyNames.jobQueue(route: ring.setup.apps[0].route)
+        return try await BlockingWork.run("lanes") {
+            let count = 25
             let began = ContinuousClock.now
-            for number in 0..<count { try ring.local.connect("login \(number)").close() }
+            for _ in 0..<count {
+                let endpoint = try AMQPEndpoint.parse(uri: ring.local.broker.uri)
+                let publishing = try AMQPBlockingClient.connectToPublish(
+                    to: try BrokerTarget.find(endpoint), clientName: "publish", patience: .seconds(30))
+                let consuming = try ring.local.connect("consume")
+                try consuming.startConsuming(queue: queue)
+                consuming.close()
+                publishing.close()
+            }
             return began.duration(to: .now) / count
         }
     }

@@ -47,7 +47,7 @@ struct AMQPSessionReadingTests {
             $0.u16(20)
         }
 
-    static let events: [Event] = [
+    static let events: [SessionEvent] = [
         .delivered(
             2, tag: 1, redelivered: true, exchange: "x", key: "other", properties: [0, 0], body: "", size: 0,
             isTruncated: false),

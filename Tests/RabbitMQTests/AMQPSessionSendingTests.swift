@@ -23,7 +23,7 @@ struct AMQPSessionSendingTests {
         message.setAppID(Array("martlet".utf8).span)
         message.addHeader("x-constant", text: "constant")
         message.addHeader("x-number", integer: -5)
-        for (name, value) in WireReaderTests.expected { message.addHeader(name: Array(name.utf8).span, value: value) }
+        for (name, value) in SampleTable.expected { message.addHeader(name: Array(name.utf8).span, value: value) }
         message.withBody { $0 += Array("{}".utf8) }
         message.isMandatory = true
         return message
@@ -58,7 +58,7 @@ struct AMQPSessionSendingTests {
         #expect(text(read.userID) == "guest" && text(read.appID) == "martlet")
         let table = try FieldTable(reading: try #require(read.headers), in: header)
         #expect(table["x-constant"] == .text("constant") && table["x-number"] == .integer(-5))
-        for (name, value) in WireReaderTests.expected { #expect(table[name] == value, "\(name)") }
+        for (name, value) in SampleTable.expected { #expect(table[name] == value, "\(name)") }
     }
 
     @Test("copied headers keep kind and value byte for byte")
@@ -66,17 +66,17 @@ struct AMQPSessionSendingTests {
         let broker = try ScriptedBroker()
         try broker.open(1)
         var message = OutgoingMessage()
-        var reader = FieldTableReader(0..<WireReaderTests.table.count)
-        while let field = try reader.next(in: WireReaderTests.table) {
-            try message.addHeader(copying: field, from: WireReaderTests.table)
+        var reader = FieldTableReader(0..<SampleTable.table.count)
+        while let field = try reader.next(in: SampleTable.table) {
+            try message.addHeader(copying: field, from: SampleTable.table)
         }
         #expect(try broker.session.publish(message, channel: 1))
         let header = broker.frames()[1].payload
         let headers = try #require(try MessagePropertyReader(header, 12..<header.count).headers)
         let copy = try FieldTable(reading: headers, in: header)
-        #expect(copy == (try FieldTable(reading: 0..<WireReaderTests.table.count, in: WireReaderTests.table)))
+        #expect(copy == (try FieldTable(reading: 0..<SampleTable.table.count, in: SampleTable.table)))
         // Nested values are written again with the widest integers; everything outside of them is the same bytes.
-        let flat = Array(WireReaderTests.table.prefix(while: { $0 != UInt8(ascii: "F") }))
+        let flat = Array(SampleTable.table.prefix(while: { $0 != UInt8(ascii: "F") }))
         #expect(Array(header[headers].prefix(flat.count)) == flat)
     }
 

@@ -8,7 +8,7 @@ final class ScriptedBroker {
     let session: AMQPSession
     /// What the client sent while it logged in.
     private(set) var loginBytes: [UInt8] = []
-    let recorder = Recorder()
+    let recorder = SessionRecorder()
     /// The time of everything that happens.
     var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     /// How many bytes the broker takes at most, each time; all by default.

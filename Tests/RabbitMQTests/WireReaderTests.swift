@@ -9,7 +9,7 @@ struct WireReaderTests {
         $0.u16(0b1111_1111_1111_1100)
         $0.short("application/json")
         $0.short("gzip")
-        $0.long(table)
+        $0.long(SampleTable.table)
         $0.u8(2)
         $0.u8(7)
         $0.short("correlation")
@@ -22,48 +22,6 @@ struct WireReaderTests {
         $0.short("app")
         $0.short("cluster")
     }.bytes
-
-    static let table = Wire {
-        $0.field("S", "S") { $0.long(Array("text".utf8)) }
-        $0.field("x", "x") { $0.long([0, 255]) }
-        $0.field("t", "t") { $0.u8(1) }
-        $0.field("b", "b") { $0.number(Int8.min) }
-        $0.field("B", "B") { $0.u8(255) }
-        $0.field("s", "s") { $0.number(Int16.min) }
-        $0.field("u", "u") { $0.u16(.max) }
-        $0.field("I", "I") { $0.number(Int32.min) }
-        $0.field("i", "i") { $0.u32(.max) }
-        $0.field("l", "l") { $0.number(Int64.min) }
-        $0.field("L", "L") { $0.u64(.max) }
-        $0.field("L2", "L") { $0.u64(5) }
-        $0.field("f", "f") { $0.u32(Float(1.5).bitPattern) }
-        $0.field("d", "d") { $0.u64(Double(-0.25).bitPattern) }
-        $0.field("D", "D") {
-            $0.u8(2)
-            $0.u32(314)
-        }
-        $0.field("T", "T") { $0.u64(1_763_712_800) }
-        $0.field("V", "V")
-        $0.field("F", "F") { $0.long(Wire { $0.field("in", "I") { $0.u32(7) } }.bytes) }
-        $0.field("A", "A") {
-            $0.long(
-                Wire {
-                    $0.u8(UInt8(ascii: "I"))
-                    $0.u32(1)
-                    $0.u8(UInt8(ascii: "V"))
-                }.bytes)
-        }
-    }.bytes
-
-    static let expected: [(String, FieldValue)] = [
-        ("S", .text("text")), ("x", .bytes([0, 255])), ("t", .boolean(true)), ("b", .integer(-128)),
-        ("B", .integer(255)), ("s", .integer(-32768)), ("u", .integer(65535)), ("I", .integer(Int64(Int32.min))),
-        ("i", .integer(Int64(UInt32.max))), ("l", .integer(.min)), ("L", .unsigned(.max)), ("L2", .integer(5)),
-        ("f", .float(1.5)), ("d", .double(-0.25)), ("D", .decimal(scale: 2, value: 314)),
-        ("T", .timestamp(1_763_712_800)), ("V", .void),
-        ("F", .table(FieldTable(entries: [.init(name: Array("in".utf8), value: .integer(7))]))),
-        ("A", .array([.integer(1), .void])),
-    ]
 
     @Test("every property is found where it stands")
     func readsProperties() throws {
@@ -83,7 +41,7 @@ struct WireReaderTests {
         #expect(reader.deliveryMode == 2)
         #expect(reader.priority == 7)
         #expect(reader.timestamp == 1_763_712_800)
-        #expect(reader.headers.map { Array(bytes[$0]) } == Self.table)
+        #expect(reader.headers.map { Array(bytes[$0]) } == SampleTable.table)
     }
 
     @Test("an empty property list has no properties")
@@ -94,9 +52,9 @@ struct WireReaderTests {
 
     @Test("every kind of header value is read")
     func readsTable() throws {
-        let table = try FieldTable(reading: 0..<Self.table.count, in: Self.table)
-        #expect(table.entries.map { String(decoding: $0.name, as: UTF8.self) } == Self.expected.map(\.0))
-        for (entry, expected) in zip(table.entries, Self.expected) { #expect(entry.value == expected.1) }
+        let table = try FieldTable(reading: 0..<SampleTable.table.count, in: SampleTable.table)
+        #expect(table.entries.map { String(decoding: $0.name, as: UTF8.self) } == SampleTable.expected.map(\.0))
+        for (entry, expected) in zip(table.entries, SampleTable.expected) { #expect(entry.value == expected.1) }
         #expect(table["D"] == .decimal(scale: 2, value: 314))
         #expect(table["none"] == nil)
     }
@@ -115,20 +73,20 @@ struct WireReaderTests {
     @Test("a header table cut off within an entry is an error, never a trap")
     func survivesTableTruncation() throws {
         var ends: Set<Int> = [0]
-        var reader = FieldTableReader(0..<Self.table.count)
+        var reader = FieldTableReader(0..<SampleTable.table.count)
         var offset = 0
-        while let field = try reader.next(in: Self.table) {
+        while let field = try reader.next(in: SampleTable.table) {
             offset = try Self.end(after: field, from: offset)
             ends.insert(offset)
         }
-        for length in 0..<Self.table.count where !ends.contains(length) {
-            #expect(throws: AMQPError.self) { try FieldTable(reading: 0..<length, in: Self.table) }
+        for length in 0..<SampleTable.table.count where !ends.contains(length) {
+            #expect(throws: AMQPError.self) { try FieldTable(reading: 0..<length, in: SampleTable.table) }
         }
     }
 
     private static func end(after field: Field, from offset: Int) throws -> Int {
-        for length in (offset + 1)...table.count {
-            guard let read = try? FieldTable(reading: offset..<length, in: table) else { continue }
+        for length in (offset + 1)...SampleTable.table.count {
+            guard let read = try? FieldTable(reading: offset..<length, in: SampleTable.table) else { continue }
             if read.entries.count == 1 { return length }
         }
         throw AMQPError(.malformedTable, "the table of the test itself is wrong")

@@ -57,7 +57,7 @@ extension DeadCommand {
                 let job = Result { () throws(ReplayedJob.Obstacle) in
                     try ReplayedJob(
                         letter, name: name, deadline: deadline?.milliseconds(now: now),
-                        includesDeadTokens: selection.outcome.contains("dead_token"), now: now)
+                        includesDeadTokens: selection.outcome.contains(Outcome.deadToken.rawValue), now: now)
                 }
                 switch job {
                 case .success(let job) where !dryRun: try replay.publish(job, of: letter)

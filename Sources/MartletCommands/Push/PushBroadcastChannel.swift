@@ -1,3 +1,5 @@
+import PushModel
+
 /// What `martlet push` asks of a broadcast channel.
 enum PushBroadcastChannel: Equatable {
     /// Publish to it.
@@ -12,13 +14,13 @@ enum PushBroadcastChannel: Equatable {
     case delete(String)
 
     /// The operation as jobs name it.
-    var operation: String {
+    var operation: BroadcastChannelOperation {
         switch self {
-        case .broadcast: "broadcast"
-        case .create: "create_channel"
-        case .read: "read_channel"
-        case .list: "list_channels"
-        case .delete: "delete_channel"
+        case .broadcast: .broadcast
+        case .create: .createChannel
+        case .read: .readChannel
+        case .list: .listChannels
+        case .delete: .deleteChannel
         }
     }
 

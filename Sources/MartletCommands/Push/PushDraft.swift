@@ -77,7 +77,7 @@ struct PushDraft {
     private func rawJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var headers: [(name: String, value: JobHeader)] = []
         if let broadcastChannel {
-            headers.append(("\(HeaderName.operation)", .text(broadcastChannel.operation)))
+            headers.append(("\(HeaderName.operation)", .text(broadcastChannel.operation.rawValue)))
             if let id = broadcastChannel.channelID { headers.append(("\(HeaderName.channelID)", .text(id))) }
         } else {
             guard tokens.count == 1 else {
@@ -108,7 +108,7 @@ struct PushDraft {
     private func envelopedJob(_ key: String) throws(CommandFailure) -> OutgoingJob {
         var members: [(field: JobField, value: JSON)] = [(.id, .text(id))]
         if let broadcastChannel {
-            members.append((.operation, .text(broadcastChannel.operation)))
+            members.append((.operation, .text(broadcastChannel.operation.rawValue)))
             if let id = broadcastChannel.channelID { members.append((.channelID, .text(id))) }
             if case .create(let policy) = broadcastChannel {
                 members.append((.storagePolicy, .integer(policy.number)))

@@ -171,7 +171,7 @@ struct PushRun {
         summary.add(result.record)
         if format == .json {
             Console.data(result.body)
-        } else if quiet || result.record.outcome != "accepted" {
+        } else if quiet || result.record.outcome != Outcome.accepted.rawValue {
             progress.clear()
             result.record.print()
         }
@@ -198,7 +198,8 @@ struct PushRun {
         }
         let status = Self.status(
             counts, missingResults: waited ? ledger.outstanding : 0,
-            failedResults: waited ? summary.total - summary.count("accepted") : 0, interrupted: interrupted)
+            failedResults: waited ? summary.total - summary.count(Outcome.accepted.rawValue) : 0,
+            interrupted: interrupted)
         if counts.returned > 0 && status != .ok {
             Console.talk("No queue is bound to these keys. Compare with: martlet topology check")
         }

@@ -21,7 +21,7 @@ struct StatusSource: Sendable {
     /// The workers' reports.
     let reader: FleetReader
     /// The operators' commands.
-    let control: ControlReader
+    let control: ControlStreamReader
 
     /// Prepares a source; nothing is asked yet.
     /// - Parameters:
@@ -33,7 +33,7 @@ struct StatusSource: Sendable {
         self.client = client
         self.configuration = configuration
         reader = FleetReader(endpoints)
-        control = ControlReader(endpoints)
+        control = ControlStreamReader(endpoints)
     }
 
     /// Asks the management API, and adds what the reader has read by now.

@@ -60,20 +60,23 @@ package enum HeaderName {
     package static var status: StaticString { "x-apns-status" }
     /// The reason.
     package static var reason: StaticString { "x-apns-reason" }
+    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was published
+    /// again because its confirm was lost, so that there may be two of it: `possible`.
+    package static var duplicate: StaticString { "x-apns-duplicate" }
+
+    // MARK: On dead letters
+
     /// What a person should know beside the reason.
     package static var detail: StaticString { "x-apns-detail" }
-    /// What to do about it, one of `Action`; on dead letters only.
+    /// What to do about it, one of `Action`.
     package static var action: StaticString { "x-apns-action" }
     /// Since when APNs knows that the letter's device tokens are dead, in milliseconds since 1970: a time for each of
     /// its positions, as in `1763712764120,1763712764121`; `0` where APNs named none.
     package static var tokenInvalidSince: StaticString { "x-apns-token-invalid-since" }
     /// The routing key the job came with.
     package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }
-    /// Milliseconds since 1970 at which the dead letter was written.
+    /// Milliseconds since 1970 at which the last of the job's notifications was settled.
     package static var diedAt: StaticString { "x-apns-died-at" }
-    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was published
-    /// again because its confirm was lost, so that there may be two of it: `possible`.
-    package static var duplicate: StaticString { "x-apns-duplicate" }
     /// The worker that wrote it.
     package static var worker: StaticString { "x-apns-worker" }
 }

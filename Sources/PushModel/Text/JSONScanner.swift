@@ -3,7 +3,7 @@
 /// It accepts exactly the grammar, in UTF-8, nested no deeper than `maximumDepth`; it never recurses. Names that
 /// are repeated in an object are left to the caller.
 ///
-/// It stands beside the job reader, not in `Text`: every enveloped job is read with it, and the compiler specialises
+/// It stands beside the job reader, not in `Text`: every enveloped job is read with it, and the compiler inlines
 /// only within a module.
 package struct JSONScanner: Sendable {
     /// How deep objects and arrays may be nested; one bit per level is kept.

@@ -7,7 +7,7 @@ extension Publisher {
     func redirectMissing() {
         guard let policy, let fallback = policy.fallbackTier else { return }
         let isRedirected = { (publication: Publication) in
-            // What is in a line was refused by a queue before, so its exchange was there.
+            // A queue refused the publications of a line before, so their exchange exists.
             guard case .retry(let tier) = publication.destination, !publication.isInLine else { return false }
             return policy.isHolding(tier)
         }

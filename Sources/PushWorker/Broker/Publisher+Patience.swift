@@ -3,7 +3,7 @@ import RabbitMQ
 
 // How long the publisher waits for the broker's answers, and what it does then.
 extension Publisher {
-    /// What is known of publications that answered ones overtook.
+    /// Facts about overtaken publications: the broker answered later ones on the channel, and not these.
     struct Overtaken {
         /// When the oldest of them was published.
         let oldest: MonotonicTime
@@ -58,7 +58,7 @@ extension Publisher {
         let text = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
         // Where another connection did not help, one queue may be to blame for all.
         if isAgain { settle(main.abandon(after: patience.usual, now: now), now: now) }
-        // A publication that is tried would be tried first again, and hold up all others of its exchange.
+        // A stuck publication on the channel for tries would be tried first again and hold up its exchange.
         if let stuck = tried.abandon(after: patience.usual, now: now).first {
             triedOut(stuck, .abandoned, now: now)
         }
@@ -73,8 +73,8 @@ extension Publisher {
         return MonotonicTime.earliest(of: debts)
     }
 
-    /// When publications that answered ones overtook are no longer waited for; nil without any. They have their time
-    /// from when that was seen: after a pause of the whole broker, confirms are read one after the other.
+    /// When overtaken publications are given up; nil without any. Their time counts from when the overtaking was
+    /// noticed: after a pause of the whole broker, confirms are read one by one.
     private var overtakenDue: MonotonicTime? {
         guard let overtaken else { return nil }
         let usual = max(overtaken.since, blockedAt) + patience.usual

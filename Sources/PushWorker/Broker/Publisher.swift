@@ -218,7 +218,7 @@ final class Publisher {
         noteStalled(now: now)
         let number = slow.number
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
-        // What waited behind a blocked publication goes out first on the next channel.
+        // The publications behind a blocked one go out first on the next channel.
         if slow.number != number { takeDue(now: now) }
         reopenChannels(session, now: now)
         guard wantsRoom, !session.isBlocked else { return }
@@ -296,7 +296,7 @@ extension Publisher {
         refused.lost(lost)
         main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
         sortWaiting()
-        // What a line had out and no channel has written goes back into the line, if it belongs on the slow channel.
+        // Publications of a line that no channel has written go back into the line, if they belong on the slow channel.
         var back: [Publication] = []
         main.removeWaiting { publication in
             guard refused.isUnconfirmed(publication) else { return false }

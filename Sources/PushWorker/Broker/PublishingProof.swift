@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Tells the trouble of one route's publications from that of a whole lane: while the broker refuses some, it may confirm
-/// those of other routes. Pure: time comes in.
+/// Tells whether one route or the whole lane cannot publish: RabbitMQ may refuse one route's publications and confirm
+/// those of another. Pure: time comes in.
 struct PublishingProof {
     /// When the broker last confirmed a publication; nil for never.
     private(set) var confirmedAt: MonotonicTime?

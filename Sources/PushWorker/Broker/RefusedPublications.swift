@@ -12,7 +12,7 @@ import EventLoop
 ///
 /// Pure: events and times in, publications out.
 struct RefusedPublications<Item: StallingPublication> {
-    /// How long a line waits at least of which the broker did not answer one for long.
+    /// The least wait of a line in which a publication stayed unanswered for long.
     static var unconfirmedWait: Duration { .seconds(1) }
     /// So many publications of a line that may be out show that the broker takes them again.
     static var enough: Int { 32 }
@@ -40,7 +40,7 @@ struct RefusedPublications<Item: StallingPublication> {
 
         /// Whether everything in it was taken. The line is kept for a while, because of its backoff.
         var isOver: Bool { waiting.isEmpty && out == 0 }
-        /// Whether new publications need not wait in it: they would keep it up for ever.
+        /// Whether new publications bypass the line. If they joined a line that works again, it would never end.
         var isOpen: Bool { waiting.isEmpty && (out == 0 || allowance >= RefusedPublications.enough) }
     }
 
@@ -62,7 +62,7 @@ struct RefusedPublications<Item: StallingPublication> {
     /// Why a route's publications were refused last, in the words of readiness; nil if none is in a line.
     func trouble(of route: Int) -> String? { troubles[route] }
 
-    /// Whether a publication is in a line of which the broker did not answer one for long.
+    /// Whether the line of a publication has one that the broker left unanswered for long.
     func isUnconfirmed(_ item: Item) -> Bool {
         item.isInLine && way(of: item).flatMap { lines[$0]?.isUnconfirmed } ?? false
     }

@@ -212,9 +212,9 @@ final class ControlReader: Sendable {
         var learner: DeadTokenLearner
         /// What was in force when the log told of it last.
         var inForce: [ControlCommand] = []
-        /// When the next of that ends, in milliseconds since 1970.
+        /// When the next command in force ends, in milliseconds since 1970.
         var nextEnd: Int64?
-        /// When it was looked whether something has ended, in milliseconds since 1970.
+        /// When ends were last checked, in milliseconds since 1970.
         var lookedAt = Int64.min
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?

@@ -16,7 +16,7 @@ package struct ControlState: Sendable, Equatable {
         let place: Int
 
         func isInForce(at now: Int64) -> Bool { command.until.map { $0 > now } ?? true }
-        /// What is forgotten first has the lowest rank.
+        /// The command with the lowest rank is forgotten first.
         func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
     }
 
@@ -32,7 +32,7 @@ package struct ControlState: Sendable, Equatable {
         func isInForce(at now: Int64) -> Bool {
             pause?.isInForce(at: now) == true || rate?.isInForce(at: now) == true
         }
-        /// What is forgotten first has the lowest rank.
+        /// The route with the lowest rank is forgotten first.
         func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
     }
 

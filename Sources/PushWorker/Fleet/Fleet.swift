@@ -219,7 +219,7 @@ final class Fleet: Sendable {
 
     // MARK: What others are told
 
-    /// What is decided, and what was told and logged of it.
+    /// The share as decided, as told to the lanes, and as logged.
     private struct Teller {
         var share: FleetShare
         var told: ServedRoutes?

@@ -2,7 +2,7 @@ import EventLoop
 
 // What operators want of the lane's routes.
 extension Lane {
-    /// Tells the routes what operators want, where that is not what they were told.
+    /// Tells each route what operators want of it, if that has changed.
     func followControl() {
         let moment = Moment(monotonic: now, wall: wall)
         guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }

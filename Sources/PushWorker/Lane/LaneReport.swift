@@ -86,7 +86,7 @@ struct LaneReport {
     mutating func take(_ status: LaneStatus.Route, _ counted: RouteCounters, of route: Route) {
         route.marks.isReported = true
         guard !route.hasLeft else { return }
-        // What was published shares these statuses: a write would copy them all, and most reports repeat themselves.
+        // Published statuses share this array. Writing an equal one would copy it for nothing.
         if statuses[route.position] != status { statuses[route.position] = status }
         counters[route.number] = counted
     }

@@ -35,7 +35,7 @@ struct LaneStatus: Sendable {
         }
     }
 
-    /// Publications that the broker does not take, where no route of the lane has others that it does take.
+    /// The lane's publishing trouble: the broker refuses some publications and confirms those of no route.
     struct Refusal: Sendable {
         /// Why, in the words of readiness, such as `results_full`.
         var text: String

@@ -4,7 +4,7 @@ struct RouteTurnover {
     var served = ServedRoutes.all
     /// The positions of routes that have left and whose channels are closed.
     var free: [Int] = []
-    /// What routes counted that have left; nil while none has.
+    /// The sum of the counters of routes that have left; nil before the first left.
     private(set) var counted: RouteCounters?
     /// The routes that have not left, by their numbers in the worker.
     private var numbered: [Int: Route] = [:]

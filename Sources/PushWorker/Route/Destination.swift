@@ -446,7 +446,7 @@ final class Destination {
     ///   - moment: The time.
     func flush(hasBacklog: Bool, at moment: Moment) {
         guard let pool else { return }
-        // What waits may use all of it where a `high` notification is among it.
+        // A waiting `high` notification may use all of the capacity.
         let kept = takesHighFirst && !hasWaiting(.high) ? kept(of: pool) : 0
         pool.flush(now: moment.monotonic, hasBacklog: hasBacklog, keeping: kept)
     }

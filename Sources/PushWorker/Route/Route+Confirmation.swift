@@ -58,7 +58,7 @@ extension Route {
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
         guard job.lent == nil else { return settleLent(job) }
         ledger.finish(job, at: moment)
-        // A copy that comes back looks the same, and must not be taken for this delivery.
+        // A retry copy with the same attempt has the same key. It must not pass for this delivery.
         if !job.comesBackUnchanged, let key = job.redeliveryKey {
             intake.settled(key, as: job.origin, at: moment)
         }

@@ -24,7 +24,7 @@ extension Route {
         if !isProbe { takeFromRate(&room, isUrgent: destination.hasHighWaiting, at: moment) }
         let taken = room.total
         defer { rate?.giveBack(isProbe ? room.total - taken : room.total) }
-        // What is settled without a request needs no room there, but its results need some.
+        // A notification that is settled without a request needs no free stream. Its result needs room.
         while !isCongested, let notification = destination.next(in: room) {
             if isSettledUnsent(notification, on: destination, at: moment) { continue }
             FailPoint.reached(.beforeSend)

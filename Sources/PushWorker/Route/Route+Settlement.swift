@@ -65,7 +65,7 @@ extension Route {
         case .resend: resend(notification, to: destination, counted: false)
         case .resendOnNewConnection: resend(notification, to: destination, counted: true)
         case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
-        // It was refused, or would have been: a job does not wait for a credential for longer than `retry.max_age`.
+        // APNs refused the credential, or would have. The job waits for another one no longer than `retry.max_age`.
         case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
     }

@@ -21,7 +21,7 @@ import WorkerSettings
 /// 3. answered, settled, and what that means queued to be published (`Route+Settlement.swift`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`Route+Confirmation.swift`)
 ///
-/// What the same route on other lanes has to do with it stands in `SharedRouteState` and in `Route+Lanes.swift`.
+/// `SharedRouteState` and `Route+Lanes.swift` connect the route with itself on other lanes.
 ///
 /// Events bring the first half of each step; the rest is done in the route's turn.
 final class Route {
@@ -364,9 +364,8 @@ final class Route {
             + "\(ledger.mostUnacknowledged)"
     }
 
-    /// Whether something waits until all that was acknowledged is: deliveries that may have ended the process before are
-    /// held, or one is being worked on, here or on another lane; or connections are to be closed because others serve the
-    /// route.
+    /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, here or on another lane, or
+    /// connections that are to close because other workers serve the route.
     var awaitsAcknowledgements: Bool {
         intake.hasSuspects || makesRoomForSuspects || (!isServed && devices.pool != nil)
     }

@@ -51,7 +51,7 @@ struct WorkerKeys: Sendable {
         "the bearer token; needed to listen beyond this machine")
     let metricsDetail = SettingKey(
         "metrics.detail", .boolean, default: false,
-        "whether all metrics are written for each route: some 100 time series instead of 27")
+        "whether all metrics are written for each route: some 100 time series instead of 29")
     let logLevel = SettingKey(
         "log.level", .choice(Logger.Level.self), default: .info, "the least level that is written")
     let logFormat = SettingKey(

@@ -1,3 +1,4 @@
+package import APNSClient
 package import PushModel
 
 /// The `apns` section.
@@ -38,6 +39,33 @@ package struct APNSConfiguration: Sendable, Equatable {
         switch environment {
         case .production: production
         case .development: development
+        }
+    }
+}
+
+extension APNSConfiguration {
+    /// The proxy on the way to an APNs; nil for a direct connection.
+    ///
+    /// - Throws: `APNSClientError` where the configured address is malformed, which the loader has ruled out.
+    package func proxy(for endpoint: APNSEndpoint) throws(APNSClientError) -> HTTPProxy? {
+        guard let proxy else { return nil }
+        let parsed = try HTTPProxy.parse(proxy.address.revealed)
+        guard let exceptions = proxy.exceptions else { return parsed }
+        return ProxySelection(parsed, except: ProxyExceptions(exceptions)).proxy(for: endpoint)
+    }
+}
+
+extension APNSConfiguration {
+    /// The hosts that jobs about broadcast channels of an environment need beside the one for device pushes.
+    package func broadcastChannelHosts(of environment: APNSEnvironment) -> [APNSHost] {
+        let assumed = AppleHosts.channels(production: production, development: development)
+        return [(Self.broadcastKey, broadcast), (Self.channelsKey, channels)].compactMap { key, addresses in
+            guard let address = addresses.address(of: environment), address != self.address(of: environment) else {
+                return nil
+            }
+            var host = APNSHost(setting: key, address: address)
+            host.isAssumed = address == assumed.address(of: environment)
+            return host
         }
     }
 }

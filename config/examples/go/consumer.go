@@ -71,8 +71,10 @@ func handle(r result) {
 	switch r.Action {
 	case "none":
 	case "drop_token":
-		// DELETE FROM device_tokens WHERE token = DeviceToken AND topic = Topic
-		// AND (DeadSince = 0 OR registered_at <= DeadSince)
+		// Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+		// UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
+		// WHERE token = :device_token AND topic = :topic AND environment = :environment
+		// AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
 		advice = fmt.Sprintf("forget the device token, dead since %d", r.DeadSince)
 	case "hold":
 		advice = "delete nothing, tell the operator"

@@ -75,8 +75,10 @@ public class Consumer {
         String where = result.get("job_id").getAsString() + " " + result.get("index").getAsInt();
         String advice = switch (action) {
             case "none" -> null;
-            // DELETE FROM device_tokens WHERE token = device_token AND topic = topic
-            // AND (token_invalid_since IS NULL OR registered_at <= token_invalid_since)
+            // Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+            // UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
+            // WHERE token = :device_token AND topic = :topic AND environment = :environment
+            // AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
             case "drop_token" -> "forget the device token, dead since " + result.get("token_invalid_since");
             case "hold" -> "delete nothing, tell the operator of route " + result.get("route");
             case "fix_request", "fix_topic", "fix_credential" ->

@@ -55,8 +55,10 @@ function handle(array $result): void
     $where = "$result[job_id] $result[index]";
     $advice = match ($result['action']) {
         'none' => null,
-        // DELETE FROM device_tokens WHERE token = device_token AND topic = topic
-        // AND (token_invalid_since IS NULL OR registered_at <= token_invalid_since)
+        // Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+        // UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
+        // WHERE token = :device_token AND topic = :topic AND environment = :environment
+        // AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
         'drop_token' => 'forget the device token, dead since ' . ($result['token_invalid_since'] ?? 'ever'),
         'hold' => "delete nothing, tell the operator of route $result[route]",
         'fix_request', 'fix_topic', 'fix_credential' => "$result[action]: $result[reason], $result[detail]",

@@ -36,8 +36,10 @@ def handle(result):
     action, where = result["action"], f"job {result['job_id']} index {result['index']}"
     outcomes[result["outcome"] if result["outcome"] in OUTCOMES else "other"] += 1
     if action == "drop_token":
-        # DELETE FROM device_tokens WHERE token = :device_token AND topic = :topic
-        # AND (:token_invalid_since IS NULL OR registered_at <= :token_invalid_since)
+        # Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+        # UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
+        # WHERE token = :device_token AND topic = :topic AND environment = :environment
+        # AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
         print(f"{where}: forget the device token, dead since {result['token_invalid_since']}", file=sys.stderr)
     elif action == "hold":
         print(f"{where}: delete nothing, tell the operator of route {result['route']}", file=sys.stderr)

@@ -2,6 +2,7 @@ import BrokerClient
 import EventLoop
 import Glibc
 import LocalStack
+import TestSupport
 import Testing
 
 @testable import RabbitMQ

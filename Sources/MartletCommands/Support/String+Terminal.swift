@@ -1,4 +1,17 @@
+/// How texts stand on a terminal.
 extension String {
+    /// The text followed by spaces up to a width.
+    /// - Parameter width: In characters; longer texts stay as they are.
+    func padded(to width: Int) -> String {
+        count >= width ? self : self + String(repeating: " ", count: width - count)
+    }
+
+    /// The text preceded by spaces up to a width.
+    /// - Parameter width: In characters; longer texts stay as they are.
+    func aligned(to width: Int) -> String {
+        count >= width ? self : String(repeating: " ", count: width - count) + self
+    }
+
     /// The text with every character made visible that could command a terminal or fake a line: control characters as
     /// `\x1b`, line separators and changes of direction as `\u{202e}`.
     var printable: String {

@@ -3,7 +3,7 @@ import Rig
 import Topology
 
 /// Reads the operators' commands from their stream.
-typealias ControlReader = StreamReader<ControlPicture>
+typealias ControlStreamReader = StreamReader<ControlPicture>
 
 extension StreamReader where Picture == ControlPicture {
     /// Prepares a reader.

@@ -1,5 +1,6 @@
 import BrokerClient
 import LocalStack
+import TestSupport
 import Testing
 
 @testable import RabbitMQ

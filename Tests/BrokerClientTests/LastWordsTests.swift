@@ -64,9 +64,9 @@ struct LastWordsTests {
     /// Logs in, lets the broker speak and reset the connection, and writes without having read.
     private func write(
         after words: [UInt8], certificates: ThrowawayCertificates?
-    ) throws -> (error: AMQPError?, events: [Event]) {
+    ) throws -> (error: AMQPError?, events: [SessionEvent]) {
         let listener = try Listener(address: .loopback(port: 0))
-        let recorder = Recorder()
+        let recorder = SessionRecorder()
         let endpoint = AMQPEndpoint(
             host: "localhost", port: Int(listener.address.port), useTLS: certificates != nil)
         let connection = try BrokerConnection(

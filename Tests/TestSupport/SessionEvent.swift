@@ -1,9 +1,5 @@
-import TestSupport
-
-@testable import RabbitMQ
-
 /// What a connection reported, in order.
-enum Event: Equatable {
+package enum SessionEvent: Equatable {
     case channelOpened(UInt16)
     case qosSet(UInt16)
     case consumeStarted(UInt16, String)

@@ -11,7 +11,7 @@ final class StepDeadlineTests {
     private static let patience = Duration.seconds(2)
     /// Accepts connections, as the system does for it, and says nothing.
     private let mute: Listener
-    private let recorder = Recorder()
+    private let recorder = SessionRecorder()
 
     init() throws {
         mute = try Listener(address: .loopback(port: 0))

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import LocalStack
+import TestSupport
 import Testing
 
 @testable import BrokerClient
@@ -64,7 +65,7 @@ struct LiveBrokerTests {
         message.setExchange("amq.topic")
         message.setContentType("application/json")
         message.setTimestamp(5)
-        for (name, value) in WireReaderTests.expected where name != "L" {
+        for (name, value) in SampleTable.expected where name != "L" {
             message.addHeader(name: Array(name.utf8).span, value: value)
         }
         #expect(try client.publishConfirmed(message) == .confirmed)
@@ -76,7 +77,7 @@ struct LiveBrokerTests {
         let properties = try MessagePropertyReader(got.bytes, got.properties)
         #expect(properties.timestamp == 5 && properties.deliveryMode == 2)
         let table = try FieldTable(reading: try #require(properties.headers), in: got.bytes)
-        for (name, value) in WireReaderTests.expected where name != "L" { #expect(table[name] == value, "\(name)") }
+        for (name, value) in SampleTable.expected where name != "L" { #expect(table[name] == value, "\(name)") }
         try client.acknowledge(got)
         #expect(try client.get(queue: queue) == nil)
     }

@@ -1,12 +1,13 @@
 import BrokerClient
 import EventLoop
+import TestSupport
 
 @testable import RabbitMQ
 
 /// A connection driven by hand against a real broker.
 final class LiveConnection {
     let connection: BrokerConnection
-    let recorder = Recorder()
+    let recorder = SessionRecorder()
     var session: AMQPSession { connection.session }
 
     init(to uri: String? = nil, consumes: Bool = false, bodyLimit: Int = 1 << 20, heartbeat: Int = 10) throws {
@@ -22,14 +23,14 @@ final class LiveConnection {
         let connection = try BrokerConnection(
             try BrokerTarget.find(endpoint)[0], clientName: "test", bodyLimit: bodyLimit, consumes: consumes,
             now: .now())
-        let recorder = Recorder()
+        let recorder = SessionRecorder()
         while connection.stage != .open { try connection.wait(until: nil, delegate: recorder) }
         return connection
     }
 
     /// Reads until an event has been reported that was not waited for before.
     @discardableResult
-    func wait(for what: String, seconds: Int = 30, _ isMeant: (Event) -> Bool) throws -> Event {
+    func wait(for what: String, seconds: Int = 30, _ isMeant: (SessionEvent) -> Bool) throws -> SessionEvent {
         let deadline = MonotonicTime.now().adding(.seconds(seconds))
         while true {
             if let index = recorder.events.firstIndex(where: isMeant) { return recorder.events.remove(at: index) }
