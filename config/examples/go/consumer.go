@@ -71,7 +71,7 @@ func handle(r result) {
 	switch r.Action {
 	case "none":
 	case "drop_token":
-		// Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+		// Mark it now, and delete it an hour later unless a hold of the route came meanwhile:
 		// UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
 		// WHERE token = :device_token AND topic = :topic AND environment = :environment
 		// AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
@@ -123,14 +123,15 @@ func consume(queue string) error {
 			log.Fatal(err)
 		}
 		for _, r := range all {
-			if seen[r.MessageID] || before[r.MessageID] {
+			key := r.MessageID + " " + r.Outcome
+			if seen[key] || before[key] {
 				continue
 			}
 			handle(r)
 			if len(seen) == remembered {
 				seen, before = map[string]bool{}, seen
 			}
-			seen[r.MessageID] = true
+			seen[key] = true
 		}
 		if err := delivery.Ack(false); err != nil { // only now: what is not handled comes again
 			return err

@@ -47,9 +47,10 @@ public class Consumer {
         while (count == 0 || handled < count) {
             Delivery delivery = inbox.take().orElseThrow(() -> new IOException("the consumer ended"));
             for (Map.Entry<String, JsonObject> result : results(delivery).entrySet()) {
-                if (seen.containsKey(result.getKey())) continue;
+                String key = result.getKey() + " " + result.getValue().get("outcome").getAsString();
+                if (seen.containsKey(key)) continue;
                 handle(result.getValue());
-                seen.put(result.getKey(), true);
+                seen.put(key, true);
             }
             channel.basicAck(delivery.getEnvelope().getDeliveryTag(), false); // only now: else it comes again
         }
@@ -75,7 +76,7 @@ public class Consumer {
         String where = result.get("job_id").getAsString() + " " + result.get("index").getAsInt();
         String advice = switch (action) {
             case "none" -> null;
-            // Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+            // Mark it now, and delete it an hour later unless a hold of the route came meanwhile:
             // UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
             // WHERE token = :device_token AND topic = :topic AND environment = :environment
             // AND registered_at <= COALESCE(:token_invalid_since, :finished_at)

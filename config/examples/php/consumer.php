@@ -55,7 +55,7 @@ function handle(array $result): void
     $where = "$result[job_id] $result[index]";
     $advice = match ($result['action']) {
         'none' => null,
-        // Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+        // Mark it now, and delete it an hour later unless a hold of the route came meanwhile:
         // UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
         // WHERE token = :device_token AND topic = :topic AND environment = :environment
         // AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
@@ -78,13 +78,14 @@ $outcomes = [];
 $seen = [];
 $on_result = function (AMQPMessage $message) use ($count, &$outcomes, &$seen): void {
     foreach (results($message) as $id => $result) {
-        if (isset($seen[$id])) {
+        $key = "$id $result[outcome]";
+        if (isset($seen[$key])) {
             continue;
         }
         handle($result);
         $outcome = in_array($result['outcome'], OUTCOMES, true) ? $result['outcome'] : 'other';
         $outcomes[$outcome] = ($outcomes[$outcome] ?? 0) + 1;
-        $seen[$id] = true;
+        $seen[$key] = true;
         if (count($seen) > REMEMBERED) {
             unset($seen[array_key_first($seen)]);
         }

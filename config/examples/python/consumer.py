@@ -36,7 +36,7 @@ def handle(result):
     action, where = result["action"], f"job {result['job_id']} index {result['index']}"
     outcomes[result["outcome"] if result["outcome"] in OUTCOMES else "other"] += 1
     if action == "drop_token":
-        # Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+        # Mark it now, and delete it an hour later unless a hold of the route came meanwhile:
         # UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
         # WHERE token = :device_token AND topic = :topic AND environment = :environment
         # AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
@@ -61,9 +61,10 @@ def consume(count):
         channel.basic_qos(prefetch_count=200)
         for method, properties, body in channel.consume(QUEUE):
             for message_id, result in results(properties, body):
-                if message_id not in seen:
+                key = (message_id, result["outcome"])
+                if key not in seen:
                     handle(result)
-                    seen[message_id] = True
+                    seen[key] = True
                     if len(seen) > REMEMBERED:
                         seen.popitem(last=False)
             channel.basic_ack(method.delivery_tag)  # only now: what is not handled comes again

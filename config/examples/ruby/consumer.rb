@@ -33,7 +33,7 @@ def handle(result)
     case action
     when "none" then nil
     when "drop_token"
-      # Mark it now, and delete it an hour later unless a hold for the topic came meanwhile:
+      # Mark it now, and delete it an hour later unless a hold of the route came meanwhile:
       # UPDATE device_tokens SET dead_since = COALESCE(:token_invalid_since, :finished_at)
       # WHERE token = :device_token AND topic = :topic AND environment = :environment
       # AND registered_at <= COALESCE(:token_invalid_since, :finished_at)
@@ -66,10 +66,11 @@ def consume(count)
   until $outcomes.values.sum >= count && count.positive?
     delivery, properties, body = inbox.pop || raise("the connection or the consumer ended")
     results(properties, body).each do |id, result|
-      next if $seen.key?(id)
+      key = [id, result["outcome"]]
+      next if $seen.key?(key)
 
       handle(result)
-      $seen[id] = true
+      $seen[key] = true
       $seen.shift if $seen.size > REMEMBERED
     end
     channel.ack(delivery.delivery_tag) # only now: what is not handled comes again
