@@ -123,7 +123,7 @@ struct BrokerLinkTests {
         }
         var now = MonotonicTime.now()
         // No turn of the loop: nobody hears what the ports say.
-        for (number, seconds) in [2, 4, 4, 10, 4].enumerated() {
+        for (number, seconds) in [2, 4, 8, 10, 10].enumerated() {
             link.tick(now: now)
             link.found(.success(targets), number: number + 1, now: now)
             for _ in targets {
