@@ -13,7 +13,7 @@ import Topology
 // Workers are killed, stopped and started.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let process = [crashLoop, kills, manyKills, terminations, sleep, longSleep, nap]
+    static let process = [crashLoop, kills, manyKills, batchKills, terminations, sleep, longSleep, nap]
 
     /// How many jobs a worker may hold where it dies.
     private static let prefetch = 200
@@ -93,6 +93,23 @@ extension FaultCatalogue {
     ) { ring in
         var random = SplitMix64(seed: FaultSelection.seed)
         try await dieAtEveryStep(ring, times: 100, jobs: 334, &random)
+        try ring.startWorker()
+        try await ring.awaitReady()
+    }
+
+    private static let batchKills = Fault(
+        167, name: "workers killed at every step, with several results in a message",
+        expects: "Each job is pushed and has its results; twice at most what was held",
+        setup: {
+            $0.jobs = 0
+            $0.workers = 0
+            $0.milliseconds = 10...100
+            $0.settings = "lanes: 1\nprefetch: \(prefetch)\nresults: { batch: 100 }"
+            $0.mix()
+        }
+    ) { ring in
+        var random = SplitMix64(seed: FaultSelection.seed)
+        try await dieAtEveryStep(ring, times: 4, jobs: 600, &random)
         try ring.startWorker()
         try await ring.awaitReady()
     }

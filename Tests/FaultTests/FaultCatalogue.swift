@@ -12,7 +12,7 @@ enum FaultCatalogue {
         ("the network between worker and broker", [4, 5, 6, 9, 10, 15, 29, 33, 35, 55]),
         ("the worker's login and trust", [25, 27, 28, 56]),
         ("all of the worker's channels", [22]),
-        ("the worker's process", [24, 34, 51, 42, 43, 44, 45, 46, 48, 50, 142, 144, 146, 160]),
+        ("the worker's process", [24, 34, 51, 42, 43, 44, 45, 46, 48, 50, 142, 144, 146, 160, 167]),
         ("the worker's machine, its disk and its clock", [41, 47, 49, 165]),
     ]
 }
