@@ -1,11 +1,13 @@
-"""A part of the benchmark: results that go out several in a message, beside results that are a message each."""
-import signal, statistics, sys, time
+"""Parts of the benchmark: results that go out several in a message, beside results that are a message each."""
+import collections, json, os, signal, statistics, sys, time
 
 from parts import median, rounds
-from stack import cpu_seconds
+from stack import cpu_seconds, free_port
 
 # The most results in a message, and for how long all of a round may take.
 BATCH, ROUND_SECONDS = 100, 300
+# A campaign to all users of an app: jobs, device tokens of each, workers of one lane each, and jobs of the first minute.
+CAMPAIGN, AUDIENCE, WORKERS, FIRST = 1_000, 1_000, 2, 400
 
 
 def batches(bench):
@@ -75,3 +77,72 @@ def results_published(bench):
     """How many messages with results a worker has published; a lane shows what it counts four times a second."""
     time.sleep(0.5)
     return sum(value for labels, value in bench.samples("martlet_publications_total") if labels["kind"] == "result")
+
+
+def campaign(bench):
+    """A million notifications of one app by a thousand multicast jobs, from the moment at which the workers begin until
+    every job is acknowledged; results come in batches."""
+    for number in range(AUDIENCE):
+        open(bench.path(f"htdocs/3/device/{token(number)}"), "w").close()
+    ports, usual = [free_port() for _ in range(WORKERS)], bench.admin
+    workers = [start_one(bench, f"campaign{number}", port) for number, port in enumerate(ports)]
+    bench.fill("raw", FIRST)
+    until_all(bench, workers, ports, FIRST, FIRST)
+    for worker in workers:
+        worker.send_signal(signal.SIGSTOP)
+    push = bench.push("campaign")
+    for _ in range(CAMPAIGN):
+        push.stdin.write((json.dumps({"topic": "com.example.bench", "environment": "development",
+                                      "device_tokens": [token(number) for number in range(AUDIENCE)],
+                                      "payload": {"aps": {"alert": "x" * 200}}}) + "\n").encode())
+    push.stdin.close()
+    if push.wait(ROUND_SECONDS):
+        sys.exit("bench: the campaign was not published")
+    broker = int(bench.control("eval", "os:getpid().").strip().strip('"'))
+    processes = [*(worker.pid for worker in workers), broker]
+    before, started = [cpu_seconds(pid) for pid in processes], time.monotonic()
+    for worker in workers:
+        worker.send_signal(signal.SIGCONT)
+    notifications = CAMPAIGN * AUDIENCE
+    until_all(bench, workers, ports, FIRST + CAMPAIGN, FIRST + notifications)
+    elapsed = time.monotonic() - started
+    *cpu, broker_cpu = ((cpu_seconds(pid) - earlier) / notifications * 1e6 for pid, earlier in zip(processes, before))
+    print(f"\n{notifications:,} notifications by {CAMPAIGN:,} multicast jobs, {WORKERS} workers of one lane: {elapsed:.1f} s, "
+          f"{notifications / elapsed:,.0f} per second; CPU µs per notification: workers {sum(cpu):.2f}, broker {broker_cpu:.2f}",
+          flush=True)
+    for worker in workers:
+        bench.leave(worker)
+    bench.admin = usual
+    return {"seconds": elapsed, "cpu": sum(cpu), "broker": broker_cpu}
+
+
+def token(number):
+    """A device token that the server knows."""
+    return f"{number:04d}" + "0" * 60
+
+
+def start_one(bench, name, port):
+    """A worker with an admin port of its own."""
+    bench.admin = port
+    configuration = bench.configure(name, more=f"results: {{ batch: {AUDIENCE} }}\n")
+    return bench.start(name, [bench.martlet, "worker", "--config", configuration],
+                       env=dict(os.environ, MARTLET_INSTANCE=name))
+
+
+def until_all(bench, workers, ports, messages, notifications):
+    """Waits until several workers have acknowledged so many jobs together since their start."""
+    until = time.monotonic() + ROUND_SECONDS
+    while True:
+        counts = collections.Counter()
+        for bench.admin in ports:
+            try:
+                counts.update(bench.counts())
+            except OSError:
+                pass  # it has just begun
+        done = sum(count for key, count in counts.items() if key[0] == "jobs")
+        if done == messages and counts["accepted", ""] == notifications:
+            return
+        if any(worker.poll() is not None for worker in workers) or time.monotonic() > until:
+            sys.exit(f"bench: {done:.0f} of {messages} jobs are acknowledged, {counts['accepted', '']:.0f} of "
+                     f"{notifications} notifications accepted")
+        time.sleep(0.1)
