@@ -74,6 +74,21 @@ package struct Page: Sendable {
         rows(head, in: section).flatMap { Self.quoted($0.first ?? "") }
     }
 
+    /// The text of a section, subsections included.
+    /// - Parameter section: The section's heading.
+    /// - Returns: Its words with one space between them, wherever lines end; empty where there is no such section.
+    package func text(of section: String) -> String {
+        self.section(section).joined(separator: " ").split(separator: " ").joined(separator: " ")
+    }
+
+    /// A number as pages write it, with commas between thousands.
+    /// - Parameter number: The number, not negative.
+    package static func number(_ number: Int) -> String {
+        let rest = number % 1_000
+        guard number > rest else { return "\(number)" }
+        return "\(Self.number(number / 1_000)),\(rest < 100 ? "0" : "")\(rest < 10 ? "0" : "")\(rest)"
+    }
+
     /// The cells of all its tables, heads included.
     package var cells: [String] { lines.compactMap { Self.cells(of: $0) }.flatMap(\.self) }
 

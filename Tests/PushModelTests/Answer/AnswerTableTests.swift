@@ -6,7 +6,7 @@ import Testing
 /// One reason that APNs documents for `/3/device`, and what the worker does about it.
 struct DocumentedReason: Sendable, CustomTestStringConvertible {
     /// The kinds of reactions, each with its words on the page.
-    enum Reaction: String, Sendable {
+    enum Reaction: String, Sendable, CaseIterable {
         case dropToken = "`dead_token`"
         case fixTopic = "`rejected`, `fix_topic`"
         case fixRequest = "`rejected`, `fix_request`"

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -6,15 +5,6 @@ import Testing
 
 @Suite("The reasons of invalid jobs", .timeLimit(.minutes(1)))
 struct InvalidReasonTests {
-    /// The Swift files of a directory of the sources, without comments.
-    private static func code(_ directory: String) throws -> String {
-        let root = URL(filePath: "\(PythonEnvironment.repository)/Sources/\(directory)")
-        let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
-        return try (files ?? []).filter { $0.pathExtension == "swift" }
-            .flatMap { try String(contentsOf: $0, encoding: .utf8).split(separator: "\n") }
-            .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
-    }
-
     /// The reasons that a piece of code names, as `.badType`.
     private static func reasons(in code: String) -> Set<String> {
         let words = Set(code.matches(of: /\.([A-Za-z]+)/).map { String($0.output.1) })
@@ -26,8 +16,8 @@ struct InvalidReasonTests {
         let listed = try Page(documentation: "Producers").names("reason", in: "What makes a job invalid")
         #expect(Set(listed).count == listed.count)
         // What a reader of jobs names is a reason to refuse one. A route refuses jobs for three more reasons.
-        let route = Self.reasons(in: try Self.code("PushWorker/Route"))
-        let read = Self.reasons(in: try Self.code("PushModel/Job"))
+        let route = Self.reasons(in: try SourceCode.text("PushWorker/Route"))
+        let read = Self.reasons(in: try SourceCode.text("PushModel/Job"))
         let more: Set = ["BodyTooLarge", "NoRoute", "Poison"]
         #expect(route.isSuperset(of: more))
         #expect(Set(listed).subtracting(read.union(more)) == [], "on the page only")

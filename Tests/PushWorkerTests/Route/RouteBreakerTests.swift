@@ -235,4 +235,23 @@ struct RouteBreakerTests {
         breaker.tick(now: 0 + RouteBreaker.disconnectGrace * 2)
         #expect(breaker.intake == .full)
     }
+
+    @Test("Answers says when a route parks, and when it probes")
+    func page() throws {
+        let page = try Page(documentation: "Answers")
+        let rows = page.rows("why", in: "A route that parks").map { Array($0.dropFirst()) }
+        try #require(rows.count == 4)
+        func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
+        let longest = seconds(RouteBreaker.longestProbeDelay)
+        #expect(
+            rows[0] == [
+                "at once", "after \(seconds(RouteBreaker.firstProbeDelay))", "the wait doubles, up to \(longest)",
+            ])
+        let errors = "\(RouteBreaker.troubleLimit) answers of 429 or 5xx in a row"
+        #expect(rows[1][0] == "\(errors), over at least \(seconds(RouteBreaker.troubleTime))")
+        #expect(rows[2][0] == "no connection for \(seconds(RouteBreaker.disconnectGrace))")
+        let text = page.text(of: "A route that parks")
+        #expect(text.contains("After \(seconds(RouteBreaker.handBackDelay)) a stopped route gives its unsent jobs"))
+        #expect(text.contains("or a connection has lasted \(seconds(RouteBreaker.provingTime))."))
+    }
 }
