@@ -35,6 +35,11 @@ struct LaneStatus: Sendable {
         }
     }
 
+    /// How a connection to the broker is doing, in the words of readiness.
+    enum Link: String, CaseIterable {
+        case up, blocked, connecting, down
+    }
+
     /// The lane's publishing trouble: the broker refuses some publications and confirms those of no route.
     struct Refusal: Sendable {
         /// Why, in the words of readiness, such as `results_full`.
@@ -100,8 +105,8 @@ extension Lane {
         if publishLink.session?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
             index: settings.index, takenAt: now, isDraining: drain != nil,
-            consume: Self.word(for: consumeLink), publish: Self.word(for: publishLink), troubles: troubles,
-            refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
+            consume: Self.word(for: consumeLink).rawValue, publish: Self.word(for: publishLink).rawValue,
+            troubles: troubles, refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
     }
 
     /// The publishing trouble of the whole lane. Nil if any route with work, or with a recent confirm, has none.
@@ -118,9 +123,9 @@ extension Lane {
         return trouble.map { LaneStatus.Refusal(text: $0, since: since) }
     }
 
-    private static func word(for link: BrokerLink) -> String {
-        guard let connection = link.session else { return link.trouble == nil ? "connecting" : "down" }
-        return connection.isBlocked ? "blocked" : "up"
+    private static func word(for link: BrokerLink) -> LaneStatus.Link {
+        guard let connection = link.session else { return link.trouble == nil ? .connecting : .down }
+        return connection.isBlocked ? .blocked : .up
     }
 
     /// Everything counted so far.

@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -58,6 +59,15 @@ struct WorkerMetricsSeriesTests {
         }
         let detailed = series(routes: 2, of: busy(), isDetailed: true).count
         #expect(detailed - series(routes: 1, of: busy(), isDetailed: true).count > Self.atStart + 1 + Self.ofCredential)
+    }
+
+    @Test("Operating says how many a route adds")
+    func page() throws {
+        let page = try Page(documentation: "Operating")
+        #expect(page.text(of: "/metrics").contains("A route makes \(Self.atStart) time series,"))
+        let costs = page.rows("what", in: "What many routes and workers cost")
+        let row = try #require(costs.first { $0[0] == "time series of a route" })
+        #expect(row[1].hasPrefix("\(Self.atStart), "))
     }
 
     @Test("a route adds as many where it lives on several lanes")

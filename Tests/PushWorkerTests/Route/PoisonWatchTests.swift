@@ -55,6 +55,19 @@ struct PoisonWatchTests {
         #expect(watch.delivered(count: row.limit, knowledge: .journalled) == .alone)
     }
 
+    @Test("Operating says how often a job comes back before it is taken up alone, and before it is refused")
+    func page() throws {
+        let page = try Page(documentation: "Operating")
+        let (suspicion, limit) = (Watch.suspicion, Watch.limit)
+        let listed = page.rows("returns", in: "Jobs that come back").map { $0[0] }
+        #expect(
+            listed == [
+                "fewer than \(suspicion)", "\(suspicion) to \(limit - 1)", "\(limit)",
+                "\(limit + Watch.journalledReturns)", "more than 50",
+            ])
+        #expect(page.text(of: "Jobs that come back").contains("up to \(Watch.mostLimit) in all."))
+    }
+
     @Test("A channel begins narrow, until a harmless delivery comes, or none for a while")
     func look() {
         #expect(!wide().isNarrow)
