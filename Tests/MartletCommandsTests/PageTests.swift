@@ -37,6 +37,47 @@ struct PageTests {
         #expect(try Self.dead(Page("SECURITY.md", text: text)) == ["#c", "nowhere.md"])
     }
 
+    @Test("Numbers have commas between thousands", arguments: [(0, "0"), (999, "999"), (1_005, "1,005")])
+    func numbers(_ number: Int, _ text: String) { #expect(Page.number(number) == text) }
+
+    /// The commands that lines of the form `martlet name subcommand …` begin with and that there are not.
+    private static func unknown(_ lines: [String]) throws -> [String] {
+        let root = try #require(CommandTree(Martlet.self))
+        return lines.filter { line in
+            var command = root
+            for word in line.split(separator: " ").dropFirst() where !command.subcommands.isEmpty {
+                // Behind options and examples no command follows.
+                guard word.allSatisfy({ $0.isLetter || $0 == "-" }), !word.hasPrefix("-") else { return false }
+                guard let next = command.subcommands.first(where: { $0.name == word }) else {
+                    return !command.takesWords
+                }
+                command = next
+            }
+            return false
+        }
+    }
+
+    @Test("The commands that tables of pages name are there")
+    func namedCommands() throws {
+        let lines = try Page.all().flatMap(\.cells).flatMap { Page.quoted($0) }
+            .filter { $0.hasPrefix("martlet ") && !$0.hasPrefix("martlet help") }
+        #expect(lines.count > 30)
+        #expect(try Self.unknown(lines) == [])
+        #expect(try Self.unknown(["martlet fly", "martlet route stop x"]) == ["martlet fly", "martlet route stop x"])
+    }
+
+    @Test("Operating lists the commands that the program shows, and no other")
+    func commandTable() throws {
+        let names = Martlet.configuration.ungroupedSubcommands.filter { $0.configuration.shouldDisplay }
+            .compactMap { $0.configuration.commandName }
+        let lines = try Page(documentation: "Operating").rows("to", in: "Commands").flatMap { Page.quoted($0[1]) }
+        let listed = lines.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+        #expect(Set(listed) == Set(names).subtracting(Self.elsewhere))
+    }
+
+    /// Commands that Operating explains in other sections, or that other pages explain.
+    private static let elsewhere: Set = ["context", "demo"]
+
     @Test("Operating lists the exit statuses that the program has, and no other")
     func statuses() throws {
         let rows = try Page(documentation: "Operating").rows("exit status", in: "Exit status")

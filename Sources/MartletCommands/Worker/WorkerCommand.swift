@@ -40,13 +40,18 @@ struct WorkerCommand: AsyncParsableCommand {
             everything was finished, 78 wrong configuration.
             """)
 
+    /// The signals that ask the worker to end.
+    static let stopSignals: [UnixSignal] = [.sigterm, .sigint]
+    /// The signal that makes it read its configuration again.
+    static let reloadSignal = UnixSignal.sighup
+
     @OptionGroup
     var configurationOptions: ConfigurationOptions
 
     /// Runs until a signal ends it.
     func run() async throws {
         // Before anything that takes time: a worker that is told to end while it starts ends in good order, too.
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let signals = await UnixSignalsSequence(trapping: Self.stopSignals + [Self.reloadSignal])
         try ProcessSetup.prepare()
         let configuration = try configurationOptions.load()
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
@@ -138,7 +143,7 @@ struct WorkerCommand: AsyncParsableCommand {
     ) async {
         var requests = StopRequests()
         for await signal in signals {
-            if signal == .sighup {
+            if signal == Self.reloadSignal {
                 if let manager {
                     manager.reload { reload(worker, logger) }
                 } else {

@@ -175,4 +175,16 @@ struct WorkerCommandTests {
             #expect(times.map { requests.next(at: begin.advanced(by: $0)) } == steps)
         }
     }
+
+    @Test("Operating lists the signals that a worker obeys, and what one of them means the second time")
+    func signals() throws {
+        let rows = try Page(documentation: "Operating").rows("signal", in: "Stop")
+        try #require(rows.count == 3)
+        #expect(rows[0][0] == WorkerCommand.stopSignals.map { "\($0)" }.joined(separator: ", "))
+        #expect(StopRequests.patience == .seconds(1) && rows[1][0] == "the same again, a second later or more")
+        #expect(rows[2][0] == "\(WorkerCommand.reloadSignal)")
+        let status = CommandStatus.gaveUp.rawValue
+        #expect(rows[0][1].hasSuffix("or \(status) where something was left"))
+        #expect(rows[1][1].hasPrefix("leaves at once with \(status);"))
+    }
 }
