@@ -8,6 +8,8 @@ package struct FieldTableReader: Sendable {
     /// The most bytes of headers to which workers and brokers have added: the attempt, where the message died, how often it
     /// came back.
     package static let maximumSizeOfCopies = maximumSize + 4_096
+    /// How many tables and arrays may be nested, the headers' own included.
+    package static let maximumDepth = 8
 
     private let table: Range<Int>
     private let maximumDepth: Int
@@ -21,7 +23,7 @@ package struct FieldTableReader: Sendable {
     ///   - table: Where the content stands, without the four bytes of length.
     ///   - maximumDepth: How many tables and arrays may be nested, this one included.
     ///   - maximumSize: How many bytes the content may have.
-    package init(_ table: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
+    package init(_ table: Range<Int>, maximumDepth: Int = maximumDepth, maximumSize: Int = maximumSize) {
         self.init(table, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: false)
     }
 
@@ -31,7 +33,7 @@ package struct FieldTableReader: Sendable {
     ///   - elements: Where the content stands, without the four bytes of length.
     ///   - maximumDepth: How many tables and arrays may be nested, this one included.
     ///   - maximumSize: How many bytes the content may have.
-    package init(elements: Range<Int>, maximumDepth: Int = 8, maximumSize: Int = maximumSize) {
+    package init(elements: Range<Int>, maximumDepth: Int = maximumDepth, maximumSize: Int = maximumSize) {
         self.init(elements, maximumDepth: maximumDepth, maximumSize: maximumSize, isArray: true)
     }
 

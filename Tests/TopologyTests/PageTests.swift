@@ -92,4 +92,56 @@ struct PageTests {
             text("dead-letter-exchange").map { "`\($0)`" } ?? "–",
         ]
     }
+
+    @Test("Operating lists the users that there are, and no other")
+    func users() throws {
+        let listed = try Page(documentation: "Operating").names("user", in: "The broker's objects")
+        #expect(listed == BrokerRole.allCases.map(\.userName))
+    }
+
+    @Test("Operating says how many policies many routes have, and for what")
+    func manyPolicies() throws {
+        let routes = (0..<1_000).map {
+            TopologyRoute(name: "app-\($0)", environment: .production, topics: ["com.example.app\($0)"])
+        }
+        let policy = RetryPolicy()
+        let tiers = policy.allTiers.map { RetryTier(milliseconds: Int64($0.components.seconds) * 1_000) }
+        let topology = BrokerTopology(routes: routes, tiers: tiers)
+        func used(_ prefix: String) -> Set<String> {
+            Set(topology.queues.filter { $0.name.hasPrefix(prefix) }.map(\.policy))
+        }
+        let (ofRoutes, ofTiers) = (used("apns.q.jobs.app-"), used("apns.q.retry."))
+        let exchanges = topology.policies.count { $0.scope == .exchanges }
+        let others = topology.policies.count - ofRoutes.count - ofTiers.count - exchanges
+        let costs = try Page(documentation: "Operating").rows("what", in: "What many routes and workers cost")
+        let row = try #require(costs.first { $0[0] == "policies at the broker, 1,000 routes" })
+        #expect(
+            row[1] == "\(topology.policies.count): \(ofRoutes.count) for the queues of all routes, "
+                + "\(ofTiers.count) for tiers, \(others) for other queues, \(exchanges) for exchanges")
+    }
+
+    @Test("Results lists the queues of results, with what each does when it is full")
+    func results() throws {
+        let topology = topology(resultsQueues: 3)
+        let policies = Dictionary(topology.policies.filter { $0.scope == .queues }.map { ($0.name, $0) }) { $1 }
+        let rows = try Page(documentation: "Results").rows("queue", in: "Which queue")
+        var listed: [String: String] = [:]
+        var before = ""
+        for row in rows {
+            // The queues of a list are full as the one above them is.
+            let full = row[2] == "the same" ? before : row[2]
+            // The end of a name stands for another number.
+            for name in names(row[0]) { listed[name.replacing(".2.3", with: ".3")] = full }
+            before = full
+        }
+        let queues = topology.queues.filter { $0.name.hasPrefix(TopologyNames.resultsQueue) }
+        #expect(Set(listed.keys) == Set(queues.map(\.name)))
+        for queue in queues {
+            let policy = try #require(policies[queue.policy])
+            let settings = Dictionary(uniqueKeysWithValues: policy.settings.map { ($0.key, $0.value) })
+            let cells = cells(settings, of: queue)
+            let words = cells[1] == "refuse" ? "refuses; " : "drops its oldest beyond \(cells[0])"
+            #expect(listed[queue.name]?.hasPrefix(words) == true, "\(queue.name)")
+        }
+    }
 }

@@ -1,0 +1,82 @@
+import PushModel
+import TestSupport
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("The pages about messages that a worker writes", .timeLimit(.minutes(1)))
+struct MessagePageTests: RouteSuite {
+    /// A job for two devices that says all that a copy repeats.
+    private func job() throws -> JobInFlight {
+        let (early, late) = (Self.wallClock - 1_000, Self.wallClock + 3_600_000)
+        let body = """
+            {"device_tokens":["aa11","bb22"],"deadline":\(late),"not_before":\(early),"payload":{"aps":{}}}
+            """
+        let route = try route()
+        take(delivery(returns: 0, body: body), route)
+        return try #require(route.devices.waiting.first)
+    }
+
+    private func rendered(_ content: Publication.Content, of job: JobInFlight) throws -> OutgoingMessage {
+        var message = OutgoingMessage()
+        let publication = Publication(job: job, route: try route(), content: content)
+        publication.isRepublished = true
+        renderer.render(publication, into: &message)
+        return message
+    }
+
+    private func headers(_ message: OutgoingMessage) -> [String] { message.headers.map { text($0.name, in: message) } }
+
+    @Test("Answers lists the headers of a retry copy, and no other")
+    func copies() throws {
+        let message = try rendered(.retry(tier: 0, attempt: 2, indexes: [1]), of: job())
+        let listed = try Page(documentation: "Answers").names("header", in: "Retries")
+        #expect(listed.sorted() == headers(message).sorted())
+    }
+
+    /// A message with one result, as a result or as a reply.
+    private func batch(isReply: Bool) throws -> OutgoingMessage {
+        let job = try job()
+        let final = FinalReport(.accepted, .none)
+        let content = ResultContent(report: final, finishedAt: Self.wallClock)
+        let report = ResultReport(index: 0, final: final, finishedAt: Self.wallClock)
+        let origin = ResultOrigin(route: "app", worker: "worker-1")
+        let batch = ResultBatch(for: report, of: job, isReply: isReply, from: origin)
+        #expect(batch.add(report, content, of: job, from: origin, note: nil))
+        batch.close()
+        return try rendered(.batch(batch, isReply ? .exchange : nil), of: job)
+    }
+
+    @Test("Results lists the properties and headers of a message with several results, and no other")
+    func batches() throws {
+        let rows = try Page(documentation: "Results").rows("part", in: "Several results in a message")
+        let parts = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        let named: [(OutgoingMessage.Property, String)] = [
+            (.contentType, "`content_type`"), (.type, "`type`"), (.messageID, "`message_id`"),
+            (.correlationID, "`correlation_id`"),
+        ]
+        for isReply in [false, true] {
+            let message = try batch(isReply: isReply)
+            let set = OutgoingMessage.Property.allCases.filter { !message.text(of: $0).isEmpty }
+            #expect(Set(set).subtracting(named.map(\.0)) == [])
+            for (property, name) in named {
+                let cell = try #require(parts[name])
+                #expect(set.contains(property) == (isReply || !cell.hasPrefix("in a reply only")), "\(name)")
+            }
+            for (property, name) in named.prefix(2) {
+                #expect(parts[name] == "`\(text(message.text(of: property), in: message))`")
+            }
+            let written = headers(message).map { "header `\($0)`" }
+            #expect(parts.keys.filter { $0.hasPrefix("header") } == written)
+        }
+    }
+
+    @Test("Results says what an entry of several results has beside a result's fields, and how long a message may be")
+    func entries() throws {
+        let text = try Page(documentation: "Results").text(of: "Several results in a message")
+        let fields = [BatchField.messageID, .correlationID, .traceparent].map { "`\($0.name)`" }
+        #expect(text.contains("An entry has three more fields: \(fields[0]), and \(fields[1]) and \(fields[2]) where"))
+        #expect(text.contains("A message has at most \(Page.number(ResultReport.longestBatch)) bytes."))
+    }
+}
