@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import Text
 
@@ -78,6 +79,15 @@ struct DeviceFrameTests {
         ] as [(String, DeviceCommand?)])
     func commands(_ line: String, _ command: DeviceCommand?) {
         #expect(DeviceCommand(line: line, app: "a") == command)
+    }
+
+    @Test("Simulator lists the lines that a device understands, as its help does")
+    func page() throws {
+        let listed = try Page(documentation: "Simulator").names("line", in: "Devices")
+        for line in listed { #expect(DeviceCommand(line: line, app: "a") != nil, "\(line)") }
+        let help = DeviceCommand.help.matches(of: /(?m)(?:^|\| |; )([a-z-]+)(?= \[| \||  |$| ends| [A-Z])/)
+        let words = listed.compactMap { $0.split(separator: " ").first.map(String.init) }
+        #expect(words.count > 10 && Set(words) == Set(help.map { String($0.output.1) }))
     }
 
     @Test("Waits double up to a limit, vary by half, and begin again after success")

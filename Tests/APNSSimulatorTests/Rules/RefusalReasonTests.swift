@@ -1,4 +1,5 @@
 import TLS
+import TestSupport
 import Testing
 
 @testable import APNSSimulator
@@ -173,6 +174,13 @@ struct RefusalReasonTests {
         let reached = Set((Self.requests + Self.credentials + Self.service).map(\.reason)).union(["IdleTimeout"])
         let others = Set(Refusal.documented.map(\.reason)).subtracting(reached)
         #expect(others == ["Unregistered", "ExpiredToken", "InternalServerError", "ServiceUnavailable"])
+    }
+
+    @Test("Simulator lists the reasons that pushes to devices meet, and no other")
+    func page() throws {
+        let listed = try Page(documentation: "Simulator").names("reason", in: "What chooses an answer")
+        let reasons = (Refusal.documented + Refusal.observed).map(\.reason)
+        #expect(listed.sorted() == reasons.sorted())
     }
 
     @Test("Every reason is there for a scenario, with its status", arguments: Refusal.known)

@@ -3,6 +3,7 @@ import ArgumentParser
 import FoundationEssentials
 import LocalStack
 import TLS
+import TestSupport
 import Testing
 
 @testable import MartletCommands
@@ -70,6 +71,27 @@ struct SimulatorCommandTests {
         (trust.otherEnvironment, trust.topicOutsideCertificate) = (.badEnvironmentKey, .deviceTokenNotForTopic)
         (trust.badCertificate, trust.certificateEnvironment) = (.alert, .goawayTwice)
         #expect(configuration.trust == trust)
+    }
+
+    @Test("Simulator lists the ports, with the numbers that they have by themselves")
+    func ports() throws {
+        let command = try #require(try SimulatorCommand.parseAsRoot([]) as? SimulatorCommand)
+        func devices(_ environment: ServiceEnvironment) -> DeviceConfiguration {
+            var configuration = SimulatorConfiguration(stateDirectory: "")
+            (configuration.port, configuration.environment) = (command.port, environment)
+            command.deviceOptions.apply(to: &configuration)
+            return configuration.devices
+        }
+        let (development, production) = (devices(.development), devices(.production))
+        let rows = try Page(documentation: "Simulator").rows("port", in: "Start it").map { [$0[0], $0[1]] }
+        let management = "\(development.managementPort ?? 0), \(production.managementPort ?? 0) for production"
+        #expect(
+            rows == [
+                ["`--port`", "\(command.port)"], ["`--admin-port`", "\(command.adminPort)"],
+                ["`--device-port`", "\(development.port ?? 0)"], ["`--management-port`", management],
+            ])
+        let options = try #require(CommandTree(SimulatorCommand.self)).options
+        for row in rows { #expect(Page.quoted(row[0]).allSatisfy { options[$0] == true }) }
     }
 
     @Test("Without switches the defaults of the library hold")
