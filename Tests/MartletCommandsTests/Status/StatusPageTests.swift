@@ -2,6 +2,7 @@ import Foundation
 import PushWorker
 import TestSupport
 import Testing
+import Topology
 
 @testable import MartletCommands
 
