@@ -55,7 +55,7 @@ struct ControlPageTests {
         #expect(text.contains("`type` `\(ControlCommand.messageType)`"))
         #expect(text.contains("at most \(ControlCommand.maximumLength >> 10) KiB,"))
         #expect(text.contains("Texts have at most \(ControlCommand.longestText) bytes each."))
-        let remembered = page.text(of: "Hold, stop and pace")
+        let remembered = page.text(of: "How workers follow operators")
         let most = [ControlState.mostRoutes, ControlState.mostCampaigns].map { Page.number($0) }
         #expect(remembered.contains("At most \(most[0]) routes and \(most[1]) campaigns are remembered."))
     }
