@@ -130,7 +130,7 @@ final class PushService: Sendable {
     /// - Returns: Whether the app may ask so much.
     func admitsBroadcastChannelRequest(of app: String, now: Int64) -> Bool {
         script.withLock { script in
-            guard let rate = script.limits.channelRequests else { return true }
+            guard let rate = script.limits.broadcastChannelRequests else { return true }
             return script.broadcastChannelThrottle.admits(Array(app.utf8), now: now, rate: rate)
         }
     }

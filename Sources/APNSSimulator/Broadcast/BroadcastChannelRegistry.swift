@@ -31,7 +31,8 @@ struct BroadcastChannelRegistry: Sendable {
     /// The environment of the simulator.
     let environment: ServiceEnvironment
 
-    private var channels: [String: [String: Entry]] = [:]
+    /// By app, then by identifier.
+    private var entries: [String: [String: Entry]] = [:]
     private var others: [Entry] = []
 
     /// Starts with what was kept.
@@ -43,13 +44,13 @@ struct BroadcastChannelRegistry: Sendable {
         self.environment = environment
         others = channels.filter { $0.environment != environment }
         for channel in channels where channel.environment == environment {
-            self.channels[channel.address.app, default: [:]][channel.address.channel] = channel
+            entries[channel.address.app, default: [:]][channel.address.channel] = channel
         }
     }
 
     /// All broadcast channels, to be kept; in a fixed order.
     var all: [Entry] {
-        others + channels.values.flatMap(\.values).sorted { $0.address.channel < $1.address.channel }
+        others + entries.values.flatMap(\.values).sorted { $0.address.channel < $1.address.channel }
     }
 
     /// Creates a broadcast channel.
@@ -63,13 +64,13 @@ struct BroadcastChannelRegistry: Sendable {
     mutating func create(
         app: String, isStoring: Bool, random: inout some RandomNumberGenerator, now: Int64
     ) -> String? {
-        guard channels[app].map({ $0.count < Self.limit }) ?? (channels.count < Self.appLimit) else {
+        guard entries[app].map({ $0.count < Self.limit }) ?? (entries.count < Self.appLimit) else {
             return nil
         }
         var bytes: [UInt8] = []
         for _ in 0..<16 { bytes.append(.random(in: 0...255, using: &random)) }
         let identifier = Base64.standard.text(bytes)
-        channels[app, default: [:]][identifier] = Entry(
+        entries[app, default: [:]][identifier] = Entry(
             address: BroadcastChannelAddress(app: app, channel: identifier), environment: environment,
             isStoring: isStoring,
             createdAt: now)
@@ -80,12 +81,12 @@ struct BroadcastChannelRegistry: Sendable {
     ///
     /// - Parameter address: App and identifier.
     /// - Returns: The broadcast channel; nil where the app has none of that name here.
-    func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { channels[address.app]?[address.channel] }
+    func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { entries[address.app]?[address.channel] }
 
     /// The identifiers of an app's broadcast channels, sorted.
     ///
     /// - Parameter app: The bundle identifier.
-    func identifiers(of app: String) -> [String] { (channels[app]?.keys).map { $0.sorted() } ?? [] }
+    func identifiers(of app: String) -> [String] { (entries[app]?.keys).map { $0.sorted() } ?? [] }
 
     /// Deletes a broadcast channel.
     ///
@@ -93,16 +94,16 @@ struct BroadcastChannelRegistry: Sendable {
     /// - Returns: The broadcast channel as it was; nil without one.
     @discardableResult
     mutating func delete(_ address: BroadcastChannelAddress) -> Entry? {
-        guard let channel = channels[address.app]?.removeValue(forKey: address.channel) else { return nil }
-        if channels[address.app]?.isEmpty == true { channels[address.app] = nil }
-        return channel
+        guard let removed = entries[address.app]?.removeValue(forKey: address.channel) else { return nil }
+        if entries[address.app]?.isEmpty == true { entries[address.app] = nil }
+        return removed
     }
 
     /// Puts a broadcast channel back that was deleted in vain.
     ///
     /// - Parameter channel: The broadcast channel as it was.
     mutating func restore(_ channel: Entry) {
-        channels[channel.address.app, default: [:]][channel.address.channel] = channel
+        entries[channel.address.app, default: [:]][channel.address.channel] = channel
     }
 
     /// Keeps a storing broadcast channel's most recent message.
@@ -111,8 +112,8 @@ struct BroadcastChannelRegistry: Sendable {
     ///   - notification: The message.
     ///   - address: App and identifier.
     mutating func keep(_ notification: StoredNotification, for address: BroadcastChannelAddress) {
-        guard channels[address.app]?[address.channel]?.isStoring == true else { return }
-        channels[address.app]?[address.channel]?.latest = notification
+        guard entries[address.app]?[address.channel]?.isStoring == true else { return }
+        entries[address.app]?[address.channel]?.latest = notification
     }
 
     /// Takes a message back, unless another one has come since.
@@ -124,7 +125,7 @@ struct BroadcastChannelRegistry: Sendable {
     mutating func takeBack(
         _ notification: StoredNotification, for former: StoredNotification?, at address: BroadcastChannelAddress
     ) {
-        guard channels[address.app]?[address.channel]?.latest?.uniqueID == notification.uniqueID else { return }
-        channels[address.app]?[address.channel]?.latest = former
+        guard entries[address.app]?[address.channel]?.latest?.uniqueID == notification.uniqueID else { return }
+        entries[address.app]?[address.channel]?.latest = former
     }
 }

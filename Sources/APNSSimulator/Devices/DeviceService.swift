@@ -195,17 +195,17 @@ final class DeviceService: Sendable {
     func save() -> Bool {
         let isJournalWritten = writeJournal()
         return writing.withLock { _ in
-            let (unsaved, devices, channels, forgotten) = state.withLock { state in
+            let (unsaved, devices, broadcastChannels, forgotten) = state.withLock { state in
                 let unsaved = state.unsaved
-                let channels = state.areBroadcastChannelsUnsaved ? state.broadcastChannels.all : nil
+                let broadcastChannels = state.areBroadcastChannelsUnsaved ? state.broadcastChannels.all : nil
                 let forgotten = state.forgotten
                 (state.unsaved, state.areBroadcastChannelsUnsaved, state.forgotten) = ([], false, [])
-                return (unsaved, unsaved.compactMap { state.registry.devices[$0] }, channels, forgotten)
+                return (unsaved, unsaved.compactMap { state.registry.devices[$0] }, broadcastChannels, forgotten)
             }
             for device in forgotten { archive.remove(device) }
             do throws(SimulatorError) {
                 for device in devices { try archive.save(device) }
-                if let channels { try archive.save(channels) }
+                if let broadcastChannels { try archive.save(broadcastChannels) }
                 health.note("devices", nil)
                 return isJournalWritten
             } catch {

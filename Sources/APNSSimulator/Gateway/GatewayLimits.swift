@@ -32,7 +32,7 @@ package struct GatewayLimits: Equatable, Sendable {
     package var devicePushes: Rate?
     /// How many requests about broadcast channels, messages to them included, an app may make in a span of time. More
     /// are answered `TooManyRequests`; nil for any.
-    package var channelRequests: Rate?
+    package var broadcastChannelRequests: Rate?
     /// How long one provider token must be used before another one, in milliseconds; 0 for no accounting.
     package var tokenUpdateInterval: Int64 = 1_200_000
     /// How large a request's header list may be, in bytes by the count of RFC 9113.

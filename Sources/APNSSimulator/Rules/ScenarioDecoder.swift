@@ -45,7 +45,7 @@ struct ScenarioDecoder {
             switch key {
             case "idle_timeout": limits.idleTimeout = milliseconds(value).map(Int64.init)
             case "device_pushes": limits.devicePushes = rate(value)
-            case "channel_requests": limits.channelRequests = rate(value)
+            case "channel_requests": limits.broadcastChannelRequests = rate(value)
             case "token_update_interval": limits.tokenUpdateInterval = milliseconds(value).map(Int64.init) ?? 0
             default:
                 guard let number = integer(value, in: 0...1_000_000) else { continue }

@@ -163,21 +163,23 @@ struct SimulatorCommand: AsyncParsableCommand {
         let address = simulator.host.contains(":") ? "[\(simulator.host)]" : simulator.host
         let gateway = "https://\(address):\(simulator.port)"
         let admin = simulator.adminPort.map { "http://127.0.0.1:\($0)" } ?? ""
-        let json = """
-            {"gateway":"\(gateway)","port":\(simulator.port),"admin":"\(admin)",\
-            "admin_port":\(simulator.adminPort ?? 0),"device_port":\(simulator.devicePort ?? 0),\
-            "management_port":\(simulator.managementPort ?? 0),\
-            "broadcast_port":\(simulator.broadcastPort ?? simulator.port),"ca_file":\(Self.quoted(simulator.authorityFile))}
-            """
+        let json = JSON.object([
+            ("gateway", .text(gateway)), ("port", .integer(Int64(simulator.port))), ("admin", .text(admin)),
+            ("admin_port", .integer(Int64(simulator.adminPort ?? 0))),
+            ("device_port", .integer(Int64(simulator.devicePort ?? 0))),
+            ("management_port", .integer(Int64(simulator.managementPort ?? 0))),
+            ("broadcast_port", .integer(Int64(simulator.broadcastPort ?? simulator.port))),
+            ("ca_file", .text(simulator.authorityFile)),
+        ])
         if let portFile {
             do {
-                try Data("\(json)\n".utf8).write(to: URL(filePath: portFile), options: .atomic)
+                try Data(json.bytes + [UInt8(ascii: "\n")]).write(to: URL(filePath: portFile), options: .atomic)
             } catch {
                 throw SimulatorError(.file, "cannot write \(portFile)")
             }
         }
         switch output {
-        case .json: Console.data(Array(json.utf8))
+        case .json: Console.data(json.bytes)
         case .text:
             Console.data("gateway             \(gateway)  (\(environment.rawValue))")
             Console.data("admin               \(admin)/counts")
@@ -194,13 +196,6 @@ struct SimulatorCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let base = environment["XDG_STATE_HOME"] ?? environment["HOME"].map { "\($0)/.local/state" } ?? "/tmp"
         return "\(base)/martlet/simulator"
-    }
-
-    private static func quoted(_ text: String) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        guard let data = try? encoder.encode(text) else { return "\"\"" }
-        return String(decoding: data, as: UTF8.self)
     }
 
     /// Tells a person something.

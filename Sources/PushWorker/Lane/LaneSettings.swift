@@ -22,7 +22,7 @@ struct LaneSettings: Sendable {
         var mismatch: @Sendable (APNSCredential) -> String? = { _ in nil }
         /// Whether requests leave out the only topic of a certificate.
         var omitsTopic = false
-        /// Opens connections to the host that broadcasts to channels.
+        /// Opens connections to the host that publishes to broadcast channels.
         var broadcastConnector: APNSConnector?
         /// Opens connections to the host that manages broadcast channels; nil where the configuration names none.
         var managementConnector: APNSConnector?

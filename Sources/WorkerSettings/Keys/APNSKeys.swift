@@ -34,10 +34,12 @@ struct APNSKeys: Sendable {
     let broadcastDevelopment = SettingKey(
         "apns.broadcast.development", .apnsAddress, without: "as `apns.development`",
         "where messages to broadcast channels go")
-    let channelsProduction = SettingKey(
-        "apns.channels.production", .apnsAddress, without: "`\(AppleHosts.channelsProduction)` with Apple's own APNs",
+    let broadcastChannelsProduction = SettingKey(
+        "apns.channels.production", .apnsAddress,
+        without: "`\(AppleHosts.broadcastChannelsProduction)` with Apple's own APNs",
         "where broadcast channels are managed")
-    let channelsDevelopment = SettingKey(
-        "apns.channels.development", .apnsAddress, without: "`\(AppleHosts.channelsDevelopment)` with Apple's own APNs",
+    let broadcastChannelsDevelopment = SettingKey(
+        "apns.channels.development", .apnsAddress,
+        without: "`\(AppleHosts.broadcastChannelsDevelopment)` with Apple's own APNs",
         "where broadcast channels are managed")
 }

@@ -45,7 +45,7 @@ struct ConfigurationBuilder {
     private func apns(_ root: SettingReader) -> APNSConfiguration {
         let keys = keys.apns
         let (production, development) = (root.value(keys.production), root.value(keys.development))
-        let channels = AppleHosts.channels(production: production, development: development)
+        let channels = AppleHosts.broadcastChannels(production: production, development: development)
         return APNSConfiguration(
             production: production, development: development,
             trustFile: trustFile(root),
@@ -59,8 +59,8 @@ struct ConfigurationBuilder {
                 production: root.value(keys.broadcastProduction) ?? production,
                 development: root.value(keys.broadcastDevelopment) ?? development),
             channels: APNSAddresses(
-                production: root.value(keys.channelsProduction) ?? channels.production,
-                development: root.value(keys.channelsDevelopment) ?? channels.development))
+                production: root.value(keys.broadcastChannelsProduction) ?? channels.production,
+                development: root.value(keys.broadcastChannelsDevelopment) ?? channels.development))
     }
 
     /// The file with further authorities, which must hold some already.

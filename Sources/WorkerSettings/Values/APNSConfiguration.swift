@@ -58,7 +58,7 @@ extension APNSConfiguration {
 extension APNSConfiguration {
     /// The hosts that jobs about broadcast channels of an environment need beside the one for device pushes.
     package func broadcastChannelHosts(of environment: APNSEnvironment) -> [APNSHost] {
-        let assumed = AppleHosts.channels(production: production, development: development)
+        let assumed = AppleHosts.broadcastChannels(production: production, development: development)
         return [(Self.broadcastKey, broadcast), (Self.channelsKey, channels)].compactMap { key, addresses in
             guard let address = addresses.address(of: environment), address != self.address(of: environment) else {
                 return nil

@@ -11,15 +11,15 @@ enum AppleHosts {
     static let development = "https://api.sandbox.push.apple.com:443"
 
     /// Managing broadcast channels, production.
-    static let channelsProduction = "https://api-manage-broadcast.push.apple.com:2196"
+    static let broadcastChannelsProduction = "https://api-manage-broadcast.push.apple.com:2196"
     /// Managing broadcast channels, development.
-    static let channelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
+    static let broadcastChannelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
 
     /// Where broadcast channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is
     /// no default, because its credentials are not for Apple to see.
-    static func channels(production: String, development: String) -> APNSAddresses {
+    static func broadcastChannels(production: String, development: String) -> APNSAddresses {
         APNSAddresses(
-            production: production == Self.production ? channelsProduction : nil,
-            development: development == Self.development ? channelsDevelopment : nil)
+            production: production == Self.production ? broadcastChannelsProduction : nil,
+            development: development == Self.development ? broadcastChannelsDevelopment : nil)
     }
 }

@@ -210,7 +210,7 @@ struct BroadcastTests {
 
     @Test("An app that asks too much about broadcast channels is told so, and no other")
     func throttled() async throws {
-        try await with({ $0.limits.channelRequests = .init(pushes: 2, period: 60_000) }) { simulator in
+        try await with({ $0.limits.broadcastChannelRequests = .init(pushes: 2, period: 60_000) }) { simulator in
             let manager = try RawClient(simulator, port: simulator.managementPort)
             let list = try request("GET", "/1/apps/com.example.app/all-channels")
             #expect(try (0..<2).map { _ in try manager.exchange(list).status } == [200, 200])

@@ -110,7 +110,7 @@ struct ScenarioSchemaTests {
         #expect(limits.errorsUntilShrink == 1 && limits.errorsUntilDisconnect == 2 && limits.badDeviceTokenWeight == 3)
         #expect(limits.connectionsPerMinute == 4 && limits.idleTimeout == 5000 && limits.headerList == 9000)
         #expect(limits.devicePushes == GatewayLimits.Rate(pushes: 6, period: 7000) && limits.tokenUpdateInterval == 0)
-        #expect(limits.channelRequests == GatewayLimits.Rate(pushes: 8, period: 9000))
+        #expect(limits.broadcastChannelRequests == GatewayLimits.Rate(pushes: 8, period: 9000))
         let first = scenario.rules[0]
         #expect(first.address == "127.0.0.2" && first.beyond == GatewayLimits.Rate(pushes: 3, period: 60_000))
         #expect(first.window == TimeWindow(from: 1000, until: 2000, every: 3_600_000))
