@@ -6,23 +6,27 @@ import Testing
 
 // A broker that does not confirm.
 extension LaneBrokerTests {
+    /// What each publishing connection carried, as exchange and message id, until a delivery was acknowledged, with all
+    /// before it or alone; and how many connections there were by then.
+    private func untilAcknowledged(
+        _ delivery: UInt64, by broker: FakeBroker
+    ) async -> (published: [Int: Set<String>], acknowledgedBy: Int?) {
+        var published: [Int: Set<String>] = [:]
+        for await event in broker.events {
+            if case .published(let publisher, let exchange, let id) = event {
+                published[publisher, default: []].insert("\(exchange) \(id)")
+            }
+            if case .acknowledged(_, delivery) = event { return (published, published.keys.max()) }
+        }
+        return (published, nil)
+    }
+
     @Test("confirms that never come end the connection, and the same messages are published on another")
     func noConfirm() async throws {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, answer: { $0 > 2 ? .confirms : .keepsSilent }))
         defer { broker.stop() }
         let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
-        var published: [Int: Set<String>] = [:]
-        var acknowledgedBy: Int?
-        for await event in broker.events {
-            if case .published(let publisher, let exchange, let id) = event {
-                published[publisher, default: []].insert("\(exchange) \(id)")
-            }
-            // The last of three, with all before it or alone.
-            if case .acknowledged(_, 3) = event {
-                acknowledgedBy = published.keys.max()
-                break
-            }
-        }
+        let (published, acknowledgedBy) = await untilAcknowledged(3, by: broker)
         #expect(published[1]?.count == 6, "three results and three dead letters")
         #expect(published[2] == published[1] && published[3] == published[1])
         #expect(acknowledgedBy == 3, "nothing is acknowledged before its result is confirmed")
@@ -42,17 +46,7 @@ extension LaneBrokerTests {
             $0.confirmPatience = .milliseconds(300)
             $0.routes[0].resultsBatch = 10
         }
-        var published: [Int: Set<String>] = [:]
-        var acknowledgedBy: Int?
-        for await event in broker.events {
-            if case .published(let publisher, let exchange, let id) = event {
-                published[publisher, default: []].insert("\(exchange) \(id)")
-            }
-            if case .acknowledged(_, 3) = event {
-                acknowledgedBy = published.keys.max()
-                break
-            }
-        }
+        let (published, acknowledgedBy) = await untilAcknowledged(3, by: broker)
         let results = published[1]?.filter { $0.hasPrefix("apns.results ") }.count ?? 0
         #expect((1...3).contains(results) && published[1]?.count == results + 3, "and three dead letters")
         #expect(published[2] == published[1] && published[3] == published[1])
