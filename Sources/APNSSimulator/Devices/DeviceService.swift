@@ -211,7 +211,7 @@ final class DeviceService: Sendable {
             } catch {
                 state.withLock { state in
                     state.unsaved.formUnion(unsaved)
-                    if channels != nil { state.areBroadcastChannelsUnsaved = true }
+                    if broadcastChannels != nil { state.areBroadcastChannelsUnsaved = true }
                 }
                 health.note("devices", error)
                 logger.error("cannot keep the devices' state", metadata: .simulator([.error: "\(error)"]))
