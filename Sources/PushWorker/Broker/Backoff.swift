@@ -78,8 +78,8 @@ package struct Backoff: Sendable {
         while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
-    /// The broker took the connection and did not answer in time. It is there and has much to do, so the fleet's return is
-    /// spread already: from now on this worker is not late.
+    /// An attempt to reach the broker ran out of time. A broker that is so busy spreads the fleet's return by itself, and
+    /// more long pauses would only add to it. So this worker is not late any more.
     package mutating func metSilence() { isLate = false }
 
     /// A connection is gone, perhaps with those of all workers. The waits begin again if it lasted.

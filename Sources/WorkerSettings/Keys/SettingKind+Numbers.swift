@@ -11,14 +11,14 @@ extension SettingKind where Value == Int {
         }
     }
 
-    /// How many results one message may have: `off` for one, or a whole number up to a limit.
+    /// How many results one message may have: a whole number up to a limit, or `off`, which is 1.
     static func batch(upTo most: Int) -> SettingKind {
-        let words = "2 to \(most)"
+        let words = "1 to \(most)"
         return SettingKind("number or `off`", words, write: { $0 == 1 ? "off" : "\($0)" }) {
             (text: String) throws(Rejection) -> Int in
             if text == "off" { return 1 }
             guard let value = Int(text) else { throw Rejection("\"\(text)\" is neither \"off\" nor a whole number") }
-            return try within(2...most, value, text, words)
+            return try within(1...most, value, text, words)
         }
     }
 

@@ -232,7 +232,7 @@ struct ConfigurationTests {
         ("retry: { tiers: [] }", "17: retry.tiers: at least one tier is needed"),
         ("retry: { holding_tiers: [2h, 1h] }", "30: retry.holding_tiers: 1h must be longer than the tier before it"),
         ("retry: { max_attempts: 1.5 }", "24: retry.max_attempts: \"1.5\" is not a whole number"),
-        ("results: { batch: 1001 }", "19: results.batch: 1001 is out of range: 2 to 1000"),
+        ("results: { batch: 1001 }", "19: results.batch: 1001 is out of range: 1 to 1000"),
         ("results: { batch: none }", "19: results.batch: \"none\" is neither \"off\" nor a whole number"),
         (
             "results: { device_token: fulll }",
