@@ -47,7 +47,8 @@ package struct RouteBreaker {
     private var troublesSince = MonotonicTime(nanoseconds: 0)
     /// Draws the waits before probes while APNs is in trouble: 2 to 30 seconds.
     private var troubleBackoff = RouteBreaker.freshBackoff
-    private static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
+    /// The waits before probes of an APNs that is in trouble, before the first of them.
+    package static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
 
     /// Whether the route is parked, or probes, because APNs answered nothing but errors of its own.
     package private(set) var isTroubled = false

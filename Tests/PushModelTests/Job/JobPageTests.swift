@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -62,6 +63,89 @@ struct JobPageTests {
         for (row, range) in zip(rows.dropFirst(), [WrittenTime.seconds, WrittenTime.plausible]) {
             let digits = [range.lowerBound, range.upperBound].map { "\($0)".count }
             #expect(row[0].hasSuffix(", \(digits[0]) to \(digits[1]) digits"))
+        }
+    }
+
+    @Test("Producers lists the two forms with the content types that tell them apart")
+    func forms() throws {
+        let rows = page.rows("form", in: "Two forms")
+        try #require(rows.count == 2 && rows[0][0] != rows[1][0])
+        for row in rows {
+            let type = Array((Page.quoted(row[1]).first ?? "").utf8)
+            let form = JobReader.Form(type.span).map { "\($0)" }
+            #expect(form == row[0])
+        }
+    }
+
+    @Test("Producers says how long a job id may be, and which content encodings are accepted")
+    func properties() throws {
+        let rows = page.rows("property", in: "Properties of both forms")
+        let id = try #require(rows.first { $0[0] == "`message_id`" })
+        #expect(id[1] == "text, 1 to \(Job.maximumIDLength) bytes of UTF-8")
+        let encoding = try #require(rows.first { $0[0] == "`content_encoding`" })[3]
+        #expect(encoding.hasSuffix(" and the empty text are accepted"))
+        let code = try SourceCode.text("PushModel/Job/JobReader.swift")
+        #expect(Page.quoted(encoding) == code.matches(of: /isMediaType\("([^"]+)"\)/).map { String($0.output.1) })
+        for accepted in Page.quoted(encoding) + [""] {
+            _ = try MessageBuilder.raw { $0.contentEncoding = accepted }.job()
+        }
+    }
+
+    /// What a header fills in what the reader of jobs keeps.
+    private static func places(_ header: String) -> Set<String> {
+        let bytes = Array(header.utf8)
+        var headers = JobHeaders()
+        headers.take(name: 0..<bytes.count, value: .integer(1), in: bytes)
+        return Set(Mirror(reflecting: headers).children.filter { $0.value is HeaderValue }.compactMap(\.label))
+    }
+
+    @Test("Producers names every header that means something on a job, and no other")
+    func headers() throws {
+        let text = page.text(of: "Headers of both forms")
+        let sentence = try #require(text.components(separatedBy: "The worker writes the headers ").last)
+        let own = try #require(sentence.components(separatedBy: " itself. Leave them out.").first)
+        let named =
+            page.names("header", in: "Headers of both forms") + page.names("header", in: "Raw jobs") + Page.quoted(own)
+        for name in named { #expect(Self.places(name).count == 1, "\(name)") }
+        #expect(Set(named).count == named.count)
+        let all = Mirror(reflecting: JobHeaders()).children.filter { $0.value is HeaderValue? }.compactMap(\.label)
+        #expect(all.count > 20 && Set(named.flatMap(Self.places)) == Set(all))
+    }
+
+    @Test("Producers lists the fields of an enveloped job, and names no other beside a header")
+    func fields() {
+        let fields = JobField.allCases.map(\.stringValue)
+        #expect(page.names("field", in: "Enveloped jobs").sorted() == fields.sorted())
+        let beside = page.rows("header", in: "Headers of both forms").flatMap { Page.quoted($0[2]) }
+        #expect(!beside.isEmpty && beside.filter { !fields.contains($0) } == [])
+    }
+
+    @Test("Producers says which header and which field set each of a job's times")
+    func limits() throws {
+        let rows = page.rows("", in: "Deadline, expiration and age").map { Page.quoted($0[0]) }
+        #expect(
+            rows == [
+                [JobField.deadline.stringValue, "\(HeaderName.deadline)"],
+                [JobField.expiration.stringValue, "\(HeaderName.expiration)"],
+                ["\(JobField.expiration.stringValue): 0"], ["\(HeaderName.enqueuedAt)", "timestamp"],
+            ])
+        for name in rows.flatMap(\.self) where name.contains("apns-") { #expect(Self.places(name).count == 1) }
+    }
+
+    @Test("Producers says what a job may choose for a request without an answer, and what follows")
+    func onUnknown() throws {
+        let rows = page.rows("`on_unknown`", in: "When APNs does not answer")
+        #expect(rows.flatMap { Page.quoted($0[0]) } == OnUnknown.allCases.map(\.rawValue))
+        let usual = try MessageBuilder.raw().job().onUnknown
+        for row in rows {
+            let choice = try #require(Page.quoted(row[0]).first.flatMap(OnUnknown.init(rawValue:)))
+            #expect(row[0].hasSuffix("(default)") == (choice == usual))
+            let settlement = RetryPolicy().settle(
+                .unanswered(.deadline), job: AttemptFacts(onUnknown: choice), now: 1_763_712_800_000)
+            switch settlement {
+            case .report(let final): #expect(row[1].hasPrefix("the result is `\(final.outcome.rawValue)`,"))
+            default: #expect(row[1].hasPrefix("the push is sent again;"), "\(settlement)")
+            }
         }
     }
 }

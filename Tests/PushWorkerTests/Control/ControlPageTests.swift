@@ -1,4 +1,5 @@
 import Foundation
+import PushModel
 import TestSupport
 import Testing
 
@@ -44,6 +45,39 @@ struct ControlPageTests {
                 == targets.map { target in
                     ControlCommand.Action.allCases.filter { $0.applies(to: target) }.map(\.rawValue)
                 })
+    }
+
+    /// What a command asks for, in the words of the page; nil for one that the list below its table explains.
+    private static func words(_ action: ControlCommand.Action, of target: String) -> String? {
+        switch action {
+        case .pause: "\(target) is paused"
+        case .resume: "\(target) is resumed"
+        case .cancel: "\(target) is cancelled"
+        case .trust: "the dead tokens of \(target) are trusted"
+        case .rate: nil
+        }
+    }
+
+    @Test("Operating says what workers do about each command, and about no other")
+    func obedience() throws {
+        let section = "How workers follow operators"
+        let page = try Page(documentation: "Operating")
+        let rows = page.rows("asked for", in: section)
+        let targets: [(ControlCommand.Target, String)] = [(.route("shop"), "a route"), (.campaign("c/"), "a campaign")]
+        let asked = targets.flatMap { target, name in
+            ControlCommand.Action.allCases.filter { $0.applies(to: target) }.compactMap { Self.words($0, of: name) }
+        }
+        #expect(rows.map { $0[0].components(separatedBy: ", or ")[0] }.sorted() == asked.sorted())
+        let cancelled = try #require(rows.first { $0[0] == "a campaign is cancelled" })[1]
+        #expect(Page.quoted(cancelled) == [Outcome.cancelled.rawValue])
+        let trusted = try #require(rows.first { $0[0] == "the dead tokens of a route are trusted" })[1]
+        #expect(Page.quoted(trusted) == [PushModel.Action.dropToken.rawValue])
+        let text = page.text(of: section)
+        #expect(text.contains("Of a `\(ControlCommand.Action.rate.rawValue)` each worker takes the part that"))
+        #expect(FleetRates.interval == .seconds(2))
+        #expect(text.contains("It asks RabbitMQ for their number every two seconds,"))
+        let patience = LaneControl.patience.components.seconds
+        #expect(text.contains("It takes them after \(patience) s in any case, and at once where"))
     }
 
     @Test("Operating says the type, the version and the limits of a command")

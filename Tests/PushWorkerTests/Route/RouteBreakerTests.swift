@@ -248,7 +248,12 @@ struct RouteBreakerTests {
                 "at once", "after \(seconds(RouteBreaker.firstProbeDelay))", "the wait doubles, up to \(longest)",
             ])
         let errors = "\(RouteBreaker.troubleLimit) answers of 429 or 5xx in a row"
-        #expect(rows[1][0] == "\(errors), over at least \(seconds(RouteBreaker.troubleTime))")
+        let waits = RouteBreaker.freshBackoff
+        #expect(
+            rows[1] == [
+                "\(errors), over at least \(seconds(RouteBreaker.troubleTime))", "after at most \(seconds(waits.base))",
+                "the wait doubles, up to \(seconds(waits.cap))",
+            ])
         #expect(rows[2][0] == "no connection for \(seconds(RouteBreaker.disconnectGrace))")
         let text = page.text(of: "A route that parks")
         #expect(text.contains("After \(seconds(RouteBreaker.handBackDelay)) a stopped route gives its unsent jobs"))

@@ -170,6 +170,15 @@ struct RouteRestTests: RouteSuite {
         #expect(route.devices.pool?.credential.version == 2 && route.devices.pool?.provingVersion == nil)
     }
 
+    @Test("Operating says how many jobs a route takes before it has a connection")
+    func page() throws {
+        let route = try connectedRoute()
+        for second: UInt64 in 101...102 { follow(route, at: second) }
+        #expect(route.devices.pool == nil)
+        let text = try Page(documentation: "Operating").text(of: "Prefetch and memory")
+        #expect(text.contains("It is \(route.consumer.wantedPrefetch) before the first connection to APNs."))
+    }
+
     @Test("Jobs whose time has not come open no connection, and more than one of them comes at a time")
     func early() throws {
         let route = try connectedRoute()

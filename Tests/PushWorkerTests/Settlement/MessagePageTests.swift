@@ -1,3 +1,4 @@
+import Foundation
 import PushModel
 import TestSupport
 import Testing
@@ -78,5 +79,69 @@ struct MessagePageTests: RouteSuite {
         let fields = [BatchField.messageID, .correlationID, .traceparent].map { "`\($0.name)`" }
         #expect(text.contains("An entry has three more fields: \(fields[0]), and \(fields[1]) and \(fields[2]) where"))
         #expect(text.contains("A message has at most \(Page.number(ResultReport.longestBatch)) bytes."))
+    }
+
+    /// The names of the properties by the bits of their flags (AMQP 0-9-1, 1.8.1).
+    private static let properties = [
+        15: "content_type", 14: "content_encoding", 12: "delivery_mode", 11: "priority", 10: "correlation_id",
+        9: "reply_to", 8: "expiration", 7: "message_id", 6: "timestamp", 5: "type", 4: "user_id", 3: "app_id",
+    ]
+
+    /// A message with all of them.
+    private static var everything: [UInt8] {
+        let flags: UInt16 = properties.keys.reduce(0) { $0 | 1 << UInt16($1) }
+        var bytes = [UInt8(flags >> 8), UInt8(flags & 255)]
+        for bit in properties.keys.sorted(by: >) {
+            switch bit {
+            case 11, 12: bytes += [2]
+            case 6: bytes += [UInt8](repeating: 0, count: 7) + [1]
+            default: bytes += [1, UInt8(ascii: "x")]
+            }
+        }
+        return bytes
+    }
+
+    /// The names of the properties that a message has.
+    private static func names(in message: OutgoingMessage) -> Set<String> {
+        Set(properties.filter { message.flags & 1 << UInt16($0.key) != 0 }.values)
+    }
+
+    @Test("Producers lists the properties that a reader of messages knows, and no other")
+    func jobProperties() throws {
+        let bytes = Self.everything
+        let reader = try MessagePropertyReader(bytes, 0..<bytes.count)
+        let known = Mirror(reflecting: reader).children.compactMap(\.label).map { label in
+            label.replacing("ID", with: "Id").map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
+        }
+        #expect(Set(known) == Set(Self.properties.values).union(["headers"]))
+        let listed = try Page(documentation: "Producers").names("property", in: "Properties of both forms")
+        #expect(listed.sorted() == known.filter { $0 != "headers" }.sorted())
+    }
+
+    @Test("DeadLetters lists the properties and headers that a letter keeps of its job, and those that are gone")
+    func deadLetterProperties() throws {
+        let bytes = Self.everything
+        var copy = OutgoingMessage()
+        JobCopy.copy(try MessagePropertyReader(bytes, 0..<bytes.count), of: bytes, to: &copy)
+        let letter = try rendered(.deadLetter(FinalReport(.expired, .none), indexes: nil), of: job())
+        let kept = Self.names(in: copy).union(Self.names(in: letter))
+        let page = try Page(documentation: "DeadLetters")
+        #expect(page.names("property", in: "What is in one").sorted() == kept.sorted())
+
+        let text = page.text(of: "What is in one")
+        let gone = try #require(
+            text.components(separatedBy: "These are gone: ").last?.components(separatedBy: " The worker adds ").first)
+        let prefixes = [BrokerHeader.firstDeathPrefix, BrokerHeader.lastDeathPrefix].map { "\($0)" }
+        let headers = [
+            BrokerHeader.copies, BrokerHeader.hiddenCopies, BrokerHeader.death, BrokerHeader.deliveryCount,
+            BrokerHeader.acquiredCount,
+        ].map { "\($0)" }
+        // Every message has a delivery mode.
+        let dropped = Set(Self.properties.values).subtracting(kept).subtracting(["delivery_mode"])
+        #expect(Set(Page.quoted(gone)) == dropped.union(headers + prefixes.map { "\($0)…" }))
+        for name in headers + prefixes.map({ "\($0)reason" }) {
+            let isGone = JobCopy.isRewritten(Array(name.utf8).span)
+            #expect(isGone, "\(name)")
+        }
     }
 }
