@@ -89,6 +89,24 @@ package struct Page: Sendable {
         return "\(Self.number(number / 1_000)),\(rest < 100 ? "0" : "")\(rest < 10 ? "0" : "")\(rest)"
     }
 
+    /// Its tables in their order: the first cell of each one's head, and the headings above it, the nearest first.
+    package var tables: [(head: String, headings: [String])] {
+        var tables: [(head: String, headings: [String])] = []
+        var headings: [(level: Int, title: String)] = []
+        var isInside = false
+        for line in lines {
+            if line.hasPrefix("#") {
+                let level = line.prefix { $0 == "#" }.count
+                headings.removeAll { $0.level >= level }
+                headings.append((level, Self.title(line)))
+            }
+            let cells = Self.cells(of: line)
+            if let head = cells?.first, !isInside { tables.append((head, headings.reversed().map(\.title))) }
+            isInside = cells != nil
+        }
+        return tables
+    }
+
     /// The cells of all its tables, heads included.
     package var cells: [String] { lines.compactMap { Self.cells(of: $0) }.flatMap(\.self) }
 

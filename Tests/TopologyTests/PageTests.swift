@@ -144,4 +144,28 @@ struct PageTests {
             #expect(listed[queue.name]?.hasPrefix(words) == true, "\(queue.name)")
         }
     }
+
+    @Test("DeadLetters says how the broker comes to write letters, and under which key")
+    func brokerLetters() throws {
+        let topology = topology()
+        func setting(_ key: String, of name: String) throws -> TopologyValue? {
+            let queue = try #require(topology.queues.first { $0.name == name })
+            let policy = try #require(topology.policies.first { $0.name == queue.policy })
+            return policy.settings.first { $0.key == key }?.value
+        }
+        let rows = try Page(documentation: "DeadLetters")
+            .rows("`x-first-death-reason`", in: "Letters that the broker wrote")
+        try #require(rows.count == 3 && "\(BrokerHeader.firstDeathReason)" == "x-first-death-reason")
+        guard case .integer(let limit)? = try setting("delivery-limit", of: TopologyNames.jobQueue(route: "<route>")),
+            case .text(let key)? = try setting("dead-letter-routing-key", of: TopologyNames.unroutedJobsQueue)
+        else {
+            Issue.record("job queues have neither a delivery limit nor a key for letters")
+            return
+        }
+        #expect(try setting("dead-letter-routing-key", of: TopologyNames.jobQueue(route: "<route>")) == nil)
+        #expect(rows[0][1] == "the job came back to its queue more than \(limit) times")
+        #expect(rows[0][2] == "the job's own; `\(key)` from the queue of jobs without a route")
+        #expect(rows[2][1].hasPrefix("the body was over \(JobDecoder.maximumBodyLength >> 10) KiB,"))
+        #expect(Page.quoted(rows[2][3]) == [Outcome.invalid.rawValue, Reason.bodyTooLarge.rawValue])
+    }
 }

@@ -1,5 +1,7 @@
+import Foundation
 import Logging
 import PushModel
+import TestSupport
 import Testing
 
 @testable import WorkerSettings
@@ -147,5 +149,34 @@ struct ConfigurationChangeTests {
         #expect(changed.running.credentials.flatMap(\.files) == ["other"])
         let others = try Self.change { $0.credentials = [Self.credential("l")] }
         #expect(others.followed == ["credentials[l] (added)", "credentials[k] (removed)"] && others.restart.isEmpty)
+    }
+
+    @Test("Operating lists the keys that a worker follows, and no other")
+    func page() throws {
+        let rows = try Page(documentation: "Operating").rows("what changed", in: "Reload")
+        var followed: [String] = []
+        for (key, edit) in Self.edits {
+            let change = try Self.change(edit)
+            if !change.followed.isEmpty { followed.append(key) }
+        }
+        let route = try Self.change {
+            $0.routes[0].rate = 5
+            $0.routes[0].resultsQueue = "apns.q.results.r"
+        }
+        followed += route.followed.map { $0.replacing("[r]", with: "[]") }
+        // Credentials are followed as a whole.
+        let listed = rows.flatMap { Page.quoted($0[0]) }
+        #expect(listed.sorted() == (followed + ["credentials"]).sorted())
+        #expect(rows.last == ["everything else", "needs a restart"])
+
+        let others = try Self.change {
+            $0.routes[0].name = "t"
+            $0.credentials = [Self.credential("l")]
+        }
+        #expect(others.restart.isEmpty)
+        let words = others.followed.compactMap { $0.split(separator: " ").last?.trimmingCharacters(in: ["(", ")"]) }
+        #expect(Set(words) == ["added", "removed"])
+        for word in Set(words) { #expect(rows.contains { $0[0] == "a route is \(word)" }) }
+        #expect(rows.contains { $0[0] == "a credential is added or removed" && $0[1] == "followed" })
     }
 }
