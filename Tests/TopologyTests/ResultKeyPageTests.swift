@@ -4,7 +4,7 @@ import Testing
 
 @testable import Topology
 
-@Suite("The page about bindings for results", .timeLimit(.minutes(1)))
+@Suite("The pages about bindings for results and dead letters", .timeLimit(.minutes(1)))
 struct ResultKeyPageTests {
     /// A result of a raw job with a routing key.
     private struct Sample {
@@ -76,6 +76,41 @@ struct ResultKeyPageTests {
                 #expect(isMatch == isMeant(sample), "\(pattern): \(sample.key)")
             }
             #expect(Self.samples.contains(where: isMeant), "\(pattern)")
+        }
+    }
+
+    /// The queues of dead letters to which the topology leads a letter, in their order.
+    private static func queues(_ topology: BrokerTopology, _ key: String) -> [String] {
+        let bound = Set(
+            topology.bindings.filter { binding in
+                binding.source == TopologyNames.dead && LiveTopology.topic(binding.routingKey, matches: key)
+            }.map(\.queue))
+        return bound.sorted()
+    }
+
+    @Test("Results and DeadLetters say in which queue the dead letters of each outcome are")
+    func deadLetters() throws {
+        let route = TopologyRoute(name: "shop", environment: .production, topics: ["com.example.app"])
+        let topology = BrokerTopology(routes: [route], tiers: [])
+        // A letter has the key of a result.
+        let queues = Dictionary(
+            uniqueKeysWithValues: Outcome.allCases.map { outcome in
+                let sample = Sample(outcome: outcome, jobKey: "production.normal.com.example.app")
+                return (outcome.rawValue, Self.queues(topology, sample.key))
+            })
+        let rows = try Page(documentation: "Results").rows("outcome", in: "Outcomes")
+        let listed = rows.map { (Page.quoted($0[0]).joined(), Page.quoted($0[3])) }
+        #expect(Dictionary(uniqueKeysWithValues: listed) == queues)
+
+        let holding = try Page(documentation: "DeadLetters").rows("queue", in: "Which queue")
+        #expect(Set(holding.flatMap { Page.quoted($0[0]) }) == Set(queues.values.flatMap(\.self)))
+        for row in holding {
+            let queue = try #require(Page.quoted(row[0]).first)
+            let held = queues.filter { $0.value.contains(queue) }.keys
+            #expect(Page.quoted(row[1]).sorted() == held.sorted(), "\(queue)")
+            // What the broker writes has the job's own key.
+            let isBrokers = Self.queues(topology, "development.normal.com.example.app").contains(queue)
+            #expect(row[1].hasSuffix(", and what the broker wrote") == isBrokers, "\(queue)")
         }
     }
 }
