@@ -120,16 +120,21 @@ struct JobPageTests {
         #expect(!beside.isEmpty && beside.filter { !fields.contains($0) } == [])
     }
 
-    @Test("Producers says which header and which field set each of a job's times")
+    @Test("Producers says which header and which field set each of a job's times, and how exact the age is")
     func limits() throws {
-        let rows = page.rows("", in: "Deadline, expiration and age").map { Page.quoted($0[0]) }
+        let rows = page.rows("", in: "Deadline, expiration and age")
+        let names = rows.map { Page.quoted($0[0]) }
         #expect(
-            rows == [
+            names == [
                 [JobField.deadline.stringValue, "\(HeaderName.deadline)"],
                 [JobField.expiration.stringValue, "\(HeaderName.expiration)"],
                 ["\(JobField.expiration.stringValue): 0"], ["\(HeaderName.enqueuedAt)", "timestamp"],
             ])
-        for name in rows.flatMap(\.self) where name.contains("apns-") { #expect(Self.places(name).count == 1) }
+        for name in names.flatMap(\.self) where name.contains("apns-") { #expect(Self.places(name).count == 1) }
+        let job = try MessageBuilder.raw { $0.timestamp = 1_763_712_800 }.job()
+        let ages = (0...10_000).filter { job.queueMilliseconds(at: 1_763_712_800_000 + Int64($0)) != nil }
+        let least = Page.number(try #require(ages.first))
+        #expect(rows.last?[2].hasSuffix("`queue_ms` is null below \(least)") == true)
     }
 
     @Test("Producers says what a job may choose for a request without an answer, and what follows")
