@@ -12,11 +12,13 @@ extension SettingKind where Value == Int {
     }
 
     /// How many results one message may have: a whole number up to a limit, or `off`, which is 1.
+    ///
+    /// YAML 1.1 takes `off` for a boolean, so a tool that loads a file and writes it again makes it `false`.
     static func batch(upTo most: Int) -> SettingKind {
         let words = "1 to \(most)"
         return SettingKind("number or `off`", words, write: { $0 == 1 ? "off" : "\($0)" }) {
             (text: String) throws(Rejection) -> Int in
-            if text == "off" { return 1 }
+            if text == "off" || text == "false" { return 1 }
             guard let value = Int(text) else { throw Rejection("\"\(text)\" is neither \"off\" nor a whole number") }
             return try within(1...most, value, text, words)
         }

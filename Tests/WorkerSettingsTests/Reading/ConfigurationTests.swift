@@ -167,6 +167,16 @@ struct ConfigurationTests {
         #expect(configuration.shutdownGrace == .seconds(2))
     }
 
+    @Test("off means one result in a message, and so does false, which YAML 1.1 makes of it", arguments: ["off", "false"])
+    func batchOff(_ word: String) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let routes = minimalConfiguration.replacing("name: r,", with: "name: r, results_batch: \(word),")
+        #expect(routes.contains("results_batch"))
+        let configuration = try fixture.load("results: { batch: \(word) }\n" + routes).get()
+        #expect(configuration.results.batch == 1 && configuration.routes[0].resultsBatch == 1)
+    }
+
     @Test("one bad line gives one error at its place", arguments: ConfigurationTests.badLines)
     func badLine(_ line: String, _ expected: String) throws {
         let fixture = try ConfigurationFixture()
@@ -234,6 +244,7 @@ struct ConfigurationTests {
         ("retry: { max_attempts: 1.5 }", "24: retry.max_attempts: \"1.5\" is not a whole number"),
         ("results: { batch: 1001 }", "19: results.batch: 1001 is out of range: 1 to 1000"),
         ("results: { batch: none }", "19: results.batch: \"none\" is neither \"off\" nor a whole number"),
+        ("results: { batch: true }", "19: results.batch: \"true\" is neither \"off\" nor a whole number"),
         (
             "results: { device_token: fulll }",
             "26: results.device_token: \"fulll\" is not one of full, omit. Did you mean \"full\"?"
