@@ -36,7 +36,7 @@ struct ResultHelp: ParsableCommand {
             """
             Names the result: UUIDv5 of <job id>/<attempt>/<index> in the namespace \
             268fde28-cb90-48d3-9071-c4bed60c6d28. A replay's name stands behind the job id. The same result may come \
-            twice: dedupe by this.
+            twice: dedupe by this and the outcome.
             """),
         HelpEntry("correlation_id", "string", "The job's correlation_id, else the job id."),
         HelpEntry("delivery_mode", "2", ""),
@@ -140,7 +140,7 @@ struct ResultHelp: ParsableCommand {
             Where results.batch is configured, or a job asks for it, a message of the type \
             \(MessageName.resultBatchType) has several results in the array \(BatchField.results). What an entry lacks \
             stands at the top; both together are a result. Each entry has a \(BatchField.messageID) of its own: dedupe \
-            by that.
+            by that and the outcome.
             """)
         help.add("Outcomes", entries: outcomes)
         help.add("Actions", entries: actions)
