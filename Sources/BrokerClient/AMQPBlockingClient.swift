@@ -228,17 +228,20 @@ package final class AMQPBlockingClient {
         guard main.consumersLost == 0 else {
             main.consumersLost = 0
             consumerTag = nil
-            throw AMQPError(.channelClosed, "the broker ended the consumer: its queue is gone")
+            throw AMQPError(
+                .channelClosed, "the broker ended the consumer: its queue is gone, or it held messages for too long")
         }
         return nil
     }
 
     /// Ends the consumer; deliveries already received can still be taken and settled.
     ///
-    /// - Throws: `timeout`, or an error that ends the connection.
+    /// - Throws: `channelClosed` if the channel went away, and with it what was settled late; `timeout`, or an error
+    ///   that ends the connection.
     package func stopConsuming() throws(AMQPError) {
         guard let tag = consumerTag else { return }
         consumerTag = nil
+        try main.checkChannel(Self.consuming, "consuming")
         _ = try main.request(Self.consuming, "ending the consumer") { session throws(AMQPError) in
             try session.cancel(Self.consuming, consumerTag: tag)
         }
@@ -249,7 +252,7 @@ package final class AMQPBlockingClient {
     /// - Parameters:
     ///   - delivery: The delivery.
     ///   - multiple: Whether all earlier ones are meant as well.
-    /// - Throws: `timeout`, or an error that ends the connection.
+    /// - Throws: `channelClosed` if the channel went away, `timeout`, or an error that ends the connection.
     package func acknowledge(_ delivery: Delivery, multiple: Bool = false) throws(AMQPError) {
         try settle(delivery) { session throws(AMQPError) in
             try session.acknowledge(
@@ -262,7 +265,7 @@ package final class AMQPBlockingClient {
     /// - Parameters:
     ///   - delivery: The delivery.
     ///   - requeue: Whether it goes back to its queue.
-    /// - Throws: `timeout`, or an error that ends the connection.
+    /// - Throws: `channelClosed` if the channel went away, `timeout`, or an error that ends the connection.
     package func reject(_ delivery: Delivery, requeue: Bool) throws(AMQPError) {
         try settle(delivery) { session throws(AMQPError) in
             try session.reject(channel: delivery.channel, deliveryTag: delivery.deliveryTag, requeue: requeue)
@@ -272,6 +275,8 @@ package final class AMQPBlockingClient {
     private func settle(
         _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
+        // On another channel of that number, the tags would be others.
+        try main.checkChannel(delivery.channel, "consuming")
         guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
             throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
         }

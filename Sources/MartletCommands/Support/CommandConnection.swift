@@ -276,6 +276,12 @@ final class CommandConnection {
             failure.isAboutMissingObject = true
             return failure
         }
+        if error.isConsumerTimeout {
+            return CommandFailure(
+                .gaveUp, text,
+                remedy: "RabbitMQ takes back what a reader holds for longer than consumer_timeout, usually 30 minutes. "
+                    + "Run the command again, for fewer messages (--limit) or with a longer consumer_timeout.")
+        }
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)
         case .unsuitable: return CommandFailure(.refused, text)
@@ -296,6 +302,16 @@ final class CommandConnection {
         case .invalidMessage: return CommandFailure(.badInput, text)
         default: return CommandFailure(.internalFault, text)
         }
+    }
+}
+
+extension AMQPError {
+    /// Whether the broker closed a channel because it held messages for too long, as RabbitMQ does up to 4.2. Later
+    /// versions end the consumer and give no reason.
+    ///
+    /// [Delivery acknowledgement timeout](https://www.rabbitmq.com/docs/consumers#acknowledgement-timeout)
+    fileprivate var isConsumerTimeout: Bool {
+        code == .channelClosed && replyCode == 406 && message.contains("delivery acknowledgement")
     }
 }
 
