@@ -167,7 +167,7 @@ struct ConfigurationTests {
         #expect(configuration.shutdownGrace == .seconds(2))
     }
 
-    @Test("off means one result in a message, and so does false, which YAML 1.1 makes of it", arguments: ["off", "false"])
+    @Test("off means one result in a message, and so does false, which YAML makes of it", arguments: ["off", "false"])
     func batchOff(_ word: String) throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
