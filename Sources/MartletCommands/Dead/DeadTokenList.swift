@@ -3,9 +3,8 @@ import Rig
 
 /// The device tokens that letters call dead, each of them once: a pure value.
 ///
-/// A hold begins only after a worker has seen some fifty dead device tokens, or more on a busy route, and until then its
-/// letters say `drop_token`.
-/// So a letter is on hold, too, if a letter of the same topic says `hold` within an hour after it.
+/// A hold begins only after a worker has seen some fifty dead device tokens, or more on a busy route. Until then its
+/// letters say `drop_token`. So a letter is on hold, too, if one of the same topic says `hold` up to an hour later.
 struct DeadTokenList {
     /// For how many minutes a later hold makes a letter doubtful.
     static let doubtfulMinutes: Int64 = 60
