@@ -29,16 +29,20 @@ extension DeadCommand {
             // Closing the link gives back what is not acknowledged.
             defer { link.close() }
             if !yes, !dryRun { try Console.confirm("Delete dead letters of \(selection.name) for good?") }
-            var count = 0
-            let seen = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
+            var (count, progress) = (0, ProgressLine(enabled: true))
+            let reading = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
                 guard count < limit else { return }
                 count += 1
-                if dryRun { Console.data(letter.line) } else { try link.acknowledge(letter.message, upToHere: false) }
+                if dryRun { return Console.data(letter.line) }
+                try link.acknowledge(letter.message, upToHere: false)
+                progress.show("\(TimeText.count(count)) deleted")
             }
+            progress.clear()
             try link.stopConsuming()
             Console.talk(
-                "\(TimeText.count(count)) of \(TimeText.count(seen)) dead letters in \(selection.name) "
+                "\(TimeText.count(count)) of \(TimeText.count(reading.seen)) dead letters in \(selection.name) "
                     + (dryRun ? "would be deleted" : "deleted"))
+            try reading.finish("the newest stay")
         }
     }
 }

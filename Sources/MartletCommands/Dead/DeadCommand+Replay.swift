@@ -18,6 +18,10 @@ extension DeadCommand {
                 Jobs count their attempts anew. Of a multicast job only the indexes of the letter are pushed. Letters \
                 of dead device tokens stay, and so do letters of jobs that a worker would refuse again.
 
+                It ends after \(DeadReading.longest.components.seconds / 60) minutes with the exit status \
+                \(CommandStatus.gaveUp.rawValue), because RabbitMQ takes back what a reader holds for 30 minutes \
+                (consumer_timeout). Run it again with the same --name for the rest.
+
                 The user apns-replayer may do this. Examples:
                   martlet dead replay --outcome exhausted --dry-run
                   martlet dead replay --outcome expired --campaign campaign-7/ --deadline +2h --rate 500
@@ -29,19 +33,20 @@ extension DeadCommand {
         @Option(
             help: ArgumentHelp(
                 "The replay's name, which jobs carry in \(HeaderName.replay); one and the same until it is finished.",
-                discussion: "The default is a new one."))
+                discussion: "The default is a new one, which is printed first."))
         var name: String?
         @Option(help: "A new deadline for the jobs: a time, or +2h.", transform: MomentArgument.init)
         var deadline: MomentArgument?
         @Option(help: "Replay no more letters than this.") var limit = Int.max
-        @Option(help: "At most so many jobs a second.") var rate: Double?
+        @Option(help: "At most so many jobs a second, 0.01 or more.") var rate: Double?
         @Flag(help: "Only say what would happen.") var dryRun = false
         @OptionGroup(title: "Broker") var broker: BrokerOptions
 
         func validate() throws {
             try selection.requireChoice(all: all)
             if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
-            if let rate, !(rate > 0) { throw ValidationError("--rate must be more than 0.") }
+            // Letters that wait for their turn are held, and RabbitMQ does not let them be held for long.
+            if let rate, !(rate >= 0.01) { throw ValidationError("--rate must be 0.01 or more.") }
             if let name, name.isEmpty || name.utf8.count > 64 { throw ValidationError("--name has 1 to 64 bytes.") }
         }
 
@@ -51,8 +56,32 @@ extension DeadCommand {
             // Closing the link gives back what is not acknowledged.
             defer { link.close() }
             var replay = DeadReplayRun(link: link, pacer: rate.map(Pacer.init))
+            // Before the first job: whoever does not know the name cannot go on after a crash.
+            if !dryRun { Console.talk("replaying as \(name)") }
+            let goOn = dryRun ? "the newest letters were not looked at" : "go on with --name \(name)"
+            let reading: DeadReading
+            do throws(CommandFailure) {
+                reading = try publish(as: name, &replay, over: link)
+            } catch {
+                replay.abandon()
+                guard !dryRun, replay.published > 0 else { throw error }
+                throw error.advising("\(TimeText.count(replay.done)) letters were replayed by then; \(goOn)")
+            }
+            let verb = dryRun ? "would be replayed" : "replayed as \(name)"
+            Console.talk(
+                "\(TimeText.count(replay.done)) of \(TimeText.count(reading.seen)) dead letters in \(selection.name) "
+                    + verb)
+            for line in replay.obstacles { Console.talk(line) }
+            try reading.finish(goOn)
+            if replay.refused > 0 { throw CommandStatus.someFailed }
+        }
+
+        /// Publishes the jobs of all letters that are wanted, and waits until the letters are removed.
+        private func publish(
+            as name: String, _ replay: inout DeadReplayRun, over link: CommandConnection
+        ) throws(CommandFailure) -> DeadReading {
             let now = JobIdentifier.now()
-            let seen = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
+            let reading = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
                 guard replay.published < limit else { return }
                 let job = Result { () throws(ReplayedJob.Obstacle) in
                     try ReplayedJob(
@@ -66,12 +95,7 @@ extension DeadCommand {
                 }
             }
             try replay.finish()
-            let verb = dryRun ? "would be replayed" : "replayed as \(name)"
-            Console.talk(
-                "\(TimeText.count(replay.done)) of \(TimeText.count(seen)) dead letters in \(selection.name) \(verb)")
-            for line in replay.obstacles { Console.talk(line) }
-            if Interrupt.isRequested, !dryRun { Console.talk("ended half way; go on with --name \(name)") }
-            if replay.refused > 0 { throw CommandStatus.someFailed }
+            return reading
         }
     }
 }

@@ -16,7 +16,8 @@ extension DeadCommand {
 
                 Device tokens on hold may be alive. They are left out, and counted: those whose letter says hold, and \
                 those of letters up to an hour before such a letter of the same topic. A hold may still follow a \
-                letter that is younger than an hour: leave it out with --older-than 1h.
+                letter that is younger than an hour: leave it out with --older-than 1h. Holds count from all letters: \
+                where not all can be read, nothing is exported.
 
                 Letters stay in the queue unless --drain is given. It takes out those whose device tokens were printed, \
                 after the last line is written. Ended half way, all letters stay.
@@ -44,6 +45,7 @@ extension DeadCommand {
 
         func run() throws {
             let queue = TopologyNames.deadTokensQueue
+            let routes = try filter.routes()
             let link = try CommandConnection.open(broker.target)
             // Closing the link gives back what is not acknowledged.
             defer { link.close() }
@@ -55,21 +57,22 @@ extension DeadCommand {
             Interrupt.watch()
             let now = JobIdentifier.now()
             var (list, unreadable) = (DeadTokenList(), 0)
-            let seen = try DeadCommand.read(queue, over: link) { letter throws(CommandFailure) in
+            let reading = try DeadCommand.read(queue, over: link) { letter throws(CommandFailure) in
                 guard let tokens = DeadTokenLetter(letter, now: now) else {
                     unreadable += 1
                     return
                 }
                 // Holds count from all letters, whatever is wanted.
-                list.add(tokens, isWanted: list.letterCount < limit && filter.admits(letter, now: now))
+                list.add(tokens, isWanted: list.letterCount < limit && filter.admits(letter, of: routes, now: now))
             }
-            if Interrupt.isRequested {
-                // A hold may be among what was not read.
-                throw CommandFailure(.gaveUp, "ended half way: nothing is exported, and all letters stay in \(queue)")
-            }
+            // A hold may be among what was not read, which is the newest part.
+            let consequence = "nothing is exported, and all letters stay"
+            if let failure = reading.failure(consequence) { throw failure }
+            if Interrupt.isRequested { throw CommandFailure(.gaveUp, "ended half way: \(consequence) in \(queue)") }
             if export { try exportTokens(of: list) } else { showCounts(of: list) }
             try Console.flush()
-            var note = "\(TimeText.count(list.letterCount)) of \(TimeText.count(seen)) letters in \(queue) looked at"
+            let (looked, seen) = (TimeText.count(list.letterCount), TimeText.count(reading.seen))
+            var note = "\(looked) of \(seen) letters in \(queue) looked at"
             if drain {
                 let letters = list.settled(includingHeld: held)
                 for letter in letters { try link.acknowledge(letter, upToHere: false) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import Rig
 import Text
 import Topology
@@ -58,9 +59,10 @@ struct DeadCommand: ParsableCommand {
         /// Whether a letter is wanted.
         /// - Parameters:
         ///   - letter: The letter.
+        ///   - routes: The routes that the filter wants; nil for all.
         ///   - now: Milliseconds since 1970.
-        func admits(_ letter: DeadLetter, now: Int64) -> Bool {
-            (outcome.isEmpty || outcome.contains(letter.outcome)) && filter.admits(letter, now: now)
+        func admits(_ letter: DeadLetter, of routes: LetterRoutes?, now: Int64) -> Bool {
+            (outcome.isEmpty || outcome.contains(letter.outcome)) && filter.admits(letter, of: routes, now: now)
         }
     }
 
@@ -81,7 +83,7 @@ struct DeadCommand: ParsableCommand {
         func run() throws {
             // The lines, not the letters: of those, the bodies are the most.
             var oldest = OldestLetters<[UInt8]>(limit: limit)
-            let seen = try DeadCommand.look(selection, broker) { letter in
+            let reading = try DeadCommand.look(selection, broker) { letter in
                 oldest.offer(
                     format.output == .text ? Array(letter.line.utf8) : letter.json(withBody: false).bytes,
                     diedAt: letter.diedAt)
@@ -98,8 +100,9 @@ struct DeadCommand: ParsableCommand {
             let hidden = oldest.offered - oldest.letters.count
             let more = hidden > 0 ? "; \(TimeText.count(hidden)) more match (--limit)" : ""
             Console.talk(
-                "\(TimeText.count(oldest.letters.count)) of \(TimeText.count(seen)) dead letters in "
+                "\(TimeText.count(oldest.letters.count)) of \(TimeText.count(reading.seen)) dead letters in "
                     + "\(selection.name)\(more)")
+            try reading.finish("this list lacks the newest")
         }
     }
 
@@ -115,7 +118,7 @@ struct DeadCommand: ParsableCommand {
 
         func run() throws {
             var shown = 0
-            _ = try DeadCommand.look(selection, broker) { letter in
+            let reading = try DeadCommand.look(selection, broker) { letter in
                 guard letter.matches(id: id) else { return }
                 if shown > 0 && format.output == .text { Console.data("") }
                 shown += 1
@@ -124,11 +127,13 @@ struct DeadCommand: ParsableCommand {
                 case .json: Console.data(letter.json(withBody: true).bytes)
                 }
             }
+            if shown == 0, let failure = reading.failure("none of these is of \(id)") { throw failure }
             guard shown > 0 else {
                 throw CommandFailure(
                     .someFailed, "no dead letter of \(id) in \(selection.name)",
                     remedy: "List them with: martlet dead list")
             }
+            try reading.finish("there may be more of \(id)")
         }
     }
 
@@ -137,10 +142,10 @@ struct DeadCommand: ParsableCommand {
     ///   - selection: Which queue and which letters.
     ///   - broker: How to get there.
     ///   - show: What to do with each letter that is wanted.
-    /// - Returns: How many letters were looked at.
+    /// - Returns: Whether all letters were looked at.
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
-    ) throws(CommandFailure) -> Int {
+    ) throws(CommandFailure) -> DeadReading {
         let link = try CommandConnection.open(broker.target)
         // Closing the link puts everything back, in its old order.
         defer { link.close() }
@@ -152,40 +157,50 @@ struct DeadCommand: ParsableCommand {
     ///   - selection: Which queue and which letters.
     ///   - link: The connection; when it is closed, what is not acknowledged by then goes back.
     ///   - take: What to do with each letter that is wanted.
-    /// - Returns: How many letters were looked at.
+    /// - Returns: Whether all letters were looked at.
     static func read(
         _ selection: Selection, _ link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> Int {
+    ) throws(CommandFailure) -> DeadReading {
         Interrupt.watch()
-        let now = JobIdentifier.now()
+        let (now, routes) = (JobIdentifier.now(), try selection.filter.routes())
         return try read(selection.name, over: link) { letter throws(CommandFailure) in
-            if selection.admits(letter, now: now) { try take(letter) }
+            if selection.admits(letter, of: routes, now: now) { try take(letter) }
         }
     }
 
-    /// Takes all letters that a queue holds at this moment, without settling any, until Ctrl-C.
+    /// Takes all letters that a queue holds at this moment, without settling any, until Ctrl-C. It ends early where no
+    /// letter comes any more, and before the broker takes the letters back.
     /// - Parameters:
     ///   - queue: The queue.
     ///   - link: A connection that takes nothing else. When it is closed, what is not acknowledged goes back, in its old
     ///     order.
     ///   - take: What to do with each letter.
-    /// - Returns: How many letters were looked at.
+    /// - Returns: Whether all letters were looked at.
     static func read(
         _ queue: String, over link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> Int {
-        let waiting = try link.messageCount(queue)
-        var seen = 0
-        if waiting > 0 {
-            // All of them: the broker may put a part back behind the others. A consumer cannot be promised more than 65,535
-            // unacknowledged messages, but any number.
-            try link.consume(queue, prefetch: waiting > Int(UInt16.max) ? 0 : waiting)
+    ) throws(CommandFailure) -> DeadReading {
+        var reading = DeadReading(queue: queue, waiting: try link.messageCount(queue))
+        if reading.waiting > 0 {
+            // All of them: what is handed back in between comes again first, or behind the others. A consumer cannot
+            // be promised more than 65,535 unacknowledged messages, but any number.
+            try link.consume(queue, prefetch: reading.waiting > Int(UInt16.max) ? 0 : reading.waiting)
         }
-        while seen < waiting && !Interrupt.isRequested {
-            guard let message = try link.next(timeout: .seconds(2)) else { break }
-            seen += 1
-            try take(DeadLetter(message: message))
-            if let failure = Console.failure { throw failure }
-        }
-        return seen
+        try reading.run(
+            until: .now().adding(DeadReading.longest), now: { .now() }, isInterrupted: { Interrupt.isRequested },
+            next: { () throws(CommandFailure) in try nextLetter(over: link) },
+            take: { letter throws(CommandFailure) in
+                try take(letter)
+                if let failure = Console.failure { throw failure }
+            })
+        return reading
+    }
+
+    /// The next letter; nil where none comes within the patience, or before Ctrl-C.
+    private static func nextLetter(over link: CommandConnection) throws(CommandFailure) -> DeadLetter? {
+        let deadline = MonotonicTime.now().adding(DeadReading.patience)
+        repeat {
+            if let message = try link.next(timeout: .seconds(1)) { return DeadLetter(message: message) }
+        } while !Interrupt.isRequested && MonotonicTime.now() < deadline
+        return nil
     }
 }

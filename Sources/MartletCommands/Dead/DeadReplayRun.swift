@@ -12,7 +12,7 @@ struct DeadReplayRun {
     /// The ids of those jobs: the broker's answer names no more than the id.
     private var ids: Set<String> = []
     private var skipped: [(obstacle: ReplayedJob.Obstacle, count: Int)] = []
-    /// How many jobs were published.
+    /// How many jobs were published, or may have been.
     private(set) var published = 0
     /// How many letters are done: their jobs are confirmed, or would have been published.
     private(set) var done = 0
@@ -57,10 +57,11 @@ struct DeadReplayRun {
         // Two letters of one multicast job have one id.
         if ids.contains(job.messageID) { try awaitConfirms() }
         var fates: [PublishFate] = []
+        // Before it is sent: who fails half way may have sent it.
+        published += 1
         let number = try link.submit(job.message, routingKey: job.routingKey) { fates.append($0) }
         waiting[number] = letter.message
         ids.insert(job.messageID)
-        published += 1
         try settle(fates)
         progress.show("\(TimeText.count(done)) replayed")
     }
@@ -71,6 +72,9 @@ struct DeadReplayRun {
         progress.clear()
         try link.stopConsuming()
     }
+
+    /// The replay ends without its confirms.
+    mutating func abandon() { progress.clear() }
 
     private mutating func awaitConfirms() throws(CommandFailure) {
         var fates: [PublishFate] = []

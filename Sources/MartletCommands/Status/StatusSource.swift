@@ -67,7 +67,7 @@ struct StatusSource: Sendable {
             let link = try CommandConnection.open(endpoints, timeout: .seconds(10))
             defer { link.close() }
             var counts: [String: StatusFacts.Letters] = [:]
-            _ = try DeadCommand.read(queue, over: link) { letter throws(CommandFailure) in
+            let reading = try DeadCommand.read(queue, over: link) { letter throws(CommandFailure) in
                 var key = "\(letter.outcome) \(letter.reason ?? "")"
                 let isKnown = counts[key] != nil || counts.count < Self.mostKinds
                 if !isKnown { key = "other" }
@@ -77,6 +77,10 @@ struct StatusSource: Sendable {
                 ].count += 1
             }
             all += counts.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map(\.value)
+            let unread = reading.waiting - reading.seen
+            if unread > 0 {
+                all.append(StatusFacts.Letters(queue: queue, outcome: "not read", reason: nil, count: unread))
+            }
         }
         return all
     }

@@ -20,6 +20,14 @@ struct CommandFailure: Error, CustomStringConvertible {
         self.remedy = remedy
     }
 
+    /// The same failure with one more thing to know.
+    /// - Parameter advice: What to do, or what is done, behind the remedy.
+    func advising(_ advice: String) -> CommandFailure {
+        var failure = self
+        failure.remedy = [remedy, advice].compactMap(\.self).joined(separator: "\n")
+        return failure
+    }
+
     /// The message, and the remedy on a line of its own.
     var description: String { remedy.map { "\(message)\n\($0)" } ?? message }
 }

@@ -57,6 +57,8 @@ struct DeadReplayTests {
         let outcome = try dead("replay", "--outcome", "exhausted", "--name", "again")
         #expect(
             outcome.status == 0 && outcome.errorText.contains("1 of 2 dead letters in apns.q.dead replayed as again"))
+        // The name is known before the first job is published.
+        #expect(outcome.errorText.hasPrefix("replaying as again\n"), "\(outcome.errorText)")
         #expect(try count("apns.q.dead") == 1)
         let job = try #require(try take(1, from: "apns.q.jobs.shop").first)
         #expect(job.routingKey == "production.high.com.a" && job.messageID == "one")
@@ -120,6 +122,8 @@ struct DeadReplayTests {
         #expect(try dead("purge", "--campaign", "campaign-8/").status == 64)
         #expect(try dead("purge", "--yes").status == 64)
         #expect(try dead("replay").status == 64)
+        #expect(try dead("replay", "--all", "--rate", "0.001").status == 64)
+        #expect(try dead("list", "--config", "worker.yaml").status == 64)
         let purge = try dead("purge", "--older-than", "1h", "--limit", "1", "--yes")
         #expect(purge.errorText.contains("1 of 3 dead letters in apns.q.dead deleted"))
         #expect(try count("apns.q.dead") == 2)
