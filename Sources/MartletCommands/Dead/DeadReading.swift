@@ -100,7 +100,7 @@ struct DeadReading: Equatable {
         switch end {
         case .complete, .interrupted: nil
         case .silent:
-            "Another reader may hold the rest, such as a second martlet dead, or the broker is slow. Run it again then."
+            "Another reader may hold the rest, such as a second martlet dead, or the broker is slow. Run it again later."
         case .outOfTime:
             "RabbitMQ takes back what a reader holds for 30 minutes (consumer_timeout). Run it again for the rest."
         }
