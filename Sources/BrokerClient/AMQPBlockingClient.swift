@@ -276,6 +276,7 @@ package final class AMQPBlockingClient {
         _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
         // On another channel of that number, the tags would be others.
+        if main.isClosed(delivery.channel) { consumerTag = nil }
         try main.checkChannel(delivery.channel, "consuming")
         guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
             throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")

@@ -127,7 +127,7 @@ final class ControlReader: Sendable {
             to: targets, clientName: "\(instance) control", bodyLimit: WorkerReport.maximumLength,
             patience: Self.patience)
         defer { client.close() }
-        if teller.state == nil { teller.learner.read(by: client) }
+        if teller.state == nil { try teller.learner.read(by: client) }
         client.limitBodies(to: ControlCommand.maximumLength)
         try client.startConsuming(
             queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),

@@ -10,6 +10,9 @@ import Topology
 struct DeadTokenLearner {
     /// Reports of five minutes are read. A worker that is restarted takes less time.
     private static let since = "5m"
+    /// Where the stream holds more messages than this, only those of half a minute are read. Each worker reports more
+    /// often than that, and the newest reports would not be reached otherwise.
+    static let many = (messages: 1_000, since: "30s")
     /// The most reports that may be under way. Each is at most as long as a report may be.
     private static let prefetch: UInt16 = 32
     /// They are short, because the worker takes no jobs meanwhile. One that misses a report learns by itself.
@@ -19,8 +22,8 @@ struct DeadTokenLearner {
     private let routes: [String: SharedDeadTokens]
     /// What was read.
     private var fleet: FleetDeadTokens
-    /// Whether that is all of it, or the broker refuses the rest.
-    private var isRead = false
+    /// How often it may still try. A broker that goes away twice in a row must not keep the commands of operators waiting.
+    private var triesLeft = 2
     /// Why it cannot all be read; nil where it can.
     private var trouble: String?
 
@@ -34,27 +37,31 @@ struct DeadTokenLearner {
 
     /// Reads the reports of the last minutes, if they were not read before.
     ///
-    /// - Parameter client: A client that consumes nothing, and consumes nothing afterwards.
-    mutating func read(by client: AMQPBlockingClient) {
-        guard !isRead else { return }
+    /// - Parameter client: A client that consumes nothing, and consumes nothing afterwards unless an error is thrown.
+    /// - Throws: An error after which the client is of no use. The next client may try again.
+    mutating func read(by client: AMQPBlockingClient) throws(AMQPError) {
+        guard triesLeft > 0 else { return }
+        triesLeft -= 1
         do throws(AMQPError) {
             try readStream(client)
-            isRead = true
+            triesLeft = 0
             trouble = fleet.ignored > 0 ? "\(fleet.ignored) messages are not reports" : nil
         } catch {
-            // Waiting will hardly help after a refusal. Other troubles end the connection, and the next one tries again.
-            isRead = error.replyCode == 403 || error.replyCode == 404
             trouble = error.message
+            // A refusal costs the channel alone, and waiting will hardly help.
+            guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
+            triesLeft = 0
         }
     }
 
     private mutating func readStream(_ client: AMQPBlockingClient) throws(AMQPError) {
         // Without a count the stream is waited for a little longer.
-        let isEmpty = (try? client.depth(of: TopologyNames.fleetQueue))?.messages == 0
+        let count = (try? client.depth(of: TopologyNames.fleetQueue))?.messages
+        let since = (count ?? 0) > Self.many.messages ? Self.many.since : Self.since
         try client.startConsuming(
             queue: TopologyNames.fleetQueue, prefetch: Self.prefetch,
-            arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text(Self.since))]))
-        var replay = StreamReplay(Self.patience, now: .now(), isCountedEmpty: isEmpty)
+            arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text(since))]))
+        var replay = StreamReplay(Self.patience, now: .now(), isCountedEmpty: count == 0)
         while !replay.isComplete {
             if let delivery = try client.receive(timeout: replay.dueAt - .now()) {
                 replay.heard(now: .now())

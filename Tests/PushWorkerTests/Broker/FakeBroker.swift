@@ -50,6 +50,8 @@ final class FakeBroker: Sendable {
         var heedsPrefetch: @Sendable (Int) -> Bool = { _ in true }
         /// Whether it takes notice of a method, all of which are shown.
         var heeds: @Sendable (Request) -> Bool = { _ in true }
+        /// Whether it ends the connection once it has answered this method.
+        var hangsUp: @Sendable (Request) -> Bool = { _ in false }
         /// Whether it says anything on the connection of this number, from 1.
         var greets: @Sendable (Int) -> Bool = { _ in true }
         /// Whether it refuses every login.
@@ -149,7 +151,7 @@ final class FakeBroker: Sendable {
                 guard (try? socket.wait(for: .readable, timeout: .milliseconds(50))) == true else { continue }
                 guard case .bytes(let count) = try? socket.read(into: &buffer), count > 0 else { return }
                 let answer = client.received(buffer[..<count])
-                guard Self.write(answer, to: socket) else { return }
+                guard Self.write(answer, to: socket), !client.isOver else { return }
             }
         }
     }
@@ -185,6 +187,8 @@ final class FakeBroker: Sendable {
 private struct Client {
     let broker: FakeBroker
     let number: Int
+    /// Whether the connection ends.
+    private(set) var isOver = false
     private var unread: [UInt8] = []
     private var sawProtocol = false
     private var publisher = 0
@@ -315,6 +319,7 @@ private struct Client {
         let request = FakeBroker.Request(
             connection: number, channel: channel, classID: classID, methodID: methodID)
         guard broker.plan.heeds(request) else { return [] }
+        if broker.plan.hangsUp(request) { isOver = true }
         switch (classID, methodID) {
         case (10, 11) where broker.plan.refusesLogins:
             return Wire.method(0, 10, 50) {
@@ -325,6 +330,13 @@ private struct Client {
             }
         case (10, 50): return Wire.method(0, 10, 51)
         case (20, 10): return Wire.method(channel, 20, 11) { $0.long([]) }
+        case (50, 10):
+            // A queue that is empty, and has no consumers.
+            return Wire.method(channel, 50, 11) {
+                $0.short(Self.short(arguments.dropFirst(2)).text)
+                $0.u32(0)
+                $0.u32(0)
+            }
         case (60, 10):
             feeds[channel, default: Feed()].prefetch = Self.number(arguments.dropFirst(4).prefix(2))
             return Wire.method(channel, 60, 11)

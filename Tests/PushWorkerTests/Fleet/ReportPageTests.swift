@@ -27,6 +27,9 @@ struct ReportPageTests {
         #expect(learned.contains("Each worker counts with its answers, up to \(Int(DeadTokenWatch.latest)) of them."))
         let usual = Page.number(Int(DeadTokenWatch.latest * DeadTokenWatch.history))
         #expect(learned.contains("weighted by the workers' answers, up to \(usual) of each."))
+        let many = DeadTokenLearner.many
+        #expect(learned.contains("more than \(Page.number(many.messages)) messages, it reads those of the last 30 s."))
+        #expect(many.since == "30s")
         let whole = page.text(of: "The whole fleet")
         #expect(whole.contains("A report names up to \(WorkerReport.mostRoutes) routes of its worker"))
         #expect(whole.contains("every \(WorkerReporter.interval.components.seconds) s and where a hold begins or ends"))
