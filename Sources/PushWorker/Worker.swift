@@ -91,7 +91,8 @@ package final class Worker: Sendable {
             configuration.instance,
             surroundings: ControlReader.Surroundings(
                 broker: configuration.broker, isWorking: isWorking, isConnected: isConnected,
-                announce: { announce(.control($0)) }, lanes: { routes.lanes }, deal: { announce(.fleetRates($0)) },
+                announce: { announce(.control($0)) },
+                lanes: { routes.lanes(consuming: handles.compactMap(\.status)) }, deal: { announce(.fleetRates($0)) },
                 deadTokens: Dictionary(built.flatMap(\.routes).map { ($0.name, $0.shared.deadTokens) }) { $1 }),
             logger: logger)
         reporter = WorkerReporter(

@@ -39,6 +39,7 @@ struct WorkerBuilder {
         }
         var unrouted = LaneSettings.RouteSettings(name: Self.unrouted, queues: Self.unroutedQueues)
         unrouted.number = configuration.routes.count
+        unrouted.resultsBatch = configuration.results.batch
         lanes[0].routes = [unrouted]
         let table = configuration.routesTable
         for (number, route) in configuration.routes.enumerated() {

@@ -1,5 +1,6 @@
 import APNSSimulator
 import EventLoop
+import Glibc
 import LocalStack
 import PushWorker
 import Rig
@@ -250,7 +251,7 @@ extension FaultCatalogue {
     }
 
     private static let fleetRate = Fault(
-        166, name: "a rate for all workers, of which one dies and another begins",
+        166, name: "a rate for all workers, of which one dies, one is stopped and others begin",
         expects: "Together they never push more than a fifth above the rate; each soon takes its share",
         setup: {
             $0.neighbour = true
@@ -267,13 +268,23 @@ extension FaultCatalogue {
         try await ring.awaitCommands(1)
         let start = WallClock.milliseconds()
         ring.neighbour?.judgeFromNow()
-        try await ring.publish(5_000)
+        try await ring.publish(9_000)
         try await ring.expectShares(of: rate, shop)
         try await ring.noteHeld()
         try await ring.kill(ring.worker)
         try await ring.expectShares(of: rate, shop)
         let next = try ring.startWorker()
         try await ring.until("the new worker is ready") { next.isReady }
+        try await ring.expectShares(of: rate, shop)
+        // One that is stopped leaves its part to the others, and with it what it has not sent.
+        let stopped = try ring.worker
+        stopped.process.signal(SIGTERM)
+        try await ring.retire(stopped, endingWith: .exited(0))
+        try await ring.expectShares(of: rate, shop)
+        // Two that begin together know of each other before they send.
+        for worker in [try ring.startWorker(), try ring.startWorker()] {
+            try await ring.until("\(worker.name) is ready") { worker.isReady }
+        }
         try await ring.expectShares(of: rate, shop)
         let factor = ring.largestShare(of: rate, shop, in: start...WallClock.milliseconds())
         ring.note("at most \((factor * 100).rounded() / 100) times the rate in ten seconds")

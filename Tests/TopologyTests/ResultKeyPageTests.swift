@@ -60,7 +60,9 @@ struct ResultKeyPageTests {
         "the topic alone and with all suffixes, and other apps whose identifier begins like that": {
             $0.isProduction && ($0.topic == "com.example.app" || $0.topic?.hasPrefix("com.example.app.") == true)
         },
-        "jobs whose key could not be read": { $0.outcome == .invalid && $0.parts == nil },
+        "jobs without a readable environment and topic, in the job and in its key": {
+            $0.outcome == .invalid && $0.parts == nil
+        },
         "all jobs that the worker could not accept": { $0.outcome == .invalid },
     ]
 

@@ -12,7 +12,7 @@ struct RateArgument: ExpressibleByArgument, Equatable {
         let number = argument.dropLast(2)
         // Double reads more than people write: exponents, signs, hexadecimal digits, `nan`.
         guard argument.hasSuffix("/s"), number.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }),
-            let rate = Double(number), rate > 0, rate <= ControlCommand.highestRate
+            let rate = Double(number), (ControlCommand.leastRate...ControlCommand.highestRate).contains(rate)
         else { return nil }
         perSecond = rate
     }

@@ -47,6 +47,8 @@ package struct ControlCommand: Sendable, Equatable {
     package static let longestText = 512
     /// The highest rate, in notifications a second.
     package static let highestRate = 1_000_000.0
+    /// The lowest rate: one notification in a quarter of an hour.
+    package static let leastRate = 0.001
 
     /// Tells the command from others; a UUID where `martlet` made it.
     package var id: String
@@ -110,7 +112,7 @@ package struct ControlCommand: Sendable, Equatable {
         return texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= Self.longestText }
             && reason.map { $0.utf8.count <= Self.longestText } ?? true
             && times.contains(issuedAt) && until.map(times.contains) ?? true
-            && perSecond.map { $0 > 0 && $0 <= Self.highestRate } ?? true
+            && perSecond.map { (Self.leastRate...Self.highestRate).contains($0) } ?? true
             && (action == .rate || perSecond == nil) && (action == .cancel || !leavesDeadLetters)
     }
 

@@ -41,8 +41,8 @@ final class ControlReader: Sendable {
         let isConnected: @Sendable () -> Bool
         /// Tells all lanes what operators want now.
         let announce: @Sendable (ControlState) -> Void
-        /// How many lanes each route has, by its name.
-        let lanes: @Sendable () -> [String: Int]
+        /// The lanes that each route has, by its name.
+        let lanes: @Sendable () -> [String: FleetRates.Lanes]
         /// Tells all lanes this worker's parts of the rates that operators set, by the routes' names.
         let deal: @Sendable ([String: SharedRate]) -> Void
         /// The dead tokens of the routes there are at the start, by the routes' names.
@@ -134,12 +134,18 @@ final class ControlReader: Sendable {
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
         // Without a count the stream is waited for a little longer.
         let isEmpty = (try? client.depth(of: TopologyNames.controlQueue))?.messages == 0
-        var reading = ControlReading(now: .now(), isCountedEmpty: isEmpty)
+        let isKnown = teller.state.map { $0 != ControlState() } ?? false
+        var reading = ControlReading(
+            now: .now(), isCountedEmpty: isEmpty,
+            patience: isKnown ? ControlReading.laterPatience : ControlReading.patience)
         var nextDeal = MonotonicTime.now()
         while !isStopping {
             let count = try listen(client, &reading, &teller)
             reading.tick(now: .now())
-            guard reading.isComplete else { continue }
+            guard reading.isComplete else {
+                tellEnds(&teller)
+                continue
+            }
             // Before the lanes begin, so that they do not begin with more than their part.
             if teller.state != reading.state || MonotonicTime.now() >= nextDeal {
                 try deal(client, reading.state, &teller)
@@ -181,25 +187,38 @@ final class ControlReader: Sendable {
         let wall = WallClock.milliseconds()
         var parts: [String: FleetRates.Part] = [:]
         // A route that could not begin has no lanes, and sends nothing.
-        for (route, lanes) in surroundings.lanes() where lanes > 0 {
+        for (route, lanes) in surroundings.lanes() where lanes.all > 0 {
             guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
-            do throws(AMQPError) {
-                let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
-                teller.rates.counted(consumers, of: route, lanes: lanes)
-            } catch {
-                // Without its queue the route gets no jobs.
-                guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
-            }
-            parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes)
+            // Of a paused route the consumers go one after the other, and come back together.
+            if state.pause(ofRoute: route, at: wall) == nil { try count(route, lanes, client, &teller) }
+            parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes.all)
         }
         teller.rates.forget { parts[$0] != nil }
         deal(parts, &teller)
     }
 
+    private func count(
+        _ route: String, _ lanes: FleetRates.Lanes, _ client: AMQPBlockingClient, _ teller: inout Teller
+    ) throws(AMQPError) {
+        do throws(AMQPError) {
+            let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
+            teller.rates.counted(consumers, of: route, lanes: lanes)
+        } catch {
+            // Without its queue the route gets no jobs.
+            guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
+        }
+    }
+
     private func deal(_ parts: [String: FleetRates.Part], _ teller: inout Teller) {
         guard parts != teller.parts else { return }
+        let (now, earlier) = (MonotonicTime.now(), (parts: teller.parts, dealt: teller.dealt))
+        teller.dealt = [:]
+        for (route, part) in parts {
+            let known = earlier.dealt[route]
+            teller.dealt[route] = part == earlier.parts[route] ? known : part.rate(now: now, after: known)
+        }
         teller.parts = parts
-        surroundings.deal(parts.mapValues { SharedRate(perSecond: $0.perSecond, lanes: $0.lanes) })
+        surroundings.deal(teller.dealt)
     }
 
     // MARK: What others are told
@@ -221,8 +240,10 @@ final class ControlReader: Sendable {
         var isTroubleTold = false
         /// Who else serves the routes with a rate for all workers.
         var rates = FleetRates()
-        /// This worker's parts of these rates, as the lanes know them.
+        /// This worker's parts of these rates.
         var parts: [String: FleetRates.Part] = [:]
+        /// The same as the lanes know them.
+        var dealt: [String: SharedRate] = [:]
         /// How many messages were not commands.
         var ignored = 0
     }

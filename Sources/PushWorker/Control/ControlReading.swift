@@ -5,7 +5,11 @@ struct ControlReading {
     /// A broker with much to do begins late. Its count of messages is some seconds old, so a command may come where it
     /// counts none.
     static let patience = StreamReplay.Patience(
-        first: .seconds(2), ifEmpty: .milliseconds(200), quiet: .seconds(1), longest: .seconds(10))
+        first: .seconds(2), ifEmpty: .milliseconds(200), quiet: .seconds(1), longest: .seconds(5))
+    /// The same for a worker that knows commands already: what it reads will replace them. A broker that has just started
+    /// delivers late, and counts no messages for some seconds. A pause must not end because of that.
+    static let laterPatience = StreamReplay.Patience(
+        first: .seconds(10), ifEmpty: .seconds(10), quiet: .seconds(3), longest: .seconds(60))
 
     /// What the commands that were read amount to.
     private(set) var state = ControlState()
@@ -22,8 +26,12 @@ struct ControlReading {
     /// - Parameters:
     ///   - now: The time at which the first message was asked for.
     ///   - isCountedEmpty: Whether the broker counts no messages in the stream.
-    init(now: MonotonicTime, isCountedEmpty: Bool = false) {
-        replay = StreamReplay(Self.patience, now: now, isCountedEmpty: isCountedEmpty)
+    ///   - patience: How long is waited for messages.
+    init(
+        now: MonotonicTime, isCountedEmpty: Bool = false,
+        patience: StreamReplay.Patience = ControlReading.patience
+    ) {
+        replay = StreamReplay(patience, now: now, isCountedEmpty: isCountedEmpty)
     }
 
     /// A message arrived.

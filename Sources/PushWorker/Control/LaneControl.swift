@@ -2,13 +2,16 @@ import EventLoop
 
 /// What a lane knows of what operators want, and when its routes are to be told of it. Pure: time comes in.
 struct LaneControl {
-    /// How long a lane that reaches the broker waits for what operators want before its routes take jobs.
-    static let patience = Duration.seconds(5)
+    /// How long a lane that reaches the broker waits for what operators want before its routes take jobs: longer than the
+    /// control reader takes for both streams, so that a pause holds for a worker that starts.
+    static let patience = Duration.seconds(10)
 
     /// What operators want, as far as is known.
     private(set) var state = ControlState()
     /// This worker's parts of the rates that operators set for all workers, by the routes' names.
     var rates: [String: SharedRate] = [:]
+    /// The same for routes whose part is not known yet.
+    private var awaitedRates: [String: SharedRate] = [:]
     /// Whether routes are to take no jobs yet, because it is not known what operators want.
     private(set) var isAwaited: Bool
     private var awaitedUntil = MonotonicTime.distantFuture
@@ -24,6 +27,24 @@ struct LaneControl {
     init(isAwaited: Bool) {
         self.isAwaited = isAwaited
         hasNews = isAwaited
+    }
+
+    /// This worker's part of the rate that operators set for all workers; nil without such a rate. Until the part of a
+    /// route that was added is known, it allows nothing.
+    ///
+    /// - Parameters:
+    ///   - route: The route's name.
+    ///   - moment: The time.
+    mutating func fleetRate(ofRoute route: String, at moment: Moment) -> SharedRate? {
+        guard rates[route] == nil, let perSecond = state.rate(ofRoute: route, at: moment.wall)?.perSecond else {
+            awaitedRates[route] = nil
+            return rates[route]
+        }
+        let rate =
+            awaitedRates[route]
+            ?? SharedRate(perSecond: perSecond, lanes: 1, fillingFrom: moment.monotonic + FleetRates.longestHold)
+        awaitedRates[route] = rate
+        return rate
     }
 
     /// Something else is wanted from now on.

@@ -4,12 +4,13 @@ import EventLoop
 extension Lane {
     /// Tells each route what operators want of it, if that has changed.
     func followControl() {
-        let moment = Moment(monotonic: now, wall: wall)
+        let moment = moment
         guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }
         control.told(at: wall)
         let campaigns = control.state.campaigns(at: wall)
         for route in routes {
-            guard route.follow(wanted(of: route, campaigns)) else { continue }
+            let isLimited = route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment))
+            guard route.follow(wanted(of: route, campaigns)) || isLimited else { continue }
             mark(route)
         }
     }
@@ -19,12 +20,14 @@ extension Lane {
     /// - Parameter rates: The parts, by the routes' names.
     func followRates(_ rates: [String: SharedRate]) {
         control.rates = rates
-        for route in routes where route.limitForFleet(to: rates[route.name]) { mark(route) }
+        for route in routes where route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment)) {
+            mark(route)
+        }
     }
 
     /// Tells a new route what operators want.
     func followControl(_ route: Route) {
-        route.limitForFleet(to: control.rates[route.name])
+        route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment))
         route.follow(wanted(of: route, control.state.campaigns(at: wall)))
     }
 

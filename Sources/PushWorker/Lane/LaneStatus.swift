@@ -19,6 +19,8 @@ struct LaneStatus: Sendable {
         var limitedBy: RouteLimit
         /// Why the broker does not take what it publishes, such as `results_full`; nil where it does.
         var refusal: String?
+        /// On how many lanes it consumes its queues to push all that is in them.
+        var consumers = 0
 
         /// Adds how the same route is doing on another lane.
         ///
@@ -32,6 +34,7 @@ struct LaneStatus: Sendable {
             troubles += other.troubles.filter { !troubles.contains($0) }
             limitedBy = limitedBy.joined(with: other.limitedBy)
             refusal = refusal ?? other.refusal
+            consumers += other.consumers
         }
     }
 

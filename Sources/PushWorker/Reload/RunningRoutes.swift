@@ -44,15 +44,18 @@ final class RunningRoutes: Sendable {
     /// The names of the routes by their numbers; nil for a number without a route.
     var names: [String?] { roster.withLock(\.names) }
 
-    /// How many lanes each route has, by its name.
-    var lanes: [String: Int] {
+    /// The lanes that each route has, by its name.
+    ///
+    /// - Parameter statuses: How the lanes are doing.
+    func lanes(consuming statuses: [LaneStatus]) -> [String: FleetRates.Lanes] {
+        var lanes: [String: FleetRates.Lanes] = [:]
         roster.withLock { roster in
-            var lanes: [String: Int] = [:]
             for (number, name) in roster.names.enumerated() {
-                if let name { lanes[name] = roster.lanes(of: number) }
+                if let name { lanes[name] = FleetRates.Lanes(all: roster.lanes(of: number), consuming: 0) }
             }
-            return lanes
         }
+        for route in statuses.flatMap(\.routes) { lanes[route.name]?.consuming += route.consumers }
+        return lanes
     }
 
     /// The worker is to have these routes.

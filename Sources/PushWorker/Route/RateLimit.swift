@@ -17,9 +17,24 @@ package struct RateLimit {
         tokens = burst
     }
 
+    /// Creates an empty bucket, or one that holds what an earlier one held.
+    ///
+    /// - Parameters:
+    ///   - perSecond: The rate in requests per second.
+    ///   - start: When it begins to fill.
+    ///   - earlier: The bucket that it replaces; nil for none.
+    package init(perSecond: Double, fillingFrom start: MonotonicTime, after earlier: RateLimit? = nil) {
+        self.init(perSecond: perSecond)
+        var earlier = earlier
+        _ = earlier?.available(now: start)
+        tokens = min(burst, earlier?.tokens ?? 0)
+        refilledAt = start
+    }
+
     /// How many requests may go out now.
     package mutating func available(now: MonotonicTime) -> Int {
         if let since = refilledAt {
+            guard now >= since else { return 0 }
             tokens = min(burst, tokens + (now - since) / .seconds(1) * perSecond)
         }
         refilledAt = now
@@ -35,6 +50,6 @@ package struct RateLimit {
     ///   - now: The time.
     ///   - others: How many have to go out before it.
     package func nextDue(now: MonotonicTime, after others: Int = 0) -> MonotonicTime {
-        now + .seconds(max(0, Double(1 + others) - tokens) / perSecond)
+        max(now, refilledAt ?? now) + .seconds(max(0, Double(1 + others) - tokens) / perSecond)
     }
 }

@@ -25,6 +25,7 @@ extension Route {
         look(at: devices.nextDue)
         look(at: consumer.nextDue(now: now))
         look(at: rateDue)
+        if goesOnAtOnce { look(at: now) }
         if hasBroadcastChannelWork {
             // Nobody looks at a host that sleeps, so its time would stay in the past.
             for host in broadcastHosts where !host.isAsleep { look(at: host.nextDue) }

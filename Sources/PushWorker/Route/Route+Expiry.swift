@@ -41,13 +41,16 @@ extension Route {
     /// look finds the jobs behind them. The first one stays if a probe needs it.
     private func sortOut(at moment: Moment) {
         for host in [devices] + broadcastHosts where host.breaker.intake == .none && host.refusal == nil {
-            while !isCongested, let (job, tier) = takeOne(from: host, at: moment) {
+            var unsent = 0
+            while !isCongested, unsent < Self.mostSettledUnsent, let (job, tier) = takeOne(from: host, at: moment) {
                 while let index = job.nextIndex() {
+                    unsent += 1
                     let notification = Notification(job: job, index: index)
                     if isSettledUnsent(notification, on: host, at: moment) { continue }
                     if let tier { postpone(notification, to: tier, at: moment) }
                 }
             }
+            goesOnAtOnce = goesOnAtOnce || unsent >= Self.mostSettledUnsent
         }
     }
 

@@ -47,7 +47,8 @@ extension Route {
         let status = LaneStatus.Route(
             name: name, state: counters.state, connections: usable,
             credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit,
-            refusal: isServed ? surroundings.publisher.trouble(of: position) : nil)
+            refusal: isServed ? surroundings.publisher.trouble(of: position) : nil,
+            consumers: takesAllJobs ? 1 : 0)
         return (status, counters)
     }
 
@@ -62,6 +63,11 @@ extension Route {
         case .working where isUnreachable: .unreachable
         case .working: consumer.isServing ? .ready : .starting
         }
+    }
+
+    /// Whether it consumes its queues to push all that is in them: not for a probe, nor to look for expired jobs.
+    private var takesAllJobs: Bool {
+        consumer.mayReceive && devices.breaker.intake == .full && !expiryLook.isLooking
     }
 
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {

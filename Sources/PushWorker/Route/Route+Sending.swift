@@ -4,6 +4,11 @@ import PushModel
 
 // From a job that waits to requests that are submitted, or to a settlement where no request is needed.
 extension Route {
+    /// The most notifications that one turn settles without a request, such as those of a cancelled campaign: about a
+    /// millisecond's worth. Batches of their results count for little against `Publisher.congestion`, so that does not
+    /// bound them.
+    static let mostSettledUnsent = 256
+
     /// The host that is asked for an operation; nil where the configuration names none.
     func destination(_ kind: Destination.Kind) -> Destination? {
         kind == .devices ? devices : broadcastHosts.first { $0.kind == kind }
@@ -25,13 +30,18 @@ extension Route {
         let taken = room.total
         defer { rate?.giveBack(isProbe ? room.total - taken : room.total) }
         // A notification that is settled without a request needs no free stream. Its result needs room.
-        while !isCongested, let notification = destination.next(in: room) {
-            if isSettledUnsent(notification, on: destination, at: moment) { continue }
+        var unsent = 0
+        while !isCongested, unsent < Self.mostSettledUnsent, let notification = destination.next(in: room) {
+            if isSettledUnsent(notification, on: destination, at: moment) {
+                unsent += 1
+                continue
+            }
             FailPoint.reached(.beforeSend)
             guard destination.submit(notification, at: moment) else { return }
             counters.requests += 1
             destination.sent(notification, in: &room)
         }
+        goesOnAtOnce = goesOnAtOnce || unsent == Self.mostSettledUnsent
     }
 
     /// Takes as many requests as the rate allows now, whichever host they go to.

@@ -132,6 +132,10 @@ final class Route {
     var saidUrgent = false
     /// When the rate allows the next request, while it holds the route back.
     var rateDue: MonotonicTime?
+    /// Whether jobs go back because a lower rate would keep them here for too long.
+    private var givesBackExcess = false
+    /// Whether the turn left something that the next one does at once.
+    var goesOnAtOnce = false
     /// Watches the share of dead tokens among final answers.
     var deadTokens: DeadTokenTally
     /// What operators want of it.
@@ -197,7 +201,9 @@ final class Route {
     ///   - condition: What concerns all routes of the lane.
     /// - Returns: The methods that the lane is to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
-        let condition = isLeaving || isHalted ? condition.leaving : condition
+        goesOnAtOnce = false
+        let givesBack = isLeaving || isHalted || givesBackExcess || leavesItsPart(condition)
+        let condition = givesBack ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
         passTime(moment)
@@ -208,6 +214,7 @@ final class Route {
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         handBack(at: moment, condition)
         clearHalted(at: moment)
+        if givesBackExcess, !consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
@@ -332,12 +339,29 @@ final class Route {
         return true
     }
 
+    /// Whether other workers take over this worker's part of a rate for all workers. They do so within seconds, so what
+    /// was not sent goes to them.
+    private func leavesItsPart(_ condition: LaneCondition) -> Bool {
+        fleetRate != nil && (condition.isDraining || !isServed)
+    }
+
+    /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
+    /// minutes). A smaller prefetch changes nothing about jobs that are here already.
+    private func isExcessive(at perSecond: Double) -> Bool {
+        // One job of each queue stays: a multicast job has its own limit (`longestHold`).
+        guard credit.followsRate, devices.waiting.count > queues.count else { return false }
+        let unsent = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
+        return Double(unsent) > perSecond * 900
+    }
+
     private func followRates() {
         let rate = [ownRate, fleetRate].compactMap(\.self).min { $0.perLane < $1.perLane }
         guard rate !== self.rate else { return }
         if saidUrgent { self.rate?.note(isUrgent: false) }
         saidUrgent = false
+        let former = self.rate?.perLane ?? .infinity
         self.rate = rate
+        givesBackExcess = rate.map { $0.perLane < former && isExcessive(at: $0.perLane) } ?? false
         credit.limit(to: rate?.perLane)
         highCredit?.limit(to: rate?.perLane)
     }

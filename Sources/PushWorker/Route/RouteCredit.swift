@@ -58,6 +58,9 @@ package struct RouteCredit {
         return credit
     }
 
+    /// Whether the prefetch is not a configured number.
+    var followsRate: Bool { fixed == nil }
+
     /// Learns that the route has another rate.
     ///
     /// - Parameter rate: Notifications per second the route may send; nil for no limit.

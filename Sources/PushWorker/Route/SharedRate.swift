@@ -19,6 +19,19 @@ final class SharedRate: Sendable {
         limit = Mutex(RateLimit(perSecond: perSecond))
     }
 
+    /// An empty bucket, or one that holds what an earlier one held.
+    ///
+    /// - Parameters:
+    ///   - perSecond: Requests per second.
+    ///   - lanes: How many lanes share them.
+    ///   - start: When it begins to fill.
+    ///   - earlier: The bucket that it replaces; nil for none.
+    init(perSecond: Double, lanes: Int, fillingFrom start: MonotonicTime, after earlier: SharedRate? = nil) {
+        perLane = perSecond / Double(lanes)
+        limit = Mutex(
+            RateLimit(perSecond: perSecond, fillingFrom: start, after: earlier?.limit.withLock { $0 }))
+    }
+
     /// How many requests may go out now; none of them is taken.
     func available(now: MonotonicTime) -> Int { limit.withLock { $0.available(now: now) } }
 

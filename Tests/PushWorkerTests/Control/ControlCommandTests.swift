@@ -46,7 +46,7 @@ struct ControlCommandTests {
             ["route": "7"], ["author": ""], ["author": #""""#], ["issued_at": ""], ["issued_at": "-1"],
             ["issued_at": "1e20"], ["issued_at": #""1""#], ["until": "-1"], ["until": "100000000000000"],
             ["until": "1.5"], ["action": #""cancel""#], ["action": #""rate""#, "per_second": "0"],
-            ["action": #""rate""#, "per_second": "-1"], ["action": #""rate""#, "per_second": "1000001"],
+            ["action": #""rate""#, "per_second": "0.0009"], ["action": #""rate""#, "per_second": "1000001"],
             ["per_second": "5"], ["dead_letters": "true"], ["dead_letters": "1"],
             ["action": #""trust""#, "route": "", "campaign": #""c""#],
             ["action": #""rate""#, "route": "", "campaign": #""c""#],

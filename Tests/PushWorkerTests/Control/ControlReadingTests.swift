@@ -42,12 +42,28 @@ struct ControlReadingTests {
     func flood() {
         var reading = ControlReading(now: time(0))
         reading.heard(pause, now: time(0), wall: 0)
-        for step in 0..<100 {
+        for step in 0..<50 {
             #expect(!isComplete(&reading, at: step * 100))
             reading.heard(nil, now: time(step * 100), wall: 0)
         }
-        #expect(isComplete(&reading, at: 10_000))
-        #expect(reading.ignored == 100)
+        #expect(isComplete(&reading, at: 5_000))
+        #expect(reading.ignored == 50)
+    }
+
+    @Test(
+        "A worker that knows commands waits longer for what will replace them, whatever the broker counts",
+        arguments: [false, true])
+    func again(isCountedEmpty: Bool) {
+        var reading = ControlReading(
+            now: time(0), isCountedEmpty: isCountedEmpty, patience: ControlReading.laterPatience)
+        #expect(!isComplete(&reading, at: 9_999))
+        reading.heard(pause, now: time(9_999), wall: 0)
+        #expect(!isComplete(&reading, at: 12_998))
+        reading.heard(pause, now: time(12_998), wall: 0)
+        #expect(!isComplete(&reading, at: 15_997) && isComplete(&reading, at: 15_998))
+        var empty = ControlReading(
+            now: time(0), isCountedEmpty: isCountedEmpty, patience: ControlReading.laterPatience)
+        #expect(isComplete(&empty, at: 10_000))
     }
 
     @Test("Commands that come later count at once, and are news once")

@@ -1,60 +1,98 @@
+import EventLoop
 import Testing
 
 @testable import PushWorker
 
 @Suite("Parts of a rate that is set for all workers", .timeLimit(.minutes(1)))
 struct FleetRatesTests {
-    /// Counts of consumers, one after the other, and the part of 100 a second in the end.
+    /// What a count finds: consumers of all workers, and how many of them are this worker's.
+    typealias Count = (all: Int, own: Int)
+
+    /// Counts, one after the other, and the part of 100 a second in the end.
     struct Row: Sendable, CustomTestStringConvertible {
-        let counts: [Int]
-        let lanes: Int
+        let counts: [Count]
+        var lanes = 1
         let part: Double
+        var isHeld = false
         var testDescription: String { "\(counts), \(lanes) lanes" }
     }
 
     @Test(
-        "A worker's part is that of its consumers among all that were counted lately",
+        "A worker's part is that of its lanes among all consumers that were counted lately",
         arguments: [
-            // Nothing could be counted.
-            Row(counts: [], lanes: 1, part: 100),
-            // The first count may be from before this worker's consumers began.
-            Row(counts: [0], lanes: 1, part: 100), Row(counts: [3], lanes: 1, part: 25),
-            Row(counts: [3, 4], lanes: 1, part: 25), Row(counts: [4, 4, 4], lanes: 1, part: 25),
-            Row(counts: [8, 8, 8], lanes: 2, part: 25),
+            Row(counts: [], part: 100),
+            // It begins: its lanes are added until they are counted.
+            Row(counts: [(0, 0)], part: 100, isHeld: true), Row(counts: [(3, 0)], part: 25, isHeld: true),
+            Row(counts: [(3, 0), (4, 1)], part: 25), Row(counts: [(6, 0), (7, 1)], lanes: 2, part: 25),
+            // Many begin together.
+            Row(counts: [(0, 0), (10, 1)], part: 10), Row(counts: [(0, 0), (10, 0)], part: 100.0 / 11, isHeld: true),
+            // The rate is new, and the worker is not.
+            Row(counts: [(4, 1)], part: 25), Row(counts: [(8, 2), (8, 2)], lanes: 2, part: 25),
             // Others began, and others ended: the second count without them counts.
-            Row(counts: [1, 1, 2], lanes: 1, part: 50), Row(counts: [4, 4, 2], lanes: 1, part: 25),
-            Row(counts: [4, 4, 2, 2], lanes: 1, part: 50),
+            Row(counts: [(1, 1), (2, 1)], part: 50), Row(counts: [(4, 1), (2, 1)], part: 25),
+            Row(counts: [(4, 1), (2, 1), (2, 1)], part: 50),
             // A consumer that is started again is missing in one count.
-            Row(counts: [2, 2, 1, 2], lanes: 1, part: 50),
+            Row(counts: [(2, 1), (1, 1), (2, 1)], part: 50),
+            // The worker drains, and still sends.
+            Row(counts: [(2, 1), (1, 0), (1, 0)], part: 50),
             // The route was paused in all workers, and goes on.
-            Row(counts: [4, 4, 0, 0, 0], lanes: 1, part: 25), Row(counts: [4, 4, 0, 0, 1], lanes: 1, part: 25),
-            // Nobody consumes at the moment.
-            Row(counts: [1, 1, 0], lanes: 1, part: 100), Row(counts: [1, 1, 1], lanes: 4, part: 100),
+            Row(counts: [(4, 1), (4, 1), (0, 0), (0, 0), (0, 0)], part: 25),
+            Row(counts: [(4, 1), (4, 1), (0, 0), (0, 0), (1, 1)], part: 25),
+            // APNs failed one worker after the other, and works again for all.
+            Row(counts: [(4, 1), (3, 0), (2, 0), (1, 0), (0, 0)], part: 25),
+            Row(counts: [(4, 1), (3, 1), (2, 0), (1, 0), (0, 0)], part: 100.0 / 3),
+            Row(counts: [(4, 1), (3, 0), (1, 0), (0, 0), (2, 1), (4, 1)], part: 25),
+            // Others began meanwhile.
+            Row(counts: [(4, 1), (0, 0), (9, 0)], part: 10),
+            // The broker's count is older than the lanes' report.
+            Row(counts: [(1, 1), (0, 1)], part: 100), Row(counts: [(1, 1), (1, 1)], lanes: 4, part: 100),
         ])
     func part(_ row: Row) {
         var rates = FleetRates()
-        for count in row.counts { rates.counted(count, of: "shop", lanes: row.lanes) }
-        rates.counted(50, of: "other", lanes: row.lanes)
+        for count in row.counts {
+            rates.counted(count.all, of: "shop", lanes: FleetRates.Lanes(all: row.lanes, consuming: count.own))
+        }
+        rates.counted(50, of: "other", lanes: FleetRates.Lanes(all: row.lanes, consuming: row.lanes))
         let part = rates.part(of: 100, route: "shop", lanes: row.lanes)
-        #expect(part == FleetRates.Part(perSecond: row.part, lanes: row.lanes))
+        #expect(part == FleetRates.Part(perSecond: row.part, lanes: row.lanes, isHeld: row.isHeld))
     }
 
     @Test("The parts of several workers that know of each other are never more than the rate", arguments: [1, 2, 3, 7])
     func sum(workers: Int) {
         for lanes in [1, 2, 4] {
             var rates = FleetRates()
-            for _ in 0..<3 { rates.counted(workers * lanes, of: "shop", lanes: lanes) }
+            for _ in 0..<3 {
+                rates.counted(
+                    workers * lanes, of: "shop", lanes: FleetRates.Lanes(all: lanes, consuming: lanes))
+            }
             let part = rates.part(of: 90, route: "shop", lanes: lanes)
             #expect(abs(part.perSecond * Double(workers) - 90) < 0.001)
         }
     }
 
+    @Test("A part begins with nothing saved up; one that is held begins when the hold is over")
+    func bucket() {
+        let start = MonotonicTime(nanoseconds: 1)
+        let begun = FleetRates.Part(perSecond: 20, lanes: 1).rate(now: start)
+        #expect(begun.available(now: start) == 0)
+        #expect(begun.available(now: start + .milliseconds(50)) == 1)
+        let held = FleetRates.Part(perSecond: 20, lanes: 1, isHeld: true).rate(now: start)
+        #expect(held.available(now: start + FleetRates.hold) == 0)
+        #expect(held.nextDue(now: start) == start + FleetRates.hold + .milliseconds(50))
+        #expect(held.available(now: start + FleetRates.hold + .milliseconds(50)) == 1)
+        // What was saved up stays, when the part changes.
+        let later = FleetRates.Part(perSecond: 10, lanes: 1).rate(now: start + .milliseconds(75), after: begun)
+        #expect(later.available(now: start + .milliseconds(75)) == 1)
+        #expect(later.nextDue(now: start + .milliseconds(75)) == start + .milliseconds(75))
+    }
+
     @Test("A route whose rate ended is counted anew when it has one again")
     func forgotten() {
         var rates = FleetRates()
-        for _ in 0..<3 { rates.counted(10, of: "shop", lanes: 1) }
+        let lanes = FleetRates.Lanes(all: 1, consuming: 1)
+        for _ in 0..<3 { rates.counted(10, of: "shop", lanes: lanes) }
         rates.forget { $0 == "other" }
-        rates.counted(1, of: "shop", lanes: 1)
+        rates.counted(2, of: "shop", lanes: lanes)
         #expect(rates.part(of: 100, route: "shop", lanes: 1).perSecond == 50)
     }
 }

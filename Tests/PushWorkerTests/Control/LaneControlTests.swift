@@ -13,6 +13,10 @@ struct LaneControlTests {
         control.isDue(isConnected: isConnected, at: moment)
     }
 
+    private func rate(_ control: inout LaneControl, of route: String = "app", at seconds: Int64) -> SharedRate? {
+        control.fleetRate(ofRoute: route, at: moment(seconds))
+    }
+
     private func state(until: Int64?) -> ControlState {
         var state = ControlState()
         state.apply(
@@ -33,14 +37,14 @@ struct LaneControlTests {
         #expect(!isDue(&control, isConnected: true, at: moment(100)))
     }
 
-    @Test("It waits for five seconds with a connection to the broker, and as long as it takes without one")
+    @Test("It waits for ten seconds with a connection to the broker, and as long as it takes without one")
     func patience() {
         var control = LaneControl(isAwaited: true)
         control.told(at: 0)
         #expect(!isDue(&control, isConnected: false, at: moment(1_000)))
         #expect(!isDue(&control, isConnected: true, at: moment(2_000)))
-        #expect(!isDue(&control, isConnected: true, at: moment(2_004)) && control.isAwaited)
-        #expect(isDue(&control, isConnected: true, at: moment(2_005)) && !control.isAwaited)
+        #expect(!isDue(&control, isConnected: true, at: moment(2_009)) && control.isAwaited)
+        #expect(isDue(&control, isConnected: true, at: moment(2_010)) && !control.isAwaited)
         control.told(at: 0)
         #expect(!isDue(&control, isConnected: true, at: moment(3_000)))
     }
@@ -74,5 +78,27 @@ struct LaneControlTests {
         #expect(isDue(&control, isConnected: true, at: moment(2, wall: 90_000)), "the clock was set")
         control.told(at: 90_000)
         #expect(!isDue(&control, isConnected: true, at: moment(3, wall: 91_000)))
+    }
+
+    @Test("A route whose part of a rate is not known yet sends nothing until it is, and is free once the rate ends")
+    func awaitedPart() throws {
+        var control = LaneControl(isAwaited: false)
+        #expect(rate(&control, at: 1) == nil)
+        var state = ControlState()
+        var command = ControlCommand(
+            id: "1", action: .rate, target: .route("app"), author: "anna", issuedAt: 0, until: 50_000)
+        command.perSecond = 100
+        state.apply(command, at: 0)
+        control.learned(state)
+        let awaited = try #require(rate(&control, at: 1))
+        #expect(awaited.available(now: moment(40).monotonic) == 0)
+        #expect(rate(&control, at: 2) === awaited, "one wait")
+        #expect(rate(&control, of: "news", at: 2) == nil)
+        let part = SharedRate(perSecond: 50)
+        control.rates = ["app": part]
+        #expect(rate(&control, at: 3) === part)
+        control.rates = [:]
+        #expect(rate(&control, at: 49) != nil)
+        #expect(rate(&control, at: 50) == nil)
     }
 }

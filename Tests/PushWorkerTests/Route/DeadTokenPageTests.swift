@@ -26,10 +26,10 @@ struct DeadTokenPageTests {
     @Test("Results says how many answers a worker looks at, and how many it needs to judge")
     func answers() {
         let latest = Int(DeadTokenWatch.latest)
-        #expect(text.contains("The latest answers are about \(latest), and as many more as requests were under way."))
+        #expect(text.contains("The latest answers are about \(latest), and as many more as requests of the route"))
         let least = DeadTokenWatch.minimumAnswers
         #expect(text.contains("A worker needs \(least) answers to judge, and each running worker judges alone."))
-        #expect(text.contains("So the first \(least) or more dead device tokens of each worker say `drop_token`."))
+        #expect(text.contains("say `drop_token`: about \(least) on a quiet route, and more on a busy one."))
     }
 
     @Test("Results says which limit a route has whose device tokens are often dead")

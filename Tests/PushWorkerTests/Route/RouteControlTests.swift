@@ -70,12 +70,50 @@ struct RouteControlTests: RouteSuite {
         #expect(!route.devices.hasWaiting && route.ledger.nextDebt == .requeue(1))
         #expect(route.counters.jobsHandedBack == 1)
         #expect(status(route).state == .paused && status(route).troubles.first == "paused by anna: too loud")
+        #expect(status(route).consumers == 0)
         let payment = route.settleDeliveries(at: Self.moment(2), isDraining: false) { _ in true }
         #expect(payment.sent == 1 && route.isDrained)
         for second in 3...600 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
         #expect(route.follow(RouteControl()))
         #expect(settle(route, at: 601).last == .startConsuming(queue: 0))
-        #expect(status(route).state == .ready && status(route).troubles == [])
+        #expect(status(route).state == .ready && status(route).troubles == [] && status(route).consumers == 1)
+    }
+
+    @Test(
+        "With a part of a rate for all workers, what was not sent goes back at once when the worker drains or others serve",
+        arguments: [true, false])
+    func leavesItsPart(isDraining: Bool) throws {
+        let route = try consuming()
+        route.limitForFleet(to: SharedRate(perSecond: 1, lanes: 1, fillingFrom: Self.moment(900).monotonic))
+        #expect(route.delivered(delivery(returns: 0), at: Self.moment(1)))
+        if !isDraining { route.serve(false) }
+        let condition = LaneCondition(isDraining: isDraining)
+        #expect(route.turn(at: Self.moment(2), condition) == [.cancelConsuming(queue: 0)])
+        answer(.cancelConsuming(queue: 0), route, at: Self.moment(2))
+        #expect(route.turn(at: Self.moment(2), condition) == [])
+        #expect(!route.devices.hasWaiting && route.ledger.nextDebt == .requeue(1))
+    }
+
+    @Test("With a much lower rate, what would wait for too long goes back once, and jobs are taken again")
+    func lowered() throws {
+        let route = try route(credit: RouteCredit(fixed: nil, rate: nil))
+        route.connected()
+        settle(route, at: 1)
+        for tag in 1...2 {
+            var delivery = delivery(returns: 0)
+            delivery.deliveryTag = UInt64(tag)
+            #expect(route.delivered(delivery, at: Self.moment(1)))
+        }
+        for rate in [0.01, 0.02] {
+            route.limit(to: SharedRate(perSecond: rate))
+            settle(route, at: 2)
+            #expect(route.devices.waiting.count == 2, "four notifications take 400 s at most")
+        }
+        route.limit(to: SharedRate(perSecond: 0.001))
+        #expect(settle(route, at: 3) == [.cancelConsuming(queue: 0)])
+        #expect(!route.devices.hasWaiting && route.counters.jobsHandedBack == 2)
+        #expect(route.settleDeliveries(at: Self.moment(3), isDraining: false) { _ in true }.sent == 2)
+        #expect(settle(route, at: 4).last == .startConsuming(queue: 0))
     }
 
     @Test("A route opens no channel before it is known what operators want")

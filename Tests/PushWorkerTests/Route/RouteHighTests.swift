@@ -57,10 +57,11 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     private func moment(_ now: MonotonicTime) -> Moment { Moment(monotonic: now, wall: Self.wallClock) }
 
     /// Delivers a job to the route.
-    func deliver(_ jobClass: JobClass, token: String) {
+    func deliver(_ jobClass: JobClass, token: String, campaign: String = "") {
         tag += 1
         let key = Array("development.\(jobClass.rawValue).com.example.app".utf8)
-        let body = Array(#"{"id":"job-\#(tag)","device_token":"\#(token)","payload":{"aps":{}}}"#.utf8)
+        let names = #""id":"job-\#(tag)","device_token":"\#(token)","reference":"\#(campaign)""#
+        let body = Array("{\(names),\"payload\":{\"aps\":{}}}".utf8)
         let type = Array("application/json".utf8)
         let written: [UInt8] = [0x80, 0, UInt8(type.count)] + type
         let properties = key.count..<(key.count + written.count)
@@ -73,7 +74,13 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     }
 
     /// One turn of the route, without waiting for anything.
-    func turn() { _ = app.turn(at: moment(.now()), LaneCondition()) }
+    /// - Returns: After how long the next one is due.
+    @discardableResult
+    func turn() -> Duration {
+        let moment = moment(.now())
+        _ = app.turn(at: moment, LaneCondition())
+        return app.nextDue(after: moment) - moment.monotonic
+    }
 
     /// Turns loop and route until something is so.
     func turn(until condition: () -> Bool) throws {
@@ -164,6 +171,21 @@ struct RouteHighTests {
             #expect(after - before <= 2 && devices.waiting.count > 1_400)
             let normals = devices.waiting.count
             #expect(normals == 1_500 - (after - 2), "one of what went out was high, and one was there before")
+        }
+    }
+
+    @Test("Of a cancelled campaign a turn settles a part, so that other routes have their turns")
+    func cancelled() async throws {
+        try await withRoute(streams: 8) { driver in
+            let cancel = ControlCommand(
+                id: "1", action: .cancel, target: .campaign("c-7/"), author: "anna", issuedAt: 0)
+            driver.app.follow(RouteControl(campaigns: CampaignIndex([cancel])))
+            let count = Route.mostSettledUnsent + 100
+            for _ in 0..<count { driver.deliver(.normal, token: Self.good, campaign: "c-7/1") }
+            let settled = { driver.app.counters.outcomes.count(of: .cancelled) }
+            #expect(driver.turn() == .milliseconds(1) && settled() == Route.mostSettledUnsent)
+            #expect(driver.turn() > .milliseconds(1) && settled() == count)
+            #expect(driver.app.counters.requests == 1, "only the first one, of no campaign")
         }
     }
 }
