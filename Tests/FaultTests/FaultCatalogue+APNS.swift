@@ -372,7 +372,9 @@ extension FaultCatalogue {
         ring.expect(left >= 8, "only \(Int(left)) connections: the run says nothing")
         // Each connection would have been given 32.
         ring.expect(givenSince <= 8, "what was given back went round")
-        ring.expect(again <= given + 8, "more came again than was given back")
+        // What RabbitMQ is sending when a consumer is cancelled it takes back by itself (rabbitmq-server, issue 3729): the
+        // rest of one window.
+        ring.expect(again <= given + 100, "more came again than was given back")
         ring.use()
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
