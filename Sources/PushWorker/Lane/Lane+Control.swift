@@ -2,9 +2,12 @@ import EventLoop
 
 // What operators want of the lane's routes.
 extension Lane {
+    /// What operators ask for ends by the wall clock as it is, also after it was set.
+    private var controlMoment: Moment { Moment(monotonic: now, wall: wall) }
+
     /// Tells each route what operators want of it, if that has changed.
     func followControl() {
-        let moment = moment
+        let moment = controlMoment
         guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }
         control.told(at: wall)
         let campaigns = control.state.campaigns(at: wall)
@@ -20,6 +23,7 @@ extension Lane {
     /// - Parameter rates: The parts, by the routes' names.
     func followRates(_ rates: [String: SharedRate]) {
         control.rates = rates
+        let moment = controlMoment
         for route in routes where route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment)) {
             mark(route)
         }
@@ -27,7 +31,7 @@ extension Lane {
 
     /// Tells a new route what operators want.
     func followControl(_ route: Route) {
-        route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment))
+        route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: controlMoment))
         route.follow(wanted(of: route, control.state.campaigns(at: wall)))
     }
 
