@@ -57,7 +57,8 @@ struct RouteCommand: ParsableCommand {
             discussion: "Each worker takes its share of the rate. A worker's own limit, routes[].rate, still holds.")
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
-        @Argument(help: "Notifications a second for the whole fleet, as 500/s; or off.") var rate: RateArgument
+        @Argument(help: "Notifications a second for the whole fleet, 0.001/s or more, as 500/s; or off.")
+        var rate: RateArgument
         @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 

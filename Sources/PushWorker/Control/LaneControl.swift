@@ -30,7 +30,7 @@ struct LaneControl {
     }
 
     /// This worker's part of the rate that operators set for all workers; nil without such a rate. Until the part of a
-    /// route that was added is known, it allows nothing.
+    /// route that was added is known, it allows nothing, for `FleetRates.longestHold` at most.
     ///
     /// - Parameters:
     ///   - route: The route's name.

@@ -100,8 +100,9 @@ struct ControlRequestTests {
     @Test(
         "A rate is a number of notifications a second, or off",
         arguments: [
-            ("500/s", 500), ("0.5/s", 0.5), ("1000000/s", 1_000_000), ("1000001/s", -1), ("0/s", -1), ("500", -1),
-            ("500/m", -1), ("-5/s", -1), ("1e3/s", -1), ("/s", -1), ("nan/s", -1), ("", -1), ("on", -1),
+            ("500/s", 500), ("0.5/s", 0.5), ("1000000/s", 1_000_000), ("1000001/s", -1), ("0/s", -1),
+            ("0.001/s", 0.001), ("0.0009/s", -1), ("500", -1), ("500/m", -1), ("-5/s", -1), ("1e3/s", -1), ("/s", -1),
+            ("nan/s", -1), ("", -1), ("on", -1),
         ] as [(String, Double)])
     func rates(_ text: String, _ rate: Double) {
         #expect(RateArgument(argument: text)?.perSecond ?? -1 == rate)
