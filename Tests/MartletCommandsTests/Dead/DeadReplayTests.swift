@@ -129,6 +129,17 @@ struct DeadReplayTests {
         #expect(try count("apns.q.dead") == 2)
     }
 
+    @Test("A purge with a rate deletes no faster than that")
+    func pacedPurge() throws {
+        try broker.bury(letter("one"), letter("two"), letter("three"))
+        #expect(try dead("purge", "--all", "--rate", "0.001", "--yes").status == 64)
+        let began = ContinuousClock.now
+        let purge = try dead("purge", "--all", "--rate", "1", "--yes")
+        #expect(purge.status == 0 && purge.errorText.contains("3 of 3 dead letters"), "\(purge.errorText)")
+        #expect(began.duration(to: .now) >= .seconds(2), "the second and the third wait a second each")
+        #expect(try count("apns.q.dead") == 0)
+    }
+
     @Test("A job that no queue takes keeps its letter, and the status says that something failed")
     func unroutable() throws {
         // Jobs that no route claims go there; without the queue they come back.
