@@ -8,7 +8,7 @@ import Testing
 @Suite("Whole way, dying at every step", .serialized, .timeLimit(.minutes(15)))
 struct CrashPointTests {
     /// How often a worker dies at each step; MARTLET_CRASHES says otherwise.
-    static let kills = getenv("MARTLET_CRASHES").flatMap { Int(String(cString: $0)) } ?? 3
+    static let kills = getenv("MARTLET_CRASHES").flatMap { Int(String(cString: $0)) } ?? 2
     /// How many jobs a worker may hold, so that what a death can repeat has a bound; one more may be held for the
     /// consumer that looked at what comes first.
     static let prefetch = 200

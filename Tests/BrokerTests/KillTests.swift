@@ -9,9 +9,9 @@ import Testing
 /// Suites that break what they run on come one after the other: each needs the whole machine.
 @Suite("Whole way, broken under load", .serialized, .timeLimit(.minutes(15)))
 struct KillTests {
-    /// How many workers are killed, one per round; MARTLET_KILLS says otherwise. Each round takes a quarter of a minute of
-    /// the time that every change waits for; hundreds of kills belong to `make faults`.
-    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 3
+    /// How many workers are killed, one per round; MARTLET_KILLS says otherwise. Each round takes half a minute of the
+    /// time that every change waits for; hundreds of kills belong to `make faults`.
+    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 2
     /// How many jobs each round publishes. The second half takes some seconds per push, so that the blow comes under load
     /// however fast the machine is.
     static let jobs = 10_000
