@@ -7,11 +7,7 @@ extension AMQPBlockingClient {
     /// - Returns: Nil if the queue is empty.
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     package func get(queue: String) throws(AMQPError) -> Delivery? {
-        let reply = try manage("fetching from \(queue)", onConsumingChannel: true) {
-            session, channel throws(AMQPError) in
-            try session.get(channel, queue: queue)
-        }
-        guard case .message = reply else { return nil }
+        guard case .message = try ask(.get(queue: queue), "fetching from \(queue)") else { return nil }
         return try takeFetched()
     }
 
@@ -27,10 +23,8 @@ extension AMQPBlockingClient {
     package func declareQueue(
         _ name: String = "", exclusive: Bool, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) -> String {
-        let reply = try manage("declaring the queue \(name)") { session, channel throws(AMQPError) in
-            try session.declareQueue(channel, queue: name, exclusive: exclusive, arguments: arguments)
-        }
-        guard case .queue(let actual, _, _) = reply else { return name }
+        let request = AMQPRequest.declareQueue(name: name, isExclusive: exclusive, arguments: arguments)
+        guard case .queue(let actual, _, _) = try ask(request, "declaring the queue \(name)") else { return name }
         return actual
     }
 
@@ -41,9 +35,7 @@ extension AMQPBlockingClient {
     /// - Throws: `channelClosed` with code 404 if there is no such queue; `refused`, `timeout`, or an error that ends
     ///   the connection.
     package func depth(of queue: String) throws(AMQPError) -> QueueDepth {
-        let reply = try manage("looking at the queue \(queue)") { session, channel throws(AMQPError) in
-            try session.inspectQueue(channel, queue: queue)
-        }
+        let reply = try ask(.inspectQueue(name: queue), "looking at the queue \(queue)")
         guard case .queue(_, let messages, let consumers) = reply else { return QueueDepth(messages: 0, consumers: 0) }
         return QueueDepth(messages: messages, consumers: consumers)
     }
@@ -56,9 +48,8 @@ extension AMQPBlockingClient {
     ///   - routingKey: The binding key.
     /// - Throws: `channelClosed` (one of them is missing), `refused`, `timeout`, or an error that ends the connection.
     package func bind(queue: String, exchange: String, routingKey: String) throws(AMQPError) {
-        _ = try manage("binding \(queue) to \(exchange)") { session, channel throws(AMQPError) in
-            try session.bindQueue(channel, queue: queue, exchange: exchange, routingKey: routingKey)
-        }
+        _ = try ask(
+            .bindQueue(name: queue, exchange: exchange, routingKey: routingKey), "binding \(queue) to \(exchange)")
     }
 
     /// Declares a durable exchange.
@@ -72,9 +63,8 @@ extension AMQPBlockingClient {
     package func declareExchange(
         _ name: String, type: String, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
-        _ = try manage("declaring the exchange \(name)") { session, channel throws(AMQPError) in
-            try session.declareExchange(channel, exchange: name, type: type, arguments: arguments)
-        }
+        _ = try ask(
+            .declareExchange(name: name, type: type, arguments: arguments), "declaring the exchange \(name)")
     }
 
     /// Empties a queue of what waits in it.
@@ -84,10 +74,7 @@ extension AMQPBlockingClient {
     /// - Throws: `channelClosed` (missing queue), `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func purge(queue: String) throws(AMQPError) -> Int {
-        let reply = try manage("purging \(queue)") { session, channel throws(AMQPError) in
-            try session.purgeQueue(channel, queue: queue)
-        }
-        guard case .count(let count) = reply else { return 0 }
+        guard case .count(let count) = try ask(.purgeQueue(name: queue), "purging \(queue)") else { return 0 }
         return count
     }
 
@@ -98,10 +85,7 @@ extension AMQPBlockingClient {
     /// - Throws: `refused`, `timeout`, or an error that ends the connection.
     @discardableResult
     package func delete(queue: String) throws(AMQPError) -> Int {
-        let reply = try manage("deleting \(queue)") { session, channel throws(AMQPError) in
-            try session.deleteQueue(channel, queue: queue)
-        }
-        guard case .count(let count) = reply else { return 0 }
+        guard case .count(let count) = try ask(.deleteQueue(name: queue), "deleting \(queue)") else { return 0 }
         return count
     }
 }

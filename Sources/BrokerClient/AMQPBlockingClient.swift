@@ -286,17 +286,14 @@ package final class AMQPBlockingClient {
     /// Sends a request about queues on a channel of its own, so that a refusal costs no deliveries.
     ///
     /// - Parameters:
+    ///   - request: The request; a `get` uses the channel that consumes.
     ///   - what: What it does, for errors.
-    ///   - onConsumingChannel: Whether it has to use the channel that consumes.
-    ///   - send: Sends it on the channel it is given.
     /// - Returns: The answer.
     /// - Throws: The broker's refusal, `timeout`, or an error that ends the connection.
-    func manage(
-        _ what: String, onConsumingChannel: Bool = false,
-        _ send: (AMQPSession, UInt16) throws(AMQPError) -> Void
-    ) throws(AMQPError) -> AMQPAnswer {
-        let channel = onConsumingChannel ? Self.consuming : Self.managing
-        return try main.request(channel, what) { session throws(AMQPError) in try send(session, channel) }
+    func ask(_ request: AMQPRequest, _ what: String) throws(AMQPError) -> AMQPAnswer {
+        var channel = Self.managing
+        if case .get = request { channel = Self.consuming }
+        return try main.request(channel, what) { session throws(AMQPError) in try session.ask(request, on: channel) }
     }
 
     /// Takes the newest delivery, the answer to a `get`.

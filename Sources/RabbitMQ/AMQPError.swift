@@ -81,4 +81,10 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
         self.message = message
         self.replyCode = replyCode
     }
+
+    /// An error about something that a broker must not send.
+    ///
+    /// - Parameter what: What was sent, to follow "the broker sent".
+    /// - Returns: A `protocolViolation`.
+    static func brokerSent(_ what: String) -> AMQPError { AMQPError(.protocolViolation, "the broker sent \(what)") }
 }

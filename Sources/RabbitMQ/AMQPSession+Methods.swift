@@ -1,4 +1,3 @@
-import Buffers
 import CRabbitMQ
 
 extension AMQPSession {
@@ -22,10 +21,7 @@ extension AMQPSession {
             throw AMQPError(.channelClosed, "channel \(channel) is in use or about to be opened or closed")
         }
         state.openChannel(channel)
-        while contents.count <= Int(channel) {
-            contents.append(ContentAssembly())
-            questions.append(0)
-        }
+        while channels.count <= Int(channel) { channels.append(ChannelReader()) }
         var open = amqp_channel_open_t(out_of_band: amqp_empty_bytes)
         try send(Method.channelOpen, channel, &open)
     }
@@ -37,7 +33,7 @@ extension AMQPSession {
     package func closeChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
         guard state.closeChannel(channel) else { return }
-        contents[Int(channel)].abandon()
+        channels[Int(channel)].forget()
         var close = amqp_channel_close_t(reply_code: 200, reply_text: amqp_empty_bytes, class_id: 0, method_id: 0)
         try send(Method.channelClose, channel, &close)
     }
@@ -67,15 +63,13 @@ extension AMQPSession {
         _ channel: UInt16, queue: String, consumerTag: String, exclusive: Bool = false,
         arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
-        try withBytes(queue, consumerTag) { queue, tag throws(AMQPError) in
-            var memory = NestedValues()
-            var consume = amqp_basic_consume_t()
-            consume.arguments = memory.encode(arguments)
-            consume.queue = queue
-            consume.consumer_tag = tag
-            consume.exclusive = exclusive ? 1 : 0
-            try self.send(Method.basicConsume, channel, &consume)
-        }
+        var values = LibraryValues()
+        var consume = amqp_basic_consume_t()
+        consume.queue = try values.name(queue)
+        consume.consumer_tag = try values.name(consumerTag)
+        consume.exclusive = exclusive ? 1 : 0
+        consume.arguments = values.encode(arguments)
+        try send(Method.basicConsume, channel, &consume)
     }
 
     /// Ends a consumer.
@@ -85,10 +79,9 @@ extension AMQPSession {
     ///   - consumerTag: Its name.
     /// - Throws: An error that ends the connection, or `invalidMessage`.
     package func cancel(_ channel: UInt16, consumerTag: String) throws(AMQPError) {
-        try withBytes(consumerTag, "") { tag, _ throws(AMQPError) in
-            var cancel = amqp_basic_cancel_t(consumer_tag: tag, nowait: 0)
-            try self.send(Method.basicCancel, channel, &cancel)
-        }
+        var values = LibraryValues()
+        var cancel = amqp_basic_cancel_t(consumer_tag: try values.name(consumerTag), nowait: 0)
+        try send(Method.basicCancel, channel, &cancel)
     }
 
     /// Switches publisher confirms on.
@@ -98,6 +91,46 @@ extension AMQPSession {
     package func selectConfirms(_ channel: UInt16) throws(AMQPError) {
         var select = amqp_confirm_select_t(nowait: 0)
         try send(Method.confirmSelect, channel, &select)
+    }
+
+    /// Sends a request about queues and exchanges, one at a time per channel. `AMQPSessionDelegate.answered` follows,
+    /// or the end of the channel.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - channel: An open channel.
+    /// - Throws: `invalidMessage` for a name that is too long, or an error that ends the connection.
+    package func ask(_ request: AMQPRequest, on channel: UInt16) throws(AMQPError) {
+        try checkUsable()
+        do throws(AMQPError) {
+            try request.put(into: &output, channel: channel)
+        } catch {
+            // Of a request with a name that is too long, nothing was written.
+            throw error.code == .invalidMessage ? error : end(error)
+        }
+        channels[Int(channel)].awaitAnswer(to: request)
+    }
+
+    // MARK: Publishing
+
+    /// Publishes a message if there is room for it.
+    ///
+    /// - Parameters:
+    ///   - message: The message; it was copied when this returns.
+    ///   - channel: An open channel.
+    /// - Returns: False if it would have to wait, or the broker announced that it does not read; nothing is sent then.
+    /// - Throws: `invalidMessage` if it cannot be written in AMQP, and the session stays as it was; any other error
+    ///   ends it.
+    package func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> Bool {
+        try checkUsable()
+        let layout = try MessageLayout(message, frameMax: frameMax)
+        guard !isBlocked, hasRoom(for: layout.totalSize) else { return false }
+        do throws(AMQPError) {
+            try output.putMessage(message, layout, channel: channel)
+        } catch {
+            throw end(error)
+        }
+        return true
     }
 
     // MARK: Settling deliveries
@@ -183,58 +216,13 @@ extension AMQPSession {
     ///   - size: Room for them on the wire, in bytes; more than enough for names by default.
     /// - Throws: `wouldBlock` if the broker takes nothing any more, or another error that ends the connection.
     func send<Arguments>(
-        _ method: UInt32, _ channel: UInt16, _ arguments: inout Arguments, size: Int = 1024
+        _ method: UInt32, _ channel: UInt16, _ arguments: inout Arguments, size: Int = FrameWriter.ordinarySize
     ) throws(AMQPError) {
         try checkUsable()
-        guard output.count <= Self.requestLimit else {
-            throw end(AMQPError(.wouldBlock, "the broker takes no more requests on this connection"))
+        do throws(AMQPError) {
+            try output.putMethod(method, channel, &arguments, size: size)
+        } catch {
+            throw end(error)
         }
-        let start = output.reserve(4 + size + Frame.overhead)
-        let payload = start + Frame.headSize
-        payload.storeBytes(of: method.bigEndian, as: UInt32.self)
-        let encoded = withUnsafeMutableBytes(of: &arguments) {
-            amqp_encode_method(method, $0.baseAddress, amqp_bytes_t(len: size, bytes: payload + 4))
-        }
-        guard encoded >= 0 else { throw end(Self.codecError(encoded, doing: "writing a method")) }
-        commitFrame(.method, channel: channel, size: 4 + Int(encoded), at: start)
-    }
-
-    /// Turns a status of the library into an error.
-    ///
-    /// - Parameters:
-    ///   - status: A negative status.
-    ///   - doing: What was being done.
-    /// - Returns: The error.
-    static func codecError(_ status: Int32, doing: String) -> AMQPError {
-        AMQPError(.library, "\(doing): \(String(cString: amqp_error_string2(status)))")
-    }
-
-    /// Lends two short strings to the library.
-    ///
-    /// - Parameters:
-    ///   - first: At most 255 bytes.
-    ///   - second: At most 255 bytes.
-    ///   - body: Must not let the bytes escape.
-    /// - Throws: `invalidMessage` if one is too long, or what `body` throws.
-    func withBytes(
-        _ first: String, _ second: String, _ body: (amqp_bytes_t, amqp_bytes_t) throws(AMQPError) -> Void
-    ) throws(AMQPError) {
-        let both = Array(first.utf8) + Array(second.utf8)
-        let split = first.utf8.count
-        guard split <= 255, both.count - split <= 255 else {
-            throw AMQPError(.invalidMessage, "a name is longer than 255 bytes")
-        }
-        let result: Result<Void, AMQPError> = both.withUnsafeBytes { bytes in
-            let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-            do throws(AMQPError) {
-                try body(
-                    amqp_bytes_t(len: split, bytes: start),
-                    amqp_bytes_t(len: bytes.count - split, bytes: start.map { $0 + split }))
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
     }
 }

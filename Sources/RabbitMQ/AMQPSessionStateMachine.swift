@@ -35,8 +35,10 @@ struct AMQPSessionStateMachine {
         case close(code: UInt16, text: String)
         /// connection.close-ok.
         case closeOk
-        /// connection.blocked or connection.unblocked: whether the broker stopped reading what is published.
-        case blocked(Bool)
+        /// connection.blocked: the broker stopped reading what is published, for this reason.
+        case blocked(reason: String)
+        /// connection.unblocked: it reads again.
+        case unblocked
     }
 
     /// What follows from an event of the connection.
@@ -134,13 +136,16 @@ struct AMQPSessionStateMachine {
         case (.awaitingOpenOk, .openOk):
             phase = .open
             return .report
-        case (.open, .blocked(let isBlocked)):
-            self.isBlocked = isBlocked
+        case (.open, .blocked):
+            isBlocked = true
+            return .report
+        case (.open, .unblocked):
+            isBlocked = false
             return .report
         case (.closing, .closeOk):
             phase = .closed
             return .report
-        case (.closing, .blocked): return .ignore
+        case (.closing, .blocked), (.closing, .unblocked): return .ignore
         case (.awaitingStart, .close), (.awaitingTune, .close), (.awaitingOpenOk, .close), (.open, .close),
             (.closing, .close):
             guard case .close(let code, let text) = event else { return .ignore }
@@ -300,7 +305,8 @@ extension AMQPSessionStateMachine.ConnectionEvent {
         case .openOk: "connection.open-ok"
         case .close: "connection.close"
         case .closeOk: "connection.close-ok"
-        case .blocked(let isBlocked): isBlocked ? "connection.blocked" : "connection.unblocked"
+        case .blocked: "connection.blocked"
+        case .unblocked: "connection.unblocked"
         }
     }
 }

@@ -4,8 +4,8 @@ import Buffers
 ///
 /// A frame that arrived whole is read where it lies; only one that was cut in two is copied.
 struct FrameReader: ~Copyable {
-    /// The largest payload that is accepted, in bytes.
-    var payloadLimit: Int
+    private let receiveLimit: Int
+    private var payloadLimit: Int
     /// The beginning of a frame whose end has not arrived; at most one frame.
     private var partial = ByteQueue(ordinaryCapacity: 4096)
     /// Whether `partial` holds a frame that was handed out, and is of no more use.
@@ -13,8 +13,18 @@ struct FrameReader: ~Copyable {
 
     /// A reader that has seen nothing.
     ///
-    /// - Parameter payloadLimit: The largest payload that is accepted, in bytes.
-    init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+    /// - Parameters:
+    ///   - frameMax: The largest frame that is accepted, in bytes.
+    ///   - receiveLimit: The largest frame that is accepted where that is more than `frameMax`, in bytes.
+    init(frameMax: Int, receiveLimit: Int = 0) {
+        self.receiveLimit = receiveLimit
+        payloadLimit = max(frameMax, receiveLimit) - Frame.overhead
+    }
+
+    /// Changes the largest frame that is accepted, which stays at least the `receiveLimit`.
+    ///
+    /// - Parameter frameMax: What was agreed to, in bytes.
+    mutating func accept(frameMax: Int) { payloadLimit = max(frameMax, receiveLimit) - Frame.overhead }
 
     /// Reads the next frame.
     ///

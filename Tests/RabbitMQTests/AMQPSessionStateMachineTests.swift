@@ -40,8 +40,8 @@ struct AMQPSessionStateMachineTests {
             (.secure, [nil, nil, nil, nil, nil, nil]),
             (Self.tune, [nil, .open(Self.wanted), nil, nil, nil, nil]),
             (.openOk, [nil, nil, .report, nil, nil, nil]),
-            (.blocked(true), [nil, nil, nil, .report, .ignore, nil]),
-            (.blocked(false), [nil, nil, nil, .report, .ignore, nil]),
+            (.blocked(reason: "low on memory"), [nil, nil, nil, .report, .ignore, nil]),
+            (.unblocked, [nil, nil, nil, .report, .ignore, nil]),
             (close, [confirm, confirm, confirm, confirm, confirm, nil]),
             (.closeOk, [nil, nil, nil, nil, .report, nil]),
         ]

@@ -22,7 +22,7 @@ struct FrameReaderTests {
 
     /// Reads portions of bytes.
     private func read(_ portions: [[UInt8]], limit: Int = 100_000) throws(AMQPError) -> [Read] {
-        var reader = FrameReader(payloadLimit: limit)
+        var reader = FrameReader(frameMax: limit + Frame.overhead)
         var found: [Read] = []
         for portion in portions {
             try portion.span.withUnsafeBytes { bytes throws(AMQPError) in

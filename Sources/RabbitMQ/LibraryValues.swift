@@ -1,10 +1,31 @@
 import CRabbitMQ
 
-/// Nested tables and arrays as the library's structs; freed when it goes away.
-struct NestedValues: ~Copyable {
+/// Names, tables and arrays in the library's form: copies that are freed when this goes away.
+struct LibraryValues: ~Copyable {
     private var allocations: [UnsafeMutableRawPointer] = []
 
     deinit { for allocation in allocations { allocation.deallocate() } }
+
+    /// Copies a name.
+    ///
+    /// - Parameter text: Its text.
+    /// - Returns: A string in memory of this object.
+    /// - Throws: `invalidMessage` if it is longer than 255 bytes.
+    mutating func name(_ text: String) throws(AMQPError) -> amqp_bytes_t {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 255 else { throw AMQPError(.invalidMessage, "a name is longer than 255 bytes") }
+        return copy(bytes)
+    }
+
+    /// Copies bytes.
+    ///
+    /// - Parameter bytes: Any bytes.
+    /// - Returns: The same bytes in memory of this object.
+    mutating func copy(_ bytes: [UInt8]) -> amqp_bytes_t {
+        let memory = allocate(UInt8.self, bytes.count)
+        memory.update(from: bytes, count: bytes.count)
+        return amqp_bytes_t(len: bytes.count, bytes: UnsafeMutableRawPointer(memory))
+    }
 
     /// Turns a value into the library's form.
     ///
@@ -37,12 +58,6 @@ struct NestedValues: ~Copyable {
             entries[index] = amqp_table_entry_t(key: copy(entry.name), value: encode(entry.value))
         }
         return amqp_table_t(num_entries: Int32(table.entries.count), entries: entries)
-    }
-
-    private mutating func copy(_ bytes: [UInt8]) -> amqp_bytes_t {
-        let memory = allocate(UInt8.self, bytes.count)
-        memory.update(from: bytes, count: bytes.count)
-        return amqp_bytes_t(len: bytes.count, bytes: UnsafeMutableRawPointer(memory))
     }
 
     private mutating func allocate<Element>(_ type: Element.Type, _ count: Int) -> UnsafeMutablePointer<Element> {

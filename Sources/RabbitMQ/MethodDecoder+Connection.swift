@@ -1,0 +1,56 @@
+import CRabbitMQ
+
+extension MethodDecoder {
+    /// The most a table of the broker's greeting may hold, in bytes, and how deep it may be nested.
+    private static let greetingLimits = (size: 32 << 10, depth: 8)
+
+    /// Reads a method of the connection; only those that a broker sends are decoded at all.
+    ///
+    /// - Parameters:
+    ///   - method: Its number.
+    ///   - arguments: The bytes behind the number.
+    /// - Returns: What it means.
+    /// - Throws: `protocolViolation` if it cannot be read, or is not for a client.
+    mutating func connectionEvent(
+        _ method: UInt32, _ arguments: UnsafeRawBufferPointer
+    ) throws(AMQPError) -> AMQPSessionStateMachine.ConnectionEvent {
+        switch method {
+        case Method.connectionStart:
+            // Each may be used only once, so that the copy costs nothing worth saving.
+            try Self.checkGreeting(Array(arguments))
+            let start = try decode(method, arguments).load(as: amqp_connection_start_t.self)
+            return .start(
+                major: start.version_major, minor: start.version_minor, mechanisms: String(start.mechanisms))
+        case Method.connectionSecure: return .secure
+        case Method.connectionTune:
+            let tune = try decode(method, arguments).load(as: amqp_connection_tune_t.self)
+            return .tune(
+                AMQPLimits(
+                    channelMax: Int(tune.channel_max), frameMax: Int(tune.frame_max), heartbeat: Int(tune.heartbeat)))
+        case Method.connectionOpenOk: return .openOk
+        case Method.connectionClose:
+            let close = try decode(method, arguments).load(as: amqp_connection_close_t.self)
+            return .close(code: close.reply_code, text: String(close.reply_text))
+        case Method.connectionCloseOk: return .closeOk
+        case Method.connectionBlocked:
+            let blocked = try decode(method, arguments).load(as: amqp_connection_blocked_t.self)
+            return .blocked(reason: String(blocked.reason))
+        case Method.connectionUnblocked: return .unblocked
+        default: throw AMQPError.brokerSent("an unexpected method \(method >> 16).\(method & 0xffff)")
+        }
+    }
+
+    /// Reads the table of the broker's greeting with limits, before the library does so without: it would go one call
+    /// deeper with each level, and 15,000 levels were seen to overflow a stack of 512 KiB.
+    private static func checkGreeting(_ arguments: [UInt8]) throws(AMQPError) {
+        do throws(AMQPError) {
+            var cursor = try WireCursor(0..<arguments.count, in: arguments)
+            _ = try cursor.take(2)
+            var reader = FieldTableReader(
+                try cursor.longString(arguments), maximumDepth: greetingLimits.depth, maximumSize: greetingLimits.size)
+            while try reader.next(in: arguments) != nil {}
+        } catch {
+            throw AMQPError.brokerSent("a greeting that cannot be read: \(error.message)")
+        }
+    }
+}
