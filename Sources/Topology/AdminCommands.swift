@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// Writes remedies down as command lines, for both syntaxes of `rabbitmqadmin`: version 2 goes with RabbitMQ 4, version 1
 /// came with RabbitMQ 3.
@@ -126,7 +127,7 @@ package struct AdminCommands: Sendable {
         name == "apply-to" ? name : name.replacing("-", with: "_")
     }
 
-    private static func quoted(_ text: String) -> String { BrokerTopology.shellQuoted(text) }
+    private static func quoted(_ text: String) -> String { ShellText.quoted(text) }
 }
 
 extension LiveTopology.Binding {

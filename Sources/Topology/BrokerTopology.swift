@@ -40,4 +40,10 @@ package struct BrokerTopology: Sendable, Equatable {
         bindings = objects.bindings
         policies = objects.policies
     }
+
+    /// Compares it with what a broker holds.
+    ///
+    /// - Parameter live: What the virtual host holds.
+    /// - Returns: What differs, and what to do about it.
+    package func compared(with live: LiveTopology) -> TopologyComparison { TopologyComparison(self, live) }
 }

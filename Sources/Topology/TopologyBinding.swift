@@ -30,3 +30,15 @@ extension TopologyBinding {
         self.init(source: binding.source, queue: binding.destination, routingKey: binding.routingKey)
     }
 }
+
+extension TopologyBinding {
+    /// Where it leads its key while it moves; nil for one that does not begin where jobs do.
+    var whileMoving: TopologyBinding? {
+        TopologyNames.moving[source].map { TopologyBinding(source: $0, queue: queue, routingKey: routingKey) }
+    }
+
+    /// The address of the binding for which this one stood in while it moved; nil where it stands in for none.
+    var origin: Address? {
+        TopologyNames.moving.first { $0.value == source }.map { Address(source: $0.key, routingKey: routingKey) }
+    }
+}

@@ -76,6 +76,8 @@ package enum TopologyNames {
     static let jobQueuePrefix = "apns.q.jobs."
     /// How the name of a tier's queue begins; the tier's name follows.
     package static let retryQueuePrefix = "apns.q.retry."
+    /// Whether a queue is that of a retry tier, which its policy is named after.
+    static func isTierQueue(_ name: String) -> Bool { name.hasPrefix(retryQueuePrefix) }
     /// The queue of a route's `high` jobs, where it has one.
     package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }
     /// The queue of the `high` jobs of the route that has a job queue.

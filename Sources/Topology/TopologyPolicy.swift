@@ -33,3 +33,36 @@ package struct TopologyPolicy: Sendable, Equatable {
         "^\(name.split(separator: ".").joined(separator: "\\."))$"
     }
 }
+
+extension TopologyPolicy {
+    /// How the policy of that name which a broker has differs from this one.
+    ///
+    /// - Parameter found: The broker's.
+    /// - Returns: The differences in words; empty for the same policy.
+    func differences(from found: LiveTopology.Policy) -> [String] {
+        var details: [String] = []
+        if found.pattern != pattern {
+            details.append("pattern is \(found.pattern), should be \(pattern)")
+        }
+        if found.scope != scope.rawValue {
+            details.append("applies to \(found.scope), should be \(scope.rawValue)")
+        }
+        if found.priority != priority {
+            details.append("priority is \(found.priority), should be \(priority)")
+        }
+        for setting in settings {
+            guard let value = found.settings[setting.key] else {
+                details.append("\(setting.key) is not set, should be \(setting.value.words)")
+                continue
+            }
+            if value != setting.value {
+                details.append("\(setting.key) is \(value.words), should be \(setting.value.words)")
+            }
+        }
+        let known = Set(settings.map(\.key))
+        for key in found.settings.keys.sorted() where !known.contains(key) {
+            details.append("\(key) is set, should not be")
+        }
+        return details
+    }
+}

@@ -106,7 +106,7 @@ enum WorkerFuzzing {
                 precondition(!configuration.routes.isEmpty && !configuration.instance.isEmpty)
                 _ = try? configuration.broker.endpoints()
                 let topology = configuration.topology(virtualHost: "/")
-                precondition(!topology.definitions().isEmpty && !topology.drift(from: LiveTopology()).isEmpty)
+                precondition(!topology.definitions().isEmpty && !topology.compared(with: LiveTopology()).drift.isEmpty)
                 _ = configuration.routesTable
             }
         }
@@ -163,11 +163,11 @@ enum WorkerFuzzing {
             exchanges: list(0, of: ManagementAnswers.Exchange.self), queues: list(1, of: ManagementAnswers.Queue.self),
             bindings: list(2, of: ManagementAnswers.Binding.self), policies: list(3, of: ManagementAnswers.Policy.self))
         let admin = AdminCommands(ManagementPlace(host: "host", port: 1, user: "user"), virtualHost: "/")
-        let isMendable = topology.drift(from: live).allSatisfy { row in
+        let isMendable = topology.compared(with: live).drift.allSatisfy { row in
             _ = admin.two(row.remedies)
             return !admin.one(row.remedies).isEmpty
         }
         precondition(isMendable, "each difference can be mended")
-        _ = topology.plan(from: live, prunes: true)
+        _ = topology.compared(with: live).plan(prunes: true)
     }
 }

@@ -78,7 +78,7 @@ struct BrokerTopologyPlanTests {
 
     @Test("whichever step is the last, each job has one way, and a new plan finds the rest of it")
     func everyStep() {
-        let plan = Self.after.plan(from: Self.broker(Self.before).live, prunes: false)
+        let plan = Self.after.compared(with: Self.broker(Self.before).live).plan(prunes: false)
         #expect(plan.count > 9)
         for length in 0...plan.count {
             var broker = Self.broker(Self.before)
@@ -88,12 +88,12 @@ struct BrokerTopologyPlanTests {
                 #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(key) after \(length) steps: \(queues)")
             }
             for _ in 0..<2 {
-                for step in Self.after.plan(from: broker.live, prunes: false) {
+                for step in Self.after.compared(with: broker.live).plan(prunes: false) {
                     broker.take(step)
                     for (exchange, key) in Self.ways { #expect(broker.queues(exchange, key).count == 1, "\(key)") }
                 }
             }
-            #expect(Self.after.plan(from: broker.live, prunes: false) == [])
+            #expect(Self.after.compared(with: broker.live).plan(prunes: false) == [])
             #expect(broker.queues("apns.jobs", "production.high.com.moving") == ["apns.q.jobs.b.high"])
             #expect(broker.queues("apns.return", "production.*.com.moving") == ["apns.q.jobs.b.return"])
             #expect(broker.queues("apns.jobs", "production.high.com.a") == ["apns.q.jobs.a"])
@@ -102,7 +102,7 @@ struct BrokerTopologyPlanTests {
 
     @Test("an empty broker gets policies, exchanges, queues and bindings, in this order")
     func empty() {
-        let plan = Self.before.plan(from: LiveTopology(), prunes: false)
+        let plan = Self.before.compared(with: LiveTopology()).plan(prunes: false)
         let kinds = plan.map { step in
             switch step {
             case .set: "policy"
@@ -117,7 +117,7 @@ struct BrokerTopologyPlanTests {
         #expect(order == ["policy", "exchange", "queue", "binding"])
         var broker = PlannedBroker(live: LiveTopology())
         for step in plan { broker.take(step) }
-        #expect(Self.before.plan(from: broker.live, prunes: false) == [])
+        #expect(Self.before.compared(with: broker.live).plan(prunes: false) == [])
     }
 
     @Test("a broker from before operators' commands gets their stream, and nothing else changes")
@@ -128,7 +128,7 @@ struct BrokerTopologyPlanTests {
         live.queues.removeAll { $0.name == "apns.q.control" }
         live.bindings.removeAll { $0.source == "apns.control" }
         live.policies.removeAll { $0.name == "apns.q.control" }
-        let kinds = topology.plan(from: live, prunes: false).map { step in
+        let kinds = topology.compared(with: live).plan(prunes: false).map { step in
             switch step {
             case .set(let policy): "policy \(policy.name)"
             case .declareExchange(let exchange): "exchange \(exchange.name)"
@@ -149,8 +149,8 @@ struct BrokerTopologyPlanTests {
         let half = BrokerTopology(
             routes: [TopologyRoute(name: "b", environment: .production, topics: ["com.b"])], tiers: Self.tiers)
         let live = Self.broker(Self.before).live
-        #expect(half.plan(from: live, prunes: false) == [])
-        let pruning = half.plan(from: live, prunes: true)
+        #expect(half.compared(with: live).plan(prunes: false) == [])
+        let pruning = half.compared(with: live).plan(prunes: true)
         #expect(pruning.count == 2 * 9 * 3)
         #expect(
             pruning.allSatisfy { step in
@@ -163,13 +163,13 @@ struct BrokerTopologyPlanTests {
         let taking = BrokerTopology(
             routes: [TopologyRoute(name: "c", environment: .production, topics: ["com.a"])], tiers: Self.tiers)
         var broker = Self.broker(Self.before)
-        for step in taking.plan(from: broker.live, prunes: false) { broker.take(step) }
+        for step in taking.compared(with: broker.live).plan(prunes: false) { broker.take(step) }
         #expect(broker.queues("apns.jobs", "production.normal.com.a") == ["apns.q.jobs.a"])
-        let row = taking.drift(from: broker.live).first { $0.object.hasSuffix("production.normal.com.a") }
+        let row = taking.compared(with: broker.live).drift.first { $0.object.hasSuffix("production.normal.com.a") }
         #expect(
             row?.detail
                 == "goes to apns.q.jobs.a now, of a route that this configuration does not have: --prune moves it")
-        for _ in 0..<2 { for step in taking.plan(from: broker.live, prunes: true) { broker.take(step) } }
+        for _ in 0..<2 { for step in taking.compared(with: broker.live).plan(prunes: true) { broker.take(step) } }
         #expect(broker.queues("apns.jobs", "production.normal.com.a") == ["apns.q.jobs.c"])
         #expect(broker.queues("apns.return", "production.*.com.a") == ["apns.q.jobs.c.return"])
     }
@@ -184,7 +184,7 @@ struct BrokerTopologyPlanTests {
             guard ["apns.jobs", "apns.return"].contains(name) else { continue }
             old.live.policies[index].settings["alternate-exchange"] = .text("\(name).unrouted")
         }
-        for step in Self.after.plan(from: old.live, prunes: false) {
+        for step in Self.after.compared(with: old.live).plan(prunes: false) {
             old.take(step)
             for (exchange, key) in Self.ways {
                 let queues = old.queues(exchange, key)
@@ -204,7 +204,7 @@ struct BrokerTopologyPlanTests {
         let first = PlannedBroker(live: .withoutReturns(routes, tiers: tiers))
         let target = BrokerTopology(routes: routes, tiers: tiers)
         let jobs = Self.ways.filter { $0.0 == "apns.jobs" }
-        let plan = target.plan(from: first.live, prunes: false)
+        let plan = target.compared(with: first.live).plan(prunes: false)
         #expect(plan.count > 50)
         for length in 0...plan.count {
             var broker = first
@@ -219,8 +219,8 @@ struct BrokerTopologyPlanTests {
                     #expect(queues.count == 1 && !queues[0].contains("unrouted"), "\(topic): \(queues), \(length)")
                 }
             }
-            for _ in 0..<2 { for step in target.plan(from: broker.live, prunes: false) { broker.take(step) } }
-            #expect(target.plan(from: broker.live, prunes: false) == [])
+            for _ in 0..<2 { for step in target.compared(with: broker.live).plan(prunes: false) { broker.take(step) } }
+            #expect(target.compared(with: broker.live).plan(prunes: false) == [])
             #expect(broker.queues(after: tiers[0], "production", "com.a") == ["apns.q.jobs.a.return"])
         }
     }
@@ -236,24 +236,24 @@ struct BrokerTopologyPlanTests {
         func ways() -> [String] {
             ["com.a", "com.moving", "com.b"].flatMap { broker.queues(after: Self.tiers[0], "production", $0) }
         }
-        for _ in 0..<2 { for step in halves[1].plan(from: broker.live, prunes: false) { broker.take(step) } }
-        #expect(halves[1].plan(from: broker.live, prunes: false) == [])
+        for _ in 0..<2 { for step in halves[1].compared(with: broker.live).plan(prunes: false) { broker.take(step) } }
+        #expect(halves[1].compared(with: broker.live).plan(prunes: false) == [])
         #expect(ways() == ["apns.q.jobs.a", "apns.q.jobs.a", "apns.q.jobs.b"])
-        let row = halves[1].drift(from: broker.live).first { $0.object == "policy \(Self.tiers[0].queue)" }
+        let row = halves[1].compared(with: broker.live).drift.first { $0.object == "policy \(Self.tiers[0].queue)" }
         #expect(row?.detail.hasPrefix("waits for the return queues of apns.q.jobs.a: ") == true, "\(row?.detail ?? "")")
         #expect(row?.remedies == [.apply])
 
-        for step in halves[0].plan(from: broker.live, prunes: false) {
+        for step in halves[0].compared(with: broker.live).plan(prunes: false) {
             broker.take(step)
             #expect(ways().count == 3 && ways().allSatisfy { !$0.contains("unrouted") }, "\(ways()) after \(step)")
         }
         #expect(ways() == ["apns.q.jobs.a.return", "apns.q.jobs.a.return", "apns.q.jobs.b.return"])
-        for half in halves { #expect(half.plan(from: broker.live, prunes: false) == []) }
+        for half in halves { #expect(half.compared(with: broker.live).plan(prunes: false) == []) }
     }
 
     @Test("what a move that was ended half way left behind gets nothing of the next move, whatever its target")
     func nextTarget() {
-        let plan = Self.after.plan(from: Self.broker(Self.before).live, prunes: false)
+        let plan = Self.after.compared(with: Self.broker(Self.before).live).plan(prunes: false)
         let next = BrokerTopology(
             routes: [
                 TopologyRoute(name: "a", environment: .production, topics: ["com.a"], highLane: true),
@@ -265,7 +265,7 @@ struct BrokerTopologyPlanTests {
                 var broker = Self.broker(Self.before)
                 for step in plan.prefix(length) { broker.take(step) }
                 for _ in 0..<2 {
-                    for step in target.plan(from: broker.live, prunes: false) {
+                    for step in target.compared(with: broker.live).plan(prunes: false) {
                         broker.take(step)
                         for (exchange, key) in Self.ways {
                             let queues = broker.queues(exchange, key)
@@ -273,7 +273,7 @@ struct BrokerTopologyPlanTests {
                         }
                     }
                 }
-                #expect(target.plan(from: broker.live, prunes: false) == [])
+                #expect(target.compared(with: broker.live).plan(prunes: false) == [])
                 #expect(!broker.live.bindings.contains { TopologyNames.moving.values.contains($0.source) })
             }
         }
@@ -284,7 +284,7 @@ struct BrokerTopologyPlanTests {
         var broker = Self.broker(Self.before)
         let key = "production.high.com.moving"
         broker.take(.bind(TopologyBinding(source: "apns.jobs", queue: "apns.q.jobs.b", routingKey: key)))
-        for step in Self.after.plan(from: broker.live, prunes: false) {
+        for step in Self.after.compared(with: broker.live).plan(prunes: false) {
             broker.take(step)
             if case .bind(let binding) = step, binding.source == "apns.jobs", binding.routingKey == key {
                 #expect(broker.queues("apns.jobs", key) == ["apns.q.jobs.b.high"])
@@ -303,12 +303,12 @@ struct BrokerTopologyPlanTests {
                     name: "high", environment: .production, topics: ["com.h"], resultsQueue: "apns.q.results.team")
             ], tiers: Self.tiers)
         var broker = Self.broker(own)
-        for step in others.plan(from: broker.live, prunes: false) { broker.take(step) }
+        for step in others.compared(with: broker.live).plan(prunes: false) { broker.take(step) }
         broker.take(
             .bind(
                 TopologyBinding(
                     source: "apns.results", queue: "apns.q.results.team", routingKey: "*.production.com.r")))
-        #expect(own.plan(from: broker.live, prunes: false) == [])
+        #expect(own.compared(with: broker.live).plan(prunes: false) == [])
     }
 
     @Test("policies that earlier versions made for single queues go last, after the ones for all are there")
@@ -323,7 +323,7 @@ struct BrokerTopologyPlanTests {
         }
         live.policies.append(
             .init(name: "apns.q.jobs.b", pattern: "^apns.q.jobs.b", scope: "queues", priority: 50, settings: [:]))
-        let plan = Self.before.plan(from: live, prunes: false)
+        let plan = Self.before.compared(with: live).plan(prunes: false)
         let names = plan.map { step in
             switch step {
             case .set(let policy): "set \(policy.name)"
@@ -345,7 +345,7 @@ struct BrokerTopologyPlanTests {
         for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {
             live.policies[index].settings["dead-letter-exchange"] = .text("apns.jobs")
         }
-        let plan = Self.before.plan(from: live, prunes: false)
+        let plan = Self.before.compared(with: live).plan(prunes: false)
         let tier = plan.firstIndex { if case .set(let policy) = $0 { policy.name == "apns.q.retry.2s" } else { false } }
         let exchange = plan.lastIndex { if case .declareExchange = $0 { true } else { false } }
         #expect((tier ?? 0) > (exchange ?? .max))

@@ -38,13 +38,13 @@ struct TopologyDriftTests {
         ]
         live.policies.append(
             .init(name: "ha", pattern: ".*", scope: "all", priority: 0, settings: ["max-length": .integer(5)]))
-        #expect(BrokerTopologyTests.topology.drift(from: live) == [])
+        #expect(BrokerTopologyTests.topology.compared(with: live).drift == [])
     }
 
     @Test("an empty broker misses everything, each row with a command")
     func everything() {
         let topology = BrokerTopologyTests.topology
-        let rows = topology.drift(from: LiveTopology())
+        let rows = topology.compared(with: LiveTopology()).drift
         #expect(
             rows.count == topology.exchanges.count + topology.queues.count + topology.bindings.count
                 + topology.policies.count)
@@ -93,7 +93,7 @@ struct TopologyDriftTests {
     func change(_ change: Change) {
         var live = Self.live()
         change.apply(&live)
-        let rows = BrokerTopologyTests.topology.drift(from: live)
+        let rows = BrokerTopologyTests.topology.compared(with: live).drift
         #expect(rows.map { "\($0.kind.rawValue) \($0.object): \($0.detail)" } == [change.row])
         let command = change.command.replacing("rabbitmqadmin --vhost=/ ", with: Self.start)
         #expect(rows.first.map { Self.admin.one($0.remedies) } == command)
@@ -308,8 +308,8 @@ struct TopologyDriftTests {
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
             live.queues[index].policy = nil
         }
-        #expect(topology.keepingTierDrift(from: live).map(\.object) == ["policy apns.q.retry.2s"])
-        let steps = topology.plan(from: live, prunes: false).map { step in
+        #expect(topology.compared(with: live).keepingTierDrift.map(\.object) == ["policy apns.q.retry.2s"])
+        let steps = topology.compared(with: live).plan(prunes: false).map { step in
             switch step {
             case .set(let policy): "set \(policy.name)"
             case .release(let tier): "release \(tier)"
@@ -321,18 +321,18 @@ struct TopologyDriftTests {
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
             live.queues[index].policy = "all"
         }
-        let overruled = topology.plan(from: live, prunes: false)
+        let overruled = topology.compared(with: live).plan(prunes: false)
         #expect(!overruled.contains(.release(tier: "apns.q.retry.2s")))
-        let isSet = topology.keepingTierDrift(from: live).allSatisfy { row in
+        let isSet = topology.compared(with: live).keepingTierDrift.allSatisfy { row in
             if case .set? = row.remedies.first { row.remedies.count == 1 } else { false }
         }
         #expect(isSet)
-        #expect(topology.keepingTierDrift(from: Self.live()) == [])
+        #expect(topology.compared(with: Self.live()).keepingTierDrift == [])
         for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
             live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]
         }
-        #expect(topology.keepingTierDrift(from: live) == [])
-        #expect(topology.keepingTierDrift(from: LiveTopology()) == [])
+        #expect(topology.compared(with: live).keepingTierDrift == [])
+        #expect(topology.compared(with: LiveTopology()).keepingTierDrift == [])
     }
 
     @Test(
@@ -344,7 +344,9 @@ struct TopologyDriftTests {
                 LiveTopology.Queue(name: $0.name, kind: "quorum", leader: nodes[0], members: nodes)
             }
             let others = [LiveTopology.Queue(name: "other", kind: "quorum", leader: "c", members: ["c"])]
-            return topology.leaders(in: LiveTopology(queues: queues + others)).map { "\($0.node) \($0.queues)" }
+            return topology.compared(with: LiveTopology(queues: queues + others)).leaders.map {
+                "\($0.node) \($0.queues)"
+            }
         }
         #expect(leaders(["b", "a"]) == ["a 0", "b \(topology.queues.count)"])
         #expect(leaders(["a"]) == [])

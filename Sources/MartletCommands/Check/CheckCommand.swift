@@ -67,7 +67,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         guard configuration.broker.management != nil, let topology = try? configuration.topology() else { return }
         do throws(CommandFailure) {
             let client = try configuration.managementClient()
-            let rows = topology.keepingTierDrift(from: try await client.picture(of: topology.virtualHost))
+            let rows = topology.compared(with: try await client.picture(of: topology.virtualHost)).keepingTierDrift
             if rows.isEmpty { report.good("tiers", "what waits in a tier comes back") }
             let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
             for row in rows {

@@ -1,6 +1,5 @@
 import PushWorker
 import Text
-import Topology
 
 extension ControlCommand {
     /// The command in one line for people, such as `route shop: paused by anna@ops1 at … until …: they are slow`.
@@ -48,7 +47,7 @@ extension ControlCommand {
         }
     }
 
-    private static func quoted(_ text: String) -> String { BrokerTopology.shellQuoted(text) }
+    private static func quoted(_ text: String) -> String { ShellText.quoted(text) }
 
     /// A rate as the command line has it.
     private static func written(_ rate: Double) -> String {

@@ -158,7 +158,7 @@ struct StatusDiagnosis {
     /// The queues that producers fill, and those of what comes back from tiers.
     var jobQueues: [BrokerActivity.Queue] { ours.filter { TopologyNames.isJobQueue($0.name) } }
 
-    private var host: String { BrokerTopology.shellQuoted(facts.virtualHost) }
+    private var host: String { ShellText.quoted(facts.virtualHost) }
 
     /// Names some objects of a kind.
     static func objects(_ names: [String], _ kind: String) -> String {

@@ -65,7 +65,7 @@ struct TopologyCommand: ParsableCommand {
             let client = try configuration.managementClient()
             let done: ManagementClient.Application
             let live = try await client.picture(of: topology.virtualHost)
-            let stale = topology.removableBindings(in: live, prunes: prune)
+            let stale = topology.compared(with: live).removableBindings(prunes: prune)
             if !yes, !stale.isEmpty {
                 for binding in stale {
                     Console.talk("stale: \(binding.source) -> \(binding.destination) by \(binding.routingKey)")
@@ -102,14 +102,14 @@ struct TopologyCommand: ParsableCommand {
             let configuration = try source.load()
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
-            let live = try await client.picture(of: topology.virtualHost)
-            let rows = topology.drift(from: live)
+            let comparison = topology.compared(with: try await client.picture(of: topology.virtualHost))
+            let rows = comparison.drift
             Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : TopologyDrift.summary(of: rows))")
             let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
             for row in rows { row.print(nil, format.output, admin) }
             try Console.flush()
             if format.output == .text, let hint = TopologyDrift.hint(rows, admin) { Console.talk(hint) }
-            let leaders = topology.leaders(in: live)
+            let leaders = comparison.leaders
             if !leaders.isEmpty {
                 Console.talk("leaders of queues: \(leaders.map { "\($0.node) \($0.queues)" }.joined(separator: ", "))")
             }

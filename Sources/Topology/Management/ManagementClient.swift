@@ -55,12 +55,12 @@ package struct ManagementClient: Sendable {
 
     /// The differences between a topology and what its virtual host holds.
     package func check(_ topology: BrokerTopology) async throws(ManagementError) -> [TopologyDrift] {
-        topology.drift(from: try await live(virtualHost: topology.virtualHost))
+        topology.compared(with: try await live(virtualHost: topology.virtualHost)).drift
     }
 
     /// Makes what is missing, changes policies, moves bindings, and removes what is stale last.
     ///
-    /// Takes the steps of ``BrokerTopology/plan(from:prunes:)``. Ended half way, it can be done again.
+    /// Takes the steps of ``TopologyComparison/plan(prunes:)``. Ended half way, it can be done again.
     /// - Parameters:
     ///   - topology: What should be.
     ///   - prunes: Whether bindings go, too, that lead to queues of routes which the topology does not have.
@@ -69,16 +69,16 @@ package struct ManagementClient: Sendable {
     package func apply(
         _ topology: BrokerTopology, prunes: Bool = false
     ) async throws(ManagementError) -> Application {
-        var live = try await live(virtualHost: topology.virtualHost)
-        let rows = topology.drift(from: live)
+        var comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
+        let rows = comparison.drift
         // What the first plan leaves the second removes; a third is for what changed under our hands.
         for _ in 0..<3 {
-            let plan = topology.plan(from: live, prunes: prunes)
+            let plan = comparison.plan(prunes: prunes)
             guard !plan.isEmpty else { break }
             for step in plan { try await take(step, topology) }
-            live = try await self.live(virtualHost: topology.virtualHost)
+            comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
         }
-        let remaining = topology.drift(from: live)
+        let remaining = comparison.drift
         // The words of a difference may have changed, such as how many messages a queue holds.
         let left = Set(remaining.map { "\($0.kind) \($0.object)" })
         return Application(

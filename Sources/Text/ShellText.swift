@@ -1,0 +1,22 @@
+/// Writes words into command lines for a POSIX shell:
+/// [quoting](https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02).
+package enum ShellText {
+    /// A word for a shell: as it is when harmless, else in single quotes.
+    ///
+    /// - Parameter text: What the word says.
+    package static func quoted(_ text: String) -> String {
+        let isHarmless =
+            !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+        return isHarmless
+            ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    }
+}

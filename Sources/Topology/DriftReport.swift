@@ -1,0 +1,209 @@
+/// Writes down how a broker differs from what it should hold: one row for each difference, with what mends it. Pure.
+struct DriftReport {
+    private let comparison: TopologyComparison
+    private let topology: BrokerTopology
+    private let live: LiveTopology
+
+    /// A report about what a comparison found.
+    ///
+    /// - Parameter comparison: What should be, and what is.
+    init(_ comparison: TopologyComparison) {
+        self.comparison = comparison
+        topology = comparison.topology
+        live = comparison.live
+    }
+
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale things last.
+    var rows: [TopologyDrift] { exchanges + queues + missingBindings + policies + stale }
+
+    /// The differences by which tiers keep their copies for ever: one row per tier.
+    var keepingTiers: [TopologyDrift] {
+        let objects = Set(comparison.keepingTiers.map { "policy \($0.queue)" })
+        return policies.filter { objects.contains($0.object) }
+    }
+
+    // MARK: What is missing or different
+
+    private var exchanges: [TopologyDrift] {
+        let present = Dictionary(live.exchanges.map { ($0.name, $0) }) { first, _ in first }
+        return topology.exchanges.compactMap { wanted in
+            let object = "exchange \(wanted.name)"
+            let declare = TopologyRemedy.declareExchange(name: wanted.name, kind: wanted.kind)
+            guard let found = present[wanted.name] else {
+                return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
+            }
+            guard found.kind != wanted.kind.rawValue || !found.isDurable else { return nil }
+            let detail =
+                "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                + wanted.kind.rawValue
+            let delete = TopologyRemedy.deleteExchange(name: wanted.name)
+            return TopologyDrift(kind: .different, object: object, detail: detail, remedies: [delete, declare])
+        }
+    }
+
+    private var queues: [TopologyDrift] {
+        let present = Dictionary(live.queues.map { ($0.name, $0) }) { first, _ in first }
+        return topology.queues.compactMap { wanted in
+            let object = "queue \(wanted.name)"
+            let declare = TopologyRemedy.declareQueue(name: wanted.name, kind: wanted.kind)
+            guard let found = present[wanted.name] else {
+                return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
+            }
+            var details: [String] = []
+            if found.kind != wanted.kind.rawValue || !found.isDurable {
+                details.append(
+                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                        + wanted.kind.rawValue)
+            }
+            if !found.arguments.isEmpty {
+                details.append(
+                    "has arguments that no policy can change: \(found.arguments.sorted().joined(separator: ", "))")
+            }
+            guard !details.isEmpty else { return nil }
+            // Only an empty queue may go: its messages are jobs or results. Reports in a stream nobody misses.
+            let delete = TopologyRemedy.deleteQueue(name: wanted.name, onlyIfEmpty: wanted.kind != .stream)
+            return TopologyDrift(
+                kind: .different, object: object, detail: details.joined(separator: "; "), remedies: [delete, declare])
+        }
+    }
+
+    private var missingBindings: [TopologyDrift] {
+        let rivals = comparison.rivals
+        let removable = Set(comparison.removableBindings(prunes: false).map(TopologyBinding.init))
+        return comparison.unmadeBindings.map { binding in
+            guard let rivals = rivals[binding.address], let first = rivals.first else {
+                return TopologyDrift(
+                    kind: .missing, object: binding.description, detail: "", remedies: [.bind(binding)])
+            }
+            let isOurs = rivals.allSatisfy { removable.contains(TopologyBinding($0)) }
+            let others = isOurs ? "" : ", of a route that this configuration does not have: --prune moves it"
+            var remedies = rivals.map(TopologyRemedy.unbind) + [.bind(binding)]
+            if let between = binding.whileMoving {
+                remedies = [.bind(between)] + remedies + [.unbind(Self.live(between))]
+            }
+            return TopologyDrift(
+                kind: .missing, object: binding.description, detail: "goes to \(first.destination) now\(others)",
+                remedies: remedies)
+        }
+    }
+
+    /// A binding without arguments as a broker has it.
+    private static func live(_ binding: TopologyBinding) -> LiveTopology.Binding {
+        // The management API's own name for it: its key, where needed percent-encoded.
+        let key = binding.routingKey.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "%2A")
+        return LiveTopology.Binding(
+            source: binding.source, destination: binding.queue, routingKey: binding.routingKey, propertiesKey: key)
+    }
+
+    private var policies: [TopologyDrift] {
+        let unmet = comparison.unmetPolicies
+        let kept = Dictionary(comparison.keepingTiers.map { ($0.queue, $0) }) { first, _ in first }
+        let waiting = comparison.waitingTiers
+        let others = comparison.queuesWithoutReturns.joined(separator: ", ")
+        var rows = unmet.map { policy, differences in
+            let waits = waiting.contains(policy.name)
+            let reasons = [
+                kept[policy.name]?.detail,
+                waits ? "waits for the return queues of \(others): apply their configuration, or --prune them" : nil,
+            ]
+            return TopologyDrift(
+                kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
+                detail: (reasons.compactMap(\.self) + differences).joined(separator: "; "),
+                // What waits has to be led back, too, which takes more than one command.
+                remedies: [kept[policy.name]?.isMendedByPolicy == true || waits ? .apply : .set(policy)])
+        }
+        // A policy of equal content can still be without effect, when another one with a higher priority matches.
+        let met = Set(topology.policies.map(\.name)).subtracting(unmet.map(\.policy.name))
+        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
+        for (name, objects) in overruled where met.contains(name.wanted) {
+            guard let wanted = present[name.wanted], let rival = present[name.rival] else { continue }
+            let others = objects.count > 1 ? " and \(objects.count - 1) more" : ""
+            let keeps = kept[wanted.name].map { "\($0.detail); " } ?? ""
+            rows.append(
+                TopologyDrift(
+                    kind: .different, object: "policy \(wanted.name)",
+                    detail: "\(keeps)has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
+                        + "\(rival.priority), this one \(wanted.priority)",
+                    remedies: [.clear(policy: rival.name)]))
+        }
+        return rows
+    }
+
+    /// The policies that ought to be in effect and the ones that are, with the objects for which this is so.
+    private var overruled: [(name: (wanted: String, rival: String), objects: [String])] {
+        let queuesInEffect = Dictionary(live.queues.map { ($0.name, $0.policy) }) { first, _ in first }
+        let exchangesInEffect = Dictionary(live.exchanges.map { ($0.name, $0.policy) }) { first, _ in first }
+        var found: [(name: (wanted: String, rival: String), objects: [String])] = []
+        func note(_ object: String, _ wanted: String, _ rival: String?) {
+            guard let rival, rival != wanted else { return }
+            if let index = found.firstIndex(where: { $0.name == (wanted, rival) }) {
+                found[index].objects.append(object)
+            } else {
+                found.append(((wanted, rival), [object]))
+            }
+        }
+        for queue in topology.queues { note(queue.name, queue.policy, queuesInEffect[queue.name] ?? nil) }
+        for exchange in topology.exchanges {
+            if let policy = exchange.policy { note(exchange.name, policy, exchangesInEffect[exchange.name] ?? nil) }
+        }
+        return found
+    }
+
+    // MARK: What is stale
+
+    private var stale: [TopologyDrift] {
+        // What moves is one difference, not two.
+        let unmade = Set(comparison.unmadeBindings.map(\.address))
+        let removable = Set(comparison.removableBindings(prunes: false).map(TopologyBinding.init))
+        let stale = comparison.staleBindings.filter { !unmade.contains(TopologyBinding($0).address) }
+        var rows = stale.map { binding in
+            let isOurs = removable.contains(TopologyBinding(binding))
+            return TopologyDrift(
+                kind: .stale, object: TopologyBinding(binding).description,
+                detail: isOurs ? "" : "another configuration may have this route", remedies: [.unbind(binding)])
+        }
+        let wantedQueues = Set(topology.queues.map(\.name))
+        for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "queue \(queue.name)", detail: staleReason(queue),
+                    remedies: [.deleteQueue(name: queue.name, onlyIfEmpty: true)]))
+        }
+        for policy in comparison.replacedPolicies {
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "policy \(policy.name)", detail: "one for all routes takes its place",
+                    remedies: [.clear(policy: policy.name)]))
+        }
+        let wantedPolicies = Set(topology.policies.map(\.name))
+        let liveQueues = Set(live.queues.map(\.name))
+        for policy in live.policies
+        where !wantedPolicies.contains(policy.name)
+            && (TopologyNames.isTierQueue(policy.name) || TopologyNames.isFurtherResultsQueue(policy.name))
+        {
+            // While its queue lives, the policy is what leads the jobs in it back.
+            guard !liveQueues.contains(policy.name) else { continue }
+            rows.append(
+                TopologyDrift(
+                    kind: .stale, object: "policy \(policy.name)", detail: "its queue is gone",
+                    remedies: [.clear(policy: policy.name)]))
+        }
+        return rows
+    }
+
+    /// Why a queue is not wanted any more, and what that means for what is in it.
+    private func staleReason(_ queue: LiveTopology.Queue) -> String {
+        let held = queue.messages.map { "; holds \($0) messages" } ?? ""
+        guard queue.messages != 0 else { return "not wanted any more; empty" }
+        guard let route = topology.queues.first(where: { TopologyNames.highJobQueue(of: $0.name) == queue.name }) else {
+            return "not wanted any more\(held)"
+        }
+        return "\(route.name) has no high_lane any more\(held): let workers have high_lane: true until it is empty"
+    }
+
+    /// Whether a queue is of a kind that only a topology makes.
+    private static func isOurs(queue name: String) -> Bool {
+        name.hasPrefix(TopologyNames.jobQueue(route: "")) || TopologyNames.isTierQueue(name)
+            || TopologyNames.isFurtherResultsQueue(name)
+    }
+}

@@ -1,0 +1,172 @@
+/// What a broker should hold, beside what it holds: the facts on which the report of differences and the plan stand.
+///
+/// Pure. Only objects whose names begin with `apns.` count. Tap and reply queues, and other people's bindings to the
+/// results and dead-letter exchanges, are theirs to keep.
+package struct TopologyComparison: Sendable {
+    /// A tier that keeps its copies for ever, because no policy in effect lets these expire and leads them back.
+    struct KeepingTier {
+        /// Its queue.
+        let queue: String
+        /// What is wrong with it, in words.
+        let detail: String
+        /// Whether its own policy, once set, is in effect.
+        let isMendedByPolicy: Bool
+    }
+
+    /// What should be.
+    let topology: BrokerTopology
+    /// What is.
+    let live: LiveTopology
+    /// The wanted bindings that are not there.
+    let unmadeBindings: [TopologyBinding]
+    /// The bindings that earlier configurations left behind: into queues of this topology, from where jobs begin into
+    /// any job queue, and into queues over which results are not dealt out any more.
+    ///
+    /// What is bound to a team's queue for copies of results, other configurations and the team may have bound.
+    let staleBindings: [LiveTopology.Binding]
+
+    /// Compares.
+    ///
+    /// - Parameters:
+    ///   - topology: What should be.
+    ///   - live: What the virtual host holds.
+    init(_ topology: BrokerTopology, _ live: LiveTopology) {
+        self.topology = topology
+        self.live = live
+        let present = Set(live.bindings.filter(\.isToQueue).map(TopologyBinding.init))
+        unmadeBindings = topology.bindings.filter { !present.contains($0) }
+        staleBindings = Self.staleBindings(topology, live)
+    }
+
+    // MARK: What follows
+
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale things last; empty when all is as it
+    /// should be.
+    package var drift: [TopologyDrift] { DriftReport(self).rows }
+
+    /// The differences by which tiers keep their copies for ever, one for each tier; empty where every copy comes back.
+    package var keepingTierDrift: [TopologyDrift] { DriftReport(self).keepingTiers }
+
+    /// The way from what is to what should be.
+    ///
+    /// - Parameter prunes: Whether bindings go, too, that lead to queues of routes which this topology does not have.
+    /// - Returns: The steps, in the order in which they must be taken.
+    package func plan(prunes: Bool) -> [TopologyStep] { TopologyPlan(self, prunes: prunes).steps }
+
+    /// How many of this topology's queues each node of a cluster leads, by the nodes' names; empty for a single node.
+    ///
+    /// A leader does most of its queue's work.
+    /// [Leader placement](https://www.rabbitmq.com/docs/clustering#replica-placement)
+    package var leaders: [(node: String, queues: Int)] {
+        let owned = Set(topology.queues.map(\.name))
+        let ours = live.queues.filter { owned.contains($0.name) }
+        let nodes = Set(ours.flatMap(\.members)).sorted()
+        guard nodes.count > 1 else { return [] }
+        return nodes.map { node in (node, ours.count { $0.leader == node }) }
+    }
+
+    // MARK: Bindings
+
+    private static func staleBindings(_ topology: BrokerTopology, _ live: LiveTopology) -> [LiveTopology.Binding] {
+        let wanted = Set(topology.bindings)
+        let sources = Set(topology.exchanges.map(\.name))
+        let owned = Set(topology.queues.filter { $0.policy != TopologyBuilder.resultCopyPolicy }.map(\.name))
+        let ways = Set(TopologyNames.moving.keys).union(TopologyNames.moving.values)
+        return live.bindings.filter { binding in
+            guard binding.isToQueue, sources.contains(binding.source) else { return false }
+            let queue = binding.destination
+            let isJobBinding = ways.contains(binding.source) && queue.hasPrefix(TopologyNames.jobQueue(route: ""))
+            guard isJobBinding || owned.contains(queue) || TopologyNames.isFurtherResultsQueue(queue) else {
+                return false
+            }
+            return !wanted.contains(TopologyBinding(binding))
+        }
+    }
+
+    /// The stale bindings that a plan takes away.
+    ///
+    /// - Parameter prunes: Whether also those go that lead to queues of routes which this topology does not have.
+    /// - Returns: Some or all of `staleBindings`.
+    package func removableBindings(prunes: Bool) -> [LiveTopology.Binding] {
+        let own = Set(
+            topology.queues.map(\.name).flatMap {
+                [$0, TopologyNames.highJobQueue(of: $0), "\($0)\(TopologyNames.returnSuffix)"]
+            })
+        let addresses = Set(topology.bindings.map(\.address))
+        return staleBindings.filter { binding in
+            prunes || own.contains(binding.destination) || TopologyNames.isFurtherResultsQueue(binding.destination)
+                || TopologyBinding(binding).origin.map(addresses.contains) == true
+        }
+    }
+
+    /// The stale bindings that lead from where unmade bindings are to begin: with both, a job would be pushed twice.
+    var rivals: [TopologyBinding.Address: [LiveTopology.Binding]] {
+        let stale = staleBindings.filter { TopologyNames.moving[$0.source] != nil }
+        return Dictionary(grouping: stale) { TopologyBinding($0).address }
+    }
+
+    // MARK: Policies and tiers
+
+    /// The wanted policies that are not there or differ, each with what differs; nothing for what is not there.
+    var unmetPolicies: [(policy: TopologyPolicy, differences: [String])] {
+        let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
+        return topology.policies.compactMap { wanted in
+            guard let found = present[wanted.name] else { return (wanted, []) }
+            let differences = wanted.differences(from: found)
+            return differences.isEmpty ? nil : (wanted, differences)
+        }
+    }
+
+    /// The policies of earlier versions for single queues of routes, which share one now.
+    var replacedPolicies: [LiveTopology.Policy] {
+        let wanted = Set(topology.policies.map(\.name))
+        return live.policies.filter { policy in
+            !wanted.contains(policy.name) && policy.name.hasPrefix(TopologyNames.jobQueue(route: ""))
+                && policy.pattern == TopologyPolicy.pattern(matching: policy.name)
+        }
+    }
+
+    /// The tiers that keep their copies for ever.
+    var keepingTiers: [KeepingTier] {
+        let policies = Dictionary(live.policies.map { ($0.name, $0.settings) }) { first, _ in first }
+        let wanted = Set(topology.queues.map(\.name))
+        let tiers = live.queues.filter { wanted.contains($0.name) && TopologyNames.isTierQueue($0.name) }
+        return tiers.compactMap { queue in
+            let settings = queue.policy.flatMap { policies[$0] } ?? [:]
+            let missing = ["message-ttl", "dead-letter-exchange"].filter {
+                settings[$0] == nil && !queue.arguments.contains("x-\($0)")
+            }
+            guard !missing.isEmpty else { return nil }
+            let copies = queue.messages.map { "; \($0) wait in it" } ?? ""
+            return KeepingTier(
+                queue: queue.name,
+                detail: "the tier keeps its copies for ever: no \(missing.joined(separator: " and no ")) is in effect"
+                    + copies,
+                isMendedByPolicy: queue.policy == nil || queue.policy == queue.name)
+        }
+    }
+
+    /// The job queues of other configurations to which no copy comes back from `apns.return`.
+    ///
+    /// Those configurations have not been applied since return queues came.
+    var queuesWithoutReturns: [String] {
+        let own = Set(topology.queues.map(\.name))
+        let returning = live.bindings.filter { $0.isToQueue && $0.source == TopologyNames.returns }.map(\.destination)
+        let returned = Set(returning.map(TopologyNames.normalQueue(of:)))
+        let bound = live.bindings.filter {
+            $0.isToQueue && $0.source == TopologyNames.jobs && TopologyNames.isJobQueue($0.destination)
+        }
+        return Set(bound.map { TopologyNames.normalQueue(of: $0.destination) }).subtracting(own).subtracting(returned)
+            .sorted()
+    }
+
+    /// The tiers that keep leading to `apns.jobs`, as earlier versions had it, because copies of other configurations'
+    /// jobs have no other way back.
+    var waitingTiers: Set<String> {
+        guard !queuesWithoutReturns.isEmpty else { return [] }
+        let earlier = live.policies.filter {
+            TopologyNames.isTierQueue($0.name) && $0.settings["dead-letter-exchange"] == .text(TopologyNames.jobs)
+        }
+        return Set(earlier.map(\.name))
+    }
+}

@@ -1,0 +1,67 @@
+/// The way from what a broker holds to what it should hold, on which no message goes astray or goes two ways. Pure.
+///
+/// - The steps may stop anywhere. The next plan goes on from what the broker holds then.
+/// - A policy comes before the queues that it limits, so that no queue is ever without its limits.
+/// - A policy that leads messages to another queue or exchange waits until that queue or exchange is there.
+/// - A step may leave something behind that only the broker can name. The next plan removes it: plan until nothing is
+///   left.
+struct TopologyPlan {
+    private let comparison: TopologyComparison
+    private let prunes: Bool
+
+    /// A plan for what a comparison found.
+    ///
+    /// - Parameters:
+    ///   - comparison: What should be, and what is.
+    ///   - prunes: Whether bindings go, too, that lead to queues of routes which the topology does not have.
+    init(_ comparison: TopologyComparison, prunes: Bool) {
+        self.comparison = comparison
+        self.prunes = prunes
+    }
+
+    /// The steps, in the order in which they must be taken.
+    var steps: [TopologyStep] {
+        let (topology, live) = (comparison.topology, comparison.live)
+        let exchangesThere = Set(live.exchanges.map(\.name))
+        let queuesThere = Set(live.queues.map(\.name))
+        let waiting = prunes ? [] : comparison.waitingTiers
+        let policies = comparison.unmetPolicies.map(\.policy).filter { !waiting.contains($0.name) }
+        let later = policies.filter { policy in
+            policy.scope == .exchanges
+                ? exchangesThere.contains(policy.name)
+                : queuesThere.contains(policy.name) && TopologyNames.isTierQueue(policy.name)
+        }
+        let leaving = comparison.removableBindings(prunes: prunes)
+        // Of a move that is over; left there, it would get what moves next, too.
+        let bound = Set(live.bindings.filter(\.isToQueue).map { TopologyBinding($0).address })
+        let idle = leaving.filter { TopologyBinding($0).origin.map(bound.contains) == true }
+        let rivals = comparison.rivals
+        let unmade = comparison.unmadeBindings
+
+        var steps = policies.filter { !later.contains($0) }.map(TopologyStep.set)
+        steps += topology.exchanges.filter { !exchangesThere.contains($0.name) }.map(TopologyStep.declareExchange)
+        steps += topology.queues.filter { !queuesThere.contains($0.name) }.map(TopologyStep.declareQueue)
+        steps += idle.map(TopologyStep.unbind)
+        steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
+        steps += later.map(TopologyStep.set)
+        // Not before the policy that leads it back: it would be gone.
+        steps += comparison.keepingTiers.filter { tier in
+            tier.isMendedByPolicy && later.contains { $0.name == tier.queue }
+        }.map { .release(tier: $0.queue) }
+        var gone = Set(idle.map(TopologyBinding.init))
+        for binding in unmade {
+            guard let rivals = rivals[binding.address], rivals.allSatisfy(leaving.contains) else { continue }
+            gone.formUnion(rivals.map(TopologyBinding.init))
+            steps += Self.move(binding, from: rivals)
+        }
+        steps += leaving.filter { !gone.contains(TopologyBinding($0)) }.map(TopologyStep.unbind)
+        steps += comparison.replacedPolicies.map { .clear(policy: $0.name) }
+        return steps
+    }
+
+    /// Leads a key to another queue so that each message goes to one of them: what finds no binding any more goes on
+    /// to the alternate exchange, where the new way is there before the old one ends.
+    private static func move(_ binding: TopologyBinding, from rivals: [LiveTopology.Binding]) -> [TopologyStep] {
+        (binding.whileMoving.map { [.bind($0)] } ?? []) + rivals.map(TopologyStep.unbind) + [.bind(binding)]
+    }
+}
