@@ -43,6 +43,34 @@ struct Envelope {
     /// Whether a field of this version is given twice.
     var hasDuplicates = false
 
+    /// Finds the fields of a body; those before a mistake are kept.
+    /// - Parameters:
+    ///   - body: Where the body stands in `bytes`.
+    ///   - bytes: The message's buffer.
+    /// - Returns: Whether the body is an object.
+    /// - Throws: What is wrong with the JSON text.
+    mutating func read(_ body: Range<Int>, in bytes: [UInt8]) throws(JSONError) -> Bool {
+        let text = bytes.span
+        var scanner = JSONScanner(body)
+        guard try scanner.enterObject(in: text) else { return false }
+        while let name = try scanner.nextName(in: text) {
+            let value = try scanner.value(in: text)
+            if name.flag {
+                // Nobody escapes these names, but one who does means the same name.
+                var copy = [UInt8](bytes[name.range])
+                if let unescaped = JSONText.unescape(0..<copy.count, in: &copy) {
+                    take(copy.span.extracting(unescaped), value)
+                } else {
+                    unknownCount += 1
+                }
+            } else {
+                take(text.extracting(name.range), value)
+            }
+        }
+        try scanner.finish(in: text)
+        return true
+    }
+
     /// Puts a field into its place.
     /// - Parameters:
     ///   - name: The field's name without escapes.

@@ -13,8 +13,8 @@ package struct Job: Sendable {
     /// The longest job id, in bytes: what an AMQP short string holds, because results carry it as one.
     package static let maximumIDLength = 255
 
-    /// The buffer all ranges point into.
-    package internal(set) var bytes: [UInt8]
+    /// The buffer all ranges point into; empty until the job is read.
+    package internal(set) var bytes: [UInt8] = []
     /// The body as delivered.
     @Packed package internal(set) var body: Range<Int>
     /// The routing key it came with.
@@ -76,16 +76,10 @@ package struct Job: Sendable {
     /// as one.
     package internal(set) var unknownFields = 0
 
-    /// Whether the job was written with `device_tokens`.
-    package internal(set) var isMulticast = false
     /// Which notifications this message is about.
     package internal(set) var indexes = IndexRanges.all
-    /// The one token of a job that is not a multicast job.
-    @PackedIfAny var singleToken: Range<Int>?
-    /// What is wrong with the one token.
-    var singleFlaw = TokenFlaw.none
-    /// The tokens of a multicast job.
-    var tokens: [TokenSlice] = []
+    /// The device tokens it goes to.
+    var tokens = DeviceTokens()
     /// The apns-id of its only notification, where it does not follow from the job's id by hashing.
     var fixedAPNSID: UUIDBytes?
 
@@ -98,20 +92,20 @@ package struct Job: Sendable {
     package internal(set) var storagePolicy: UInt8?
 
     /// A job that is still to be read.
-    init(bytes: [UInt8], body: Range<Int>, routingKey: Range<Int>, redelivered: Bool) {
-        self.bytes = bytes
+    init(body: Range<Int>, routingKey: Range<Int>, redelivered: Bool) {
         self.body = body
         self.routingKey = routingKey
         self.redelivered = redelivered
     }
 
+    /// Whether the job was written with `device_tokens`.
+    package var isMulticast: Bool { tokens.isMulticast }
+
     /// How many device tokens the job names, whichever of them this message is about.
-    package var tokenCount: Int { isMulticast ? tokens.count : (singleToken == nil ? 0 : 1) }
+    package var tokenCount: Int { tokens.count }
 
     /// How many requests the whole job is: one per device token, or one on a broadcast channel.
-    package var targetCount: Int {
-        isMulticast ? tokens.count : (singleToken == nil && operation == .push ? 0 : 1)
-    }
+    package var targetCount: Int { operation == .push ? tokens.count : 1 }
 
     /// How many notifications this message is about.
     package var notificationCount: Int { indexes.count(of: targetCount) }
@@ -121,17 +115,11 @@ package struct Job: Sendable {
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
     /// - Parameter index: From 0 up to `tokenCount`.
-    package func deviceToken(_ index: Int) -> Range<Int> {
-        guard isMulticast else { return singleToken ?? 0..<0 }
-        let token = tokens[index]
-        return Int(token.start)..<(Int(token.start) + Int(token.length))
-    }
+    package func deviceToken(_ index: Int) -> Range<Int> { tokens[index] }
 
     /// What is wrong with a device token of a multicast job, nil where it may be sent.
     /// - Parameter index: From 0 up to `tokenCount`.
-    package func tokenDefect(_ index: Int) -> Defect? {
-        (isMulticast ? tokens[index].flaw : singleFlaw).defect
-    }
+    package func tokenDefect(_ index: Int) -> Defect? { tokens.flaw(index).defect }
 
     /// The `apns-id` of a notification, the same on every attempt.
     ///

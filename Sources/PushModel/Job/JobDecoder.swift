@@ -33,7 +33,6 @@ package struct JobDecoder: Sendable {
         _ message: consuming JobMessage, _ reason: Reason, _ detail: String, now: Int64, random: () -> UInt64
     ) -> JobDefect {
         var reader = JobReader(message)
-        reader.fail(reason, detail)
         reader.read(now: now, random: random)
         return JobDefect(reason: reason, detail: detail, job: reader.job)
     }

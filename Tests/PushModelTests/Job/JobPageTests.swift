@@ -72,7 +72,7 @@ struct JobPageTests {
         try #require(rows.count == 2 && rows[0][0] != rows[1][0])
         for row in rows {
             let type = Array((Page.quoted(row[1]).first ?? "").utf8)
-            let form = JobReader.Form(type.span).map { "\($0)" }
+            let form = JobForm(type.span).map { "\($0)" }
             #expect(form == row[0])
         }
     }
@@ -84,7 +84,7 @@ struct JobPageTests {
         #expect(id[1] == "text, 1 to \(Job.maximumIDLength) bytes of UTF-8")
         let encoding = try #require(rows.first { $0[0] == "`content_encoding`" })[3]
         #expect(encoding.hasSuffix(" and the empty text are accepted"))
-        let code = try SourceCode.text("PushModel/Job/JobReader.swift")
+        let code = try SourceCode.text("PushModel/Job/JobForm.swift")
         #expect(Page.quoted(encoding) == code.matches(of: /isMediaType\("([^"]+)"\)/).map { String($0.output.1) })
         for accepted in Page.quoted(encoding) + [""] {
             _ = try MessageBuilder.raw { $0.contentEncoding = accepted }.job()
