@@ -122,6 +122,9 @@ final class PushService: Sendable {
         }
     }
 
+    /// Whether the gateway takes messages for broadcast channels: not where they have a port of their own.
+    var publishesToBroadcastChannels: Bool { configuration.devices.broadcastPort == nil }
+
     /// Counts a request about broadcast channels, or a broadcast.
     ///
     /// - Parameters:

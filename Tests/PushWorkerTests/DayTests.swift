@@ -142,11 +142,11 @@ struct DayTests {
 
     /// Activates a device that is never there, and gives its token.
     private func deviceToken(_ service: DeviceService) throws -> String {
-        let activated = service.activate(DeviceFrame(.activate))
+        let activated = service.responder.activate(DeviceFrame(.activate))
         let device = try #require(activated.device.flatMap { DeviceID($0) })
         var registration = DeviceFrame(.register)
         registration.app = Self.topic
-        return try #require(service.answer(registration, from: device, link: 1)?.token)
+        return try #require(service.responder.answer(registration, from: device, link: 1)?.token)
     }
 
     @Test(

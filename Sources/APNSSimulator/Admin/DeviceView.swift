@@ -32,4 +32,28 @@ struct DeviceView: Encodable {
     var silenced: [String]
     /// The broadcast channels it listens to.
     var channels: [String]
+
+    /// Describes a device; nil for one that is not known.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - state: What the device side knows.
+    init?(_ device: DeviceID, in state: DeviceState) {
+        guard let known = state.registry.devices[device] else { return nil }
+        let presence = state.store.presence(of: device)
+        id = device.description
+        name = known.name
+        isOnline = presence.isOnline
+        power = presence.power.rawValue
+        activatedAt = known.activatedAt
+        waiting = state.store.unsettled(for: device).count
+        tokens = known.registrations.map { registration in
+            Token(
+                topic: registration.topic, environment: registration.environment.rawValue,
+                isActive: registration.isActive, issuedAt: registration.issuedAt,
+                token: registration.isActive ? try? state.tokens.token(of: registration, device: device) : nil)
+        }
+        silenced = known.silenced.sorted()
+        channels = known.subscriptions.map(\.channel).sorted()
+    }
 }

@@ -138,18 +138,18 @@ struct BroadcastEndpoint {
         switch call.path {
         case .publish(let app): return publish(call, app, devices, id: id, now: now)
         case .allChannels(let app):
-            return .success(Answer(status: 200, body: Self.list(devices.broadcastChannels(of: app))))
+            return .success(Answer(status: 200, body: Self.list(devices.broadcastChannels.identifiers(of: app))))
         case .channels(let app):
             if call[":method"] == "POST" { return create(call, app, devices, now: now) }
             return rules.broadcastChannel(of: call).flatMap { channel in
                 let address = BroadcastChannelAddress(app: app, channel: channel)
                 if call[":method"] == "DELETE" {
-                    guard let isDeleted = try? devices.deleteBroadcastChannel(address) else {
+                    guard let isDeleted = try? devices.broadcastChannels.delete(address) else {
                         return .failure(.init(.internalServerError))
                     }
                     return isDeleted ? .success(Answer(status: 204)) : .failure(.init(.channelNotRegistered))
                 }
-                guard let found = devices.broadcastChannel(address) else {
+                guard let found = devices.broadcastChannels.find(address) else {
                     return .failure(.init(.channelNotRegistered))
                 }
                 let text = "{\"message-storage-policy\":\(found.isStoring ? 1 : 0),\"push-type\":\"LiveActivity\"}"
@@ -164,7 +164,7 @@ struct BroadcastEndpoint {
     ) -> Result<Answer, BroadcastRefusal> {
         rules.storagePolicy(of: call).flatMap { isStoring in
             do throws(SimulatorError) {
-                guard let identifier = try devices.createBroadcastChannel(app: app, isStoring: isStoring, now: now)
+                guard let identifier = try devices.broadcastChannels.create(app: app, isStoring: isStoring, now: now)
                 else {
                     return .failure(.init(.cannotCreateChannelConfig))
                 }
@@ -180,7 +180,9 @@ struct BroadcastEndpoint {
     ) -> Result<Answer, BroadcastRefusal> {
         rules.broadcastChannel(of: call).flatMap { name in
             let address = BroadcastChannelAddress(app: app, channel: name)
-            guard let channel = devices.broadcastChannel(address) else { return .failure(.init(.channelNotRegistered)) }
+            guard let channel = devices.broadcastChannels.find(address) else {
+                return .failure(.init(.channelNotRegistered))
+            }
             guard devices.hasRoom else { return .failure(.init(.broadcastUnavailable)) }
             return rules.message(of: call, isStoring: channel.isStoring).flatMap { message in
                 let scripted = service.verdict(
@@ -190,7 +192,7 @@ struct BroadcastEndpoint {
                 if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
                 let uniqueID = MessageID.random()
                 guard
-                    devices.publish(
+                    devices.broadcastChannels.publish(
                         message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
                 else { return .failure(.init(.internalServerError)) }
                 let isDevelopment = service.configuration.environment == .development

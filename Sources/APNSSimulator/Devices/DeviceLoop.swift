@@ -65,7 +65,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         service.attach(nil)
         for link in Array(links.values) { link.connection.close(reason: "the simulator stops") }
         loop.unwatch(listener.fileDescriptor)
-        service.save()
+        service.storage.save()
     }
 
     /// Accepts the devices that wait.
@@ -93,7 +93,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
     /// - Parameter connection: The connection.
     func opened(_ connection: FramedConnection) {
         guard let subject = connection.peerSubject else { return }
-        if let device = DeviceID(certificateSubject: subject), service.knows(device) {
+        if let device = DeviceID(certificateSubject: subject), service.responder.knows(device) {
             links[connection.number]?.device = device
         } else {
             connection.send(DeviceFrame(error: "this device is not known here; activate it again"))
@@ -112,9 +112,11 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
                 connection.send(DeviceFrame(error: "activate first: this connection shows no certificate"))
                 return connection.close(reason: "no certificate")
             }
-            return connection.send(service.activate(frame))
+            return connection.send(service.responder.activate(frame))
         }
-        if let answer = service.answer(frame, from: device, link: connection.number) { connection.send(answer) }
+        if let answer = service.responder.answer(frame, from: device, link: connection.number) {
+            connection.send(answer)
+        }
     }
 
     /// A device is gone.
@@ -127,7 +129,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         guard let link = links.removeValue(forKey: connection.number) else { return }
         logger.debug(
             "device connection ended", metadata: .simulator([.link: "\(connection.number)", .reason: "\(reason)"]))
-        if let device = link.device { service.gone(device, link: connection.number) }
+        if let device = link.device { service.responder.gone(device, link: connection.number) }
     }
 
     private func scheduleBeat() {
@@ -152,7 +154,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         _ = loop.schedule(at: .now().adding(nanoseconds: milliseconds * 1_000_000)) { [weak self] _ in
             guard let self else { return }
             self.isSaving = false
-            if !self.service.save() { self.save(after: Self.saveRetryDelay) }
+            if !self.service.storage.save() { self.save(after: Self.saveRetryDelay) }
         }
     }
 }

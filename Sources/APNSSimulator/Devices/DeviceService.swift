@@ -1,63 +1,27 @@
 import EventLoop
+import FoundationEssentials
 import Logging
 import Synchronization
 
-/// What the device side shares with the gateway: registry, storage, delivery log and broadcast channels. Safe from any
-/// thread.
+/// What the device side shares with the gateway: it judges device tokens, and has what else is known of devices and
+/// broadcast channels. Safe from any thread.
 ///
 /// Pushes for tokens that are not of the simulator's making never get past the first look at the token.
 final class DeviceService: Sendable {
-    /// Everything behind the lock.
-    struct State {
-        /// The devices and their tokens.
-        var registry: DeviceRegistry
-        /// What waits and what is on its way.
-        var store: NotificationStore
-        /// What happened to each notification.
-        var log = DeliveryLog()
-        /// What people see.
-        var recent = RecentNotifications()
-        /// The broadcast channels.
-        var broadcastChannels: BroadcastChannelRegistry
-        /// The connection of each device that is online.
-        var links: [DeviceID: Int] = [:]
-        /// Lines of the journal that are not written yet.
-        var unwritten: [UInt8] = []
-        /// Devices whose files are out of date.
-        var unsaved: Set<DeviceID> = []
-        /// Devices whose files are to be removed.
-        var forgotten: Set<DeviceID> = []
-        /// Whether the broadcast channels' file is out of date.
-        var areBroadcastChannelsUnsaved = false
-        /// The device port's thread; nil before it runs.
-        var port: Mailbox<DevicePortMessage>?
-        /// The number of the device port; 0 for none.
-        var portNumber = 0
-    }
-
-    /// The environment the simulator plays.
-    let environment: ServiceEnvironment
-    /// Whether tokens that are not of the simulator's making are refused.
-    let demandsIssuedTokens: Bool
-    /// How many notifications are held for all devices together.
-    let backlogLimit: Int
     /// Makes devices and tokens genuine.
     let authority: DeviceAuthority
     /// The present, in milliseconds since 1970.
     let clock: @Sendable () -> Int64
     /// Tells those who look on.
     let events = EventHub()
+    /// What the device side knows, in memory and on disk.
+    let storage: DeviceStorage
+    /// Answers what devices ask for.
+    let responder: DeviceResponder
 
-    /// Everything that changes.
-    let state: Mutex<State>
-    /// What waits and what happened, on disk.
-    let journal: Mutex<NotificationJournal>
-    /// Is told which files cannot be written.
-    let health: StorageHealth
-    /// Tells of files that cannot be written.
-    let logger: Logger
-    private let archive: DeviceArchive
-    private let writing = Mutex(())
+    private let environment: ServiceEnvironment
+    private let demandsIssuedTokens: Bool
+    private let backlogLimit: Int
 
     /// Reads what was kept.
     ///
@@ -70,46 +34,22 @@ final class DeviceService: Sendable {
     init(
         configuration: SimulatorConfiguration, clock: VirtualClock, health: StorageHealth, logger: Logger
     ) throws(SimulatorError) {
-        self.health = health
         let directory = try StateDirectory(configuration.stateDirectory)
+        let present = configuration.devices.clock ?? { clock.now }
         authority = try DeviceAuthority(in: directory)
-        archive = try DeviceArchive(in: directory)
+        storage = try DeviceStorage(
+            in: directory, configuration: configuration, tokens: authority.tokens, events: events, clock: present,
+            health: health, logger: logger)
+        responder = DeviceResponder(
+            environment: configuration.environment, authority: authority, storage: storage, clock: present)
         environment = configuration.environment
         demandsIssuedTokens = configuration.devices.demandsIssuedTokens
         backlogLimit = configuration.devices.backlogLimit
-        self.clock = configuration.devices.clock ?? { clock.now }
-        self.logger = logger
-        var journal = NotificationJournal(in: directory)
-        let kept = try journal.load()
-        self.journal = Mutex(journal)
-        state = Mutex(
-            State(
-                registry: DeviceRegistry(
-                    devices: try archive.load(), tokenLifetime: configuration.devices.tokenLifetime),
-                store: NotificationStore(
-                    policy: configuration.devices.storesAll ? .all : .latest,
-                    groupInterval: configuration.devices.groupInterval),
-                log: kept.log,
-                broadcastChannels: BroadcastChannelRegistry(
-                    environment: configuration.environment, channels: try archive.loadBroadcastChannels())))
-        restore(kept.waiting)
+        self.clock = present
     }
 
-    /// Puts back what waited or was on its way; what was for a device that is forgotten is gone.
-    private func restore(_ waiting: [DeviceID: [StoredNotification]]) {
-        let now = clock()
-        state.withLock { state in
-            for (device, notifications) in waiting where state.registry.devices[device] != nil {
-                for notification in notifications {
-                    state.recent.note(
-                        RecentNotifications.Entry(
-                            device: device, notification: notification, state: .storedOffline,
-                            time: notification.acceptedAt))
-                }
-                perform(state.store.restore(notifications, for: device, now: now), &state, now: now)
-            }
-        }
-    }
+    /// The broadcast channels.
+    var broadcastChannels: BroadcastChannels { BroadcastChannels(storage: storage) }
 
     /// Judges a push's device token.
     ///
@@ -123,7 +63,7 @@ final class DeviceService: Sendable {
         }
         guard content.environment == environment else { return .badDeviceToken }
         guard content.topic == push.topic else { return .deviceTokenNotForTopic }
-        switch state.withLock({ $0.registry.standing(of: content, now: now) }) {
+        switch storage.state.withLock({ $0.registry.standing(of: content, now: now) }) {
         case .active: return hasRoom ? nil : .serviceUnavailable
         case .unknown: return .badDeviceToken
         case .unregistered(let time): return Refusal.unregistered.at(time)
@@ -132,12 +72,33 @@ final class DeviceService: Sendable {
     }
 
     /// Whether the storage takes more.
-    var hasRoom: Bool { state.withLock { $0.store.held < backlogLimit } }
+    var hasRoom: Bool { storage.state.withLock { $0.store.held < backlogLimit } }
+
+    /// Prepares a push that is to be answered 200.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - id: The identifier answered.
+    ///   - uniqueID: The key of the delivery log answered.
+    ///   - payload: The payload.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: What to deliver; nil where the device token is not of the simulator's making.
+    func arrival(
+        of push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], now: Int64
+    ) -> Arrival? {
+        guard let content = authority.tokens.content(of: push.token) else { return nil }
+        let notification = StoredNotification(
+            id: id, uniqueID: uniqueID, app: GatewayPushType.bundleIdentifier(of: push.topic), topic: push.topic,
+            type: push.type.rawValue, priority: push.priority,
+            collapseID: push.collapseID.map { String(decoding: $0, as: UTF8.self) }, acceptedAt: now,
+            deadline: StoredNotification.deadline(expiration: push.expiration, now: now), payload: .init(payload))
+        return Arrival(notification: notification, device: content.device)
+    }
 
     /// Does what the time brings: expirations and groups.
     func tick() {
         let now = clock()
-        state.withLock { state in perform(state.store.tick(now: now), &state, now: now) }
+        storage.state.withLock { $0.tick(now: now) }
     }
 
     /// Connects the service with the thread of the device port.
@@ -146,78 +107,7 @@ final class DeviceService: Sendable {
     ///   - port: Where that thread takes messages; nil once it has ended.
     ///   - number: The number of the port; 0 for none.
     func attach(_ port: Mailbox<DevicePortMessage>?, number: Int = 0) {
-        state.withLock { state in
-            state.port = port
-            state.portNumber = number
-        }
-    }
-
-    /// Carries out what the store decided; called with the lock held.
-    ///
-    /// - Parameters:
-    ///   - actions: What to do, in order.
-    ///   - state: Everything behind the lock.
-    ///   - now: Milliseconds since 1970.
-    func perform(_ actions: [NotificationStore.Action], _ state: inout State, now: Int64) {
-        for action in actions {
-            switch action {
-            case .send(let device, let delivery):
-                guard let link = state.links[device] else { continue }
-                state.port?.post(.send(DeviceFrame(delivery), link: link))
-            case .log(let notification, let happened, let device):
-                let story = state.log.record(happened, of: notification, for: device, now: now)
-                if state.unwritten.isEmpty { state.port?.post(.save) }
-                JournalLine.append(
-                    DeliveryLog.Event(state: happened, device: device, time: now), of: notification.uniqueID,
-                    beginning: story, to: &state.unwritten)
-                let entry = RecentNotifications.Entry(
-                    device: device, notification: notification, state: happened, time: now)
-                state.recent.note(entry)
-                if events.hasListeners { events.publish("notification", NotificationView(entry)) }
-            }
-        }
-    }
-
-    /// Marks a device's file as out of date; called with the lock held.
-    ///
-    /// - Parameters:
-    ///   - device: The device.
-    ///   - state: Everything behind the lock.
-    func touch(_ device: DeviceID, _ state: inout State) {
-        if state.unsaved.isEmpty { state.port?.post(.save) }
-        state.unsaved.insert(device)
-    }
-
-    /// Writes everything that is out of date.
-    ///
-    /// - Returns: Whether that worked; what was not written is written by a later call.
-    @discardableResult
-    func save() -> Bool {
-        let isJournalWritten = writeJournal()
-        return writing.withLock { _ in
-            let (unsaved, devices, broadcastChannels, forgotten) = state.withLock { state in
-                let unsaved = state.unsaved
-                let broadcastChannels = state.areBroadcastChannelsUnsaved ? state.broadcastChannels.all : nil
-                let forgotten = state.forgotten
-                (state.unsaved, state.areBroadcastChannelsUnsaved, state.forgotten) = ([], false, [])
-                return (unsaved, unsaved.compactMap { state.registry.devices[$0] }, broadcastChannels, forgotten)
-            }
-            for device in forgotten { archive.remove(device) }
-            do throws(SimulatorError) {
-                for device in devices { try archive.save(device) }
-                if let broadcastChannels { try archive.save(broadcastChannels) }
-                health.note("devices", nil)
-                return isJournalWritten
-            } catch {
-                state.withLock { state in
-                    state.unsaved.formUnion(unsaved)
-                    if broadcastChannels != nil { state.areBroadcastChannelsUnsaved = true }
-                }
-                health.note("devices", error)
-                logger.error("cannot keep the devices' state", metadata: .simulator([.error: "\(error)"]))
-                return false
-            }
-        }
+        storage.state.withLock { $0.attach(port, number: number) }
     }
 }
 

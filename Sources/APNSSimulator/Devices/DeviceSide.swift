@@ -82,6 +82,6 @@ final class DeviceSide: Sendable {
         await management.withLock { $0 }?.stop()
         await broadcasts.withLock { $0 }?.stop()
         await devices?.stop()
-        service.save()
+        service.storage.save()
     }
 }

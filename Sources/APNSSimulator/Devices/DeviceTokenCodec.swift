@@ -57,6 +57,21 @@ struct DeviceTokenCodec: Sendable {
         }
     }
 
+    /// Makes the newest token of a registration.
+    ///
+    /// - Parameters:
+    ///   - registration: The registration.
+    ///   - device: The device that is registered.
+    /// - Returns: Hexadecimal digits.
+    /// - Throws: ``SimulatorError`` where sealing fails.
+    func token(of registration: DeviceRegistry.Registration, device: DeviceID) throws(SimulatorError) -> String {
+        try token(
+            for: DeviceTokenContent(
+                device: device, environment: registration.environment, generation: registration.generation,
+                issuedAt: registration.issuedAt, topic: registration.topic),
+            salt: registration.salt)
+    }
+
     /// Reads a token.
     ///
     /// - Parameter digits: Hexadecimal digits as a provider sent them.

@@ -129,7 +129,7 @@ final class GatewayLoop {
     private func takeHeld() {
         let batch = held
         held = []
-        let isTaken = service.devices?.take(batch.map(\.arrival)) ?? true
+        let isTaken = service.devices?.storage.take(batch.map(\.arrival)) ?? true
         for push in batch { push.completion(isTaken) }
         for (index, push) in batch.enumerated() where index == 0 || batch[index - 1].connection !== push.connection {
             push.connection.socketIsReady(.writable, now: .now())

@@ -199,7 +199,7 @@ extension PushSession {
             carrier.take(arrival) { settle($0 ? verdict : failure) }
         } else {
             // What else happens to the connection must not overtake the answers.
-            settle(devices.take([arrival]) ? verdict : failure)
+            settle(devices.storage.take([arrival]) ? verdict : failure)
         }
     }
 

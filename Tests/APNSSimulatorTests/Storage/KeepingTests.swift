@@ -35,7 +35,7 @@ struct KeepingTests {
     }
 
     private func activate(_ devices: DeviceService) throws -> DeviceID {
-        let answer = devices.activate(DeviceFrame(.activate))
+        let answer = devices.responder.activate(DeviceFrame(.activate))
         let text = try #require(answer.device)
         return DeviceID(try #require(MessageID(parsing: Array(text.utf8))))
     }
@@ -43,9 +43,10 @@ struct KeepingTests {
     private func publish(_ number: Int, to channel: String, _ devices: DeviceService) throws -> Bool {
         let now = devices.clock()
         let unique = MessageID(high: 77, low: UInt64(number))
-        return devices.publish(
+        return devices.broadcastChannels.publish(
             BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
-            to: try #require(devices.broadcastChannel(BroadcastChannelAddress(app: app, channel: channel))), id: unique,
+            to: try #require(devices.broadcastChannels.find(BroadcastChannelAddress(app: app, channel: channel))),
+            id: unique,
             uniqueID: unique, now: now)
     }
 
@@ -56,13 +57,13 @@ struct KeepingTests {
             let archive = "\(directory)/devices"
             try FileManager.default.moveItem(atPath: archive, toPath: "\(archive)-away")
             try Data().write(to: URL(filePath: archive))
-            #expect(devices.activate(DeviceFrame(.activate)).frame == .error)
-            #expect(devices.state.withLock { $0.registry.devices.count } == 1)
-            #expect(devices.answer(frame(.register), from: device, link: 0)?.frame == .error)
-            #expect(devices.answer(frame(.uninstall), from: device, link: 0)?.frame == .error)
+            #expect(devices.responder.activate(DeviceFrame(.activate)).frame == .error)
+            #expect(devices.storage.state.withLock { $0.registry.devices.count } == 1)
+            #expect(devices.responder.answer(frame(.register), from: device, link: 0)?.frame == .error)
+            #expect(devices.responder.answer(frame(.uninstall), from: device, link: 0)?.frame == .error)
             try unblock(archive)
             try FileManager.default.moveItem(atPath: "\(archive)-away", toPath: archive)
-            #expect(devices.answer(frame(.register), from: device, link: 0)?.frame == .token)
+            #expect(devices.responder.answer(frame(.register), from: device, link: 0)?.frame == .token)
             let kept = try DeviceArchive(in: try StateDirectory(directory)).load()
             #expect(kept.map(\.id) == [device.value])
             #expect(kept.first?.registrations.first?.isActive == true)
@@ -72,17 +73,17 @@ struct KeepingTests {
     @Test("A channel that cannot be written is not made, and one whose end cannot be written stays")
     func channels() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
             let draft = "\(directory)/channels.json.new"
             try block(draft)
             #expect(throws: SimulatorError.self) {
-                try devices.createBroadcastChannel(app: app, isStoring: true, now: 1)
+                try devices.broadcastChannels.create(app: app, isStoring: true, now: 1)
             }
             let address = BroadcastChannelAddress(app: app, channel: channel)
-            #expect(throws: SimulatorError.self) { try devices.deleteBroadcastChannel(address) }
-            #expect(devices.broadcastChannels(of: app) == [channel])
+            #expect(throws: SimulatorError.self) { try devices.broadcastChannels.delete(address) }
+            #expect(devices.broadcastChannels.identifiers(of: app) == [channel])
             try unblock(draft)
-            #expect(try devices.deleteBroadcastChannel(address))
+            #expect(try devices.broadcastChannels.delete(address))
             #expect(try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels() == [])
         }
     }
@@ -90,20 +91,21 @@ struct KeepingTests {
     @Test("A refused broadcast leaves the channel's latest message as it was", arguments: [true, false])
     func latest(_ isChannel: Bool) async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
             let address = BroadcastChannelAddress(app: app, channel: channel)
             let device = try activate(devices)
-            #expect(devices.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
+            #expect(
+                devices.responder.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
             #expect(try publish(1, to: channel, devices))
             // Nothing is left to be written between the two steps that follow.
-            #expect(devices.save())
+            #expect(devices.storage.save())
             let path = "\(directory)/\(isChannel ? "channels.json.new" : NotificationJournal.name)"
             if !isChannel { try FileManager.default.removeItem(atPath: path) }
             try block(path)
             #expect(try !publish(2, to: channel, devices))
-            #expect(devices.broadcastChannel(address)?.latest?.uniqueID.low == 1)
+            #expect(devices.broadcastChannels.find(address)?.latest?.uniqueID.low == 1)
             try unblock(path)
-            #expect(devices.save())
+            #expect(devices.storage.save())
             let kept = try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels()
             #expect(kept.first?.latest?.uniqueID.low == 1)
         }
@@ -112,17 +114,17 @@ struct KeepingTests {
     @Test("A channel's latest message is kept for the device that comes late; where it cannot be, neither listens")
     func subscribe() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.createBroadcastChannel(app: app, isStoring: true, now: 1))
+            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
             let device = try activate(devices)
             #expect(try publish(1, to: channel, devices))
-            #expect(devices.save())
+            #expect(devices.storage.save())
             let path = "\(directory)/\(NotificationJournal.name)"
             try block(path)
             let subscribe = frame(.subscribe, channel: channel)
-            #expect(devices.answer(subscribe, from: device, link: 0)?.frame == .error)
-            #expect(devices.state.withLock { $0.registry.devices[device]?.subscriptions } == [])
+            #expect(devices.responder.answer(subscribe, from: device, link: 0)?.frame == .error)
+            #expect(devices.storage.state.withLock { $0.registry.devices[device]?.subscriptions } == [])
             try unblock(path)
-            #expect(devices.answer(subscribe, from: device, link: 0)?.frame == .done)
+            #expect(devices.responder.answer(subscribe, from: device, link: 0)?.frame == .done)
             var journal = NotificationJournal(in: try StateDirectory(directory))
             #expect(try journal.load().waiting[device]?.map(\.uniqueID.low) == [1])
             let kept = try DeviceArchive(in: try StateDirectory(directory)).load()
@@ -147,12 +149,12 @@ struct KeepingTests {
                             acceptedAt: devices.clock(), deadline: 0, payload: Data("{}".utf8)),
                         device: device)
                 }
-                #expect(devices.take(arrivals))
-                most = max(most, devices.state.withLock { $0.unwritten.count })
+                #expect(devices.storage.take(arrivals))
+                most = max(most, devices.storage.state.withLock { $0.unwritten.count })
             }
-            #expect(most > 0 && most <= DeviceService.unwrittenLimit + batch * 1000)
+            #expect(most > 0 && most <= UnwrittenLines.limit + batch * 1000)
             try unblock(path)
-            #expect(devices.save())
+            #expect(devices.storage.save())
             // Received and expired, a line each.
             let lines = try Data(contentsOf: URL(filePath: path)).count { $0 == UInt8(ascii: "\n") }
             #expect(lines == 2 * 50 * batch)

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Synchronization
+
+/// Broadcast channels and their messages, kept before anybody is told of them. Safe from any thread.
+struct BroadcastChannels: Sendable {
+    /// The broadcast channels and the devices that listen.
+    let storage: DeviceStorage
+
+    /// Creates a broadcast channel.
+    ///
+    /// - Parameters:
+    ///   - app: The bundle identifier.
+    ///   - isStoring: Whether the most recent message is stored.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The identifier; nil where the app has too many broadcast channels.
+    /// - Throws: ``SimulatorError`` where it cannot be written: then there is no such broadcast channel.
+    func create(app: String, isStoring: Bool, now: Int64) throws(SimulatorError) -> String? {
+        let identifier = storage.state.withLock { state in
+            var system = SystemRandomNumberGenerator()
+            let made = state.broadcastChannels.create(app: app, isStoring: isStoring, random: &system, now: now)
+            if made != nil { state.unsaved.changeBroadcastChannels() }
+            return made
+        }
+        guard let identifier else { return nil }
+        guard storage.save() else {
+            takeBack { $0.delete(BroadcastChannelAddress(app: app, channel: identifier)) }
+            throw SimulatorError(.file, "the new broadcast channel cannot be written")
+        }
+        return identifier
+    }
+
+    /// Finds a broadcast channel.
+    ///
+    /// - Parameter address: App and identifier.
+    func find(_ address: BroadcastChannelAddress) -> BroadcastChannelRegistry.Entry? {
+        storage.state.withLock { $0.broadcastChannels.broadcastChannel(address) }
+    }
+
+    /// The identifiers of an app's broadcast channels.
+    ///
+    /// - Parameter app: The bundle identifier.
+    func identifiers(of app: String) -> [String] {
+        storage.state.withLock { $0.broadcastChannels.identifiers(of: app) }
+    }
+
+    /// Deletes a broadcast channel; messages on their way to devices still arrive.
+    ///
+    /// - Parameter address: App and identifier.
+    /// - Returns: Whether it was there.
+    /// - Throws: ``SimulatorError`` where that cannot be written: then the broadcast channel is still there.
+    func delete(_ address: BroadcastChannelAddress) throws(SimulatorError) -> Bool {
+        let deleted = storage.state.withLock { state in
+            let deleted = state.broadcastChannels.delete(address)
+            if deleted != nil { state.unsaved.changeBroadcastChannels() }
+            return deleted
+        }
+        guard let deleted else { return false }
+        guard storage.save() else {
+            takeBack { $0.restore(deleted) }
+            throw SimulatorError(.file, "the end of the broadcast channel cannot be written")
+        }
+        return true
+    }
+
+    /// Brings a message to every device that listens, and keeps it where the broadcast channel stores.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - payload: Its payload.
+    ///   - channel: The broadcast channel.
+    ///   - id: The identifier answered.
+    ///   - uniqueID: The key of the delivery log.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: False where what has to be kept cannot be written: then no device gets the message.
+    func publish(
+        _ message: BroadcastRules.Message, payload: [UInt8], to channel: BroadcastChannelRegistry.Entry, id: MessageID,
+        uniqueID: MessageID, now: Int64
+    ) -> Bool {
+        let address = channel.address
+        let deadline =
+            channel.isStoring
+            ? StoredNotification.deadline(
+                expiration: message.expiration, now: now, longest: BroadcastChannelRegistry.longestStorage) : now
+        let notification = StoredNotification(
+            id: id, uniqueID: uniqueID, app: address.app, topic: address.app,
+            broadcastChannel: address.channel, type: GatewayPushType.liveactivity.rawValue, priority: message.priority,
+            collapseID: address.channel, acceptedAt: now, deadline: deadline, payload: .init(payload))
+        let (listeners, former) = storage.state.withLock { state in
+            let former = state.broadcastChannels.broadcastChannel(address)?.latest
+            if channel.isStoring {
+                state.broadcastChannels.keep(notification, for: address)
+                state.unsaved.changeBroadcastChannels()
+            }
+            return (state.listeners(to: address), former)
+        }
+        let isTaken =
+            (!channel.isStoring || storage.save())
+            && storage.take(listeners.map { Arrival(notification: notification, device: $0) })
+        if !isTaken, channel.isStoring { takeBack { $0.takeBack(notification, for: former, at: address) } }
+        return isTaken
+    }
+
+    /// Takes back what could not be written; where a part of it was, a later call writes the file again.
+    private func takeBack(_ undo: (inout BroadcastChannelRegistry) -> Void) {
+        storage.state.withLock { state in
+            undo(&state.broadcastChannels)
+            state.unsaved.changeBroadcastChannels()
+            state.links.requestSave()
+        }
+    }
+}
