@@ -24,8 +24,8 @@ final class APNSConnection: ReadinessHandler {
     private(set) var machine: APNSConnectionStateMachine
     /// The credential of this connection, for as long as it lives.
     let credential: APNSCredential
-    /// The provider token it uses; nil with a certificate.
-    private(set) var token: ProviderToken?
+    /// The provider token it uses, if any. The pool changes it.
+    var token: ConnectionToken
     /// Whether its pool counts it. The pool sets this.
     var isCounted = true
     /// Whether its pool knows that it has answered. The pool sets this.
@@ -40,7 +40,6 @@ final class APNSConnection: ReadinessHandler {
     private let buffers: ConnectionBuffers
     private unowned let owner: any APNSConnectionOwner
     private var head: RequestHead
-    private var tokenDue = MonotonicTime.distantFuture
     private var lastHeard: MonotonicTime
     private var pingSentAt: MonotonicTime?
     /// The shortest time a PING took; nil before the first answer.
@@ -67,7 +66,7 @@ final class APNSConnection: ReadinessHandler {
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
         _ connection: EstablishedConnection, authority: String, settings: APNSPoolConfiguration,
-        credential: APNSCredential, token: ProviderToken?, isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers,
+        credential: APNSCredential, token: ConnectionToken, isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers,
         owner: any APNSConnectionOwner, now: MonotonicTime
     ) throws(APNSClientError) {
         address = connection.address
@@ -81,7 +80,7 @@ final class APNSConnection: ReadinessHandler {
         self.buffers = buffers
         self.owner = owner
         machine = APNSConnectionStateMachine(
-            usesToken: token != nil || isProof, ownLimit: max(1, settings.streamsPerConnection))
+            usesToken: token.held != nil || isProof, ownLimit: max(1, settings.streamsPerConnection))
         head = RequestHead(
             authority: authority, omittedTopic: settings.omitsOnlyTopic ? credential.onlyTopic : nil)
         tls = connection.session
@@ -145,7 +144,7 @@ final class APNSConnection: ReadinessHandler {
         table.now = now
         let due = now + settings.requestTimeout
         let slot = table.take(tag: tag, operation: job.operation, due: due)
-        head.build(job, index: index, authorization: token)
+        head.build(job, index: index, authorization: token.held)
         do throws(HTTP2Error) {
             let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)
             table.opened(slot, streamID: streamID)
@@ -157,20 +156,6 @@ final class APNSConnection: ReadinessHandler {
             return nil
         }
     }
-
-    /// Changes the provider token from the next request on.
-    ///
-    /// - Parameters:
-    ///   - token: The new token.
-    ///   - due: When it is to be changed again.
-    func use(_ token: ProviderToken, until due: MonotonicTime) {
-        self.token = token
-        tokenDue = due
-    }
-
-    /// Whether to look at the provider token before the next request. APNs counts the time between changes from the
-    /// first use of a token, so a token is taken only when it is used.
-    func needsToken(now: MonotonicTime) -> Bool { now >= tokenDue }
 
     /// Asks for a replacement, and finishes once that is open.
     func requestReplacement() { machine.requestReplacement() }

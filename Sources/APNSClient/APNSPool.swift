@@ -6,25 +6,9 @@ package import PushModel
 /// A pool is made when its route needs connections. It opens the first one in the first turn of the loop, without
 /// waiting for requests, and keeps the connections up even without any.
 package final class APNSPool {
-    /// How long an address is avoided that kept silent or failed again and again.
-    private static let silentAddressMemory = Duration.seconds(600)
-
     /// Whether APNs can be reached. Nil until the first connection is ready or could not be had. False once the
     /// connections are gone and could not be replaced. A planned replacement does not show.
     package internal(set) var isConnected: Bool?
-
-    /// The credential of all connections, except for the one that proves a newer version.
-    package internal(set) var credential: APNSCredential
-    /// Decides how the credential changes.
-    var rotation: CredentialRotationStateMachine
-    /// The version that is being proved.
-    var candidate: APNSCredential?
-    /// The version before the one in use, while the one in use is not proved.
-    var fallback: APNSCredential?
-    /// Another version that was refused. It is kept because there is no better one.
-    package internal(set) var spare: APNSCredential?
-    /// How far the proof has come.
-    var proof = CredentialProof()
 
     private let configuration: APNSPoolConfiguration
     /// The `:authority` of its requests.
@@ -32,38 +16,31 @@ package final class APNSPool {
     private let loop: EventLoop
     private(set) weak var delegate: (any APNSPoolDelegate)?
     private let buffers = ConnectionBuffers()
+    /// Decides how many connections there are.
     var machine: APNSPoolStateMachine
+    /// Which version of the credential the connections use, and how far a newer one has proved itself.
+    var rotation: CredentialRotation
     /// Randomness for waits and the moments of token changes.
-    var random = SystemRandomNumberGenerator()
+    private var random = SystemRandomNumberGenerator()
     /// All connections: those that take requests, and those that finish theirs.
-    private(set) var connections: [APNSConnection] = []
-    /// The connection that gets requests until it is full or the turn ends, because requests of one turn share records
-    /// and writes.
-    private var preferred: APNSConnection?
+    private(set) var connections = PooledConnections()
+    /// What it is asked to send.
+    private(set) var demand = PoolDemand()
+    /// The numbers of the connections that it asked for and still awaits.
     var requests: Set<Int> = []
-    private var silentAddresses: [SocketAddress: MonotonicTime] = [:]
+    private var silentAddresses = SilentAddresses()
     private var timer: TimerID?
     private var timerDue = MonotonicTime.distantFuture
     /// Whether the lane knows that nothing can be submitted.
     private var isStarved = true
     /// The `streamLimit` that the lane knows.
     private var toldStreamLimit = 0
-    /// Sixteen times the usual length of a payload, as a moving average.
-    private var usualBytes = 512 * 16
-    /// Bytes of payload submitted so far.
-    private var submittedBytes: UInt64 = 0
-    /// Whether a payload did not fit since the last flush. A payload of usual length might have fitted.
-    private var wasRefused = false
-    /// Whether something waited to be submitted at the last flush.
-    private(set) var hasBacklog = false
-    /// How much of the capacity was not for what waited then.
-    private var kept = 0
     private var opened = 0
     private var lost = 0
     private var goAways = 0
     private var timeouts = 0
     /// Why the last connection could not be made or was lost; nil once one works again.
-    var lastError: APNSClientError?
+    private var lastError: APNSClientError?
 
     /// A pool that opens its first connection in the loop's next turn.
     ///
@@ -79,8 +56,7 @@ package final class APNSPool {
     ) {
         self.configuration = configuration
         self.loop = loop
-        self.credential = credential
-        rotation = CredentialRotationStateMachine(version: credential.version)
+        rotation = CredentialRotation(credential)
         self.delegate = delegate
         authority = endpoint.authority
         machine = APNSPoolStateMachine(
@@ -94,30 +70,22 @@ package final class APNSPool {
     deinit {
         if let timer { loop.cancel(timer) }
         // The loop keeps what it watches. Without this, events would reach connections without a pool.
-        for connection in connections { connection.abandon() }
+        for connection in connections.all { connection.abandon() }
     }
 
     // MARK: Requests
 
     /// How many more requests of the usual length streams and windows allow now.
-    package var capacity: Int {
-        let usual = usualBytes / 16
-        return connections.reduce(0) { $0 + $1.capacity(usualBytes: usual) }
-    }
+    package var capacity: Int { connections.capacity(usualBytes: demand.usualBytes) }
 
     /// How many requests of the usual length its connections take at once, if none is open.
-    package var concurrency: Int {
-        let usual = usualBytes / 16
-        return connections.reduce(0) {
-            $1.machine.isAdmitting && $1.machine.streamLimit > 0 ? $0 + $1.concurrency(usualBytes: usual) : $0
-        }
-    }
+    package var concurrency: Int { connections.concurrency(usualBytes: demand.usualBytes) }
 
     /// Requests that may be open at once, for credit.
-    package var streamLimit: Int { connections.reduce(0) { $0 + $1.machine.streamLimit } }
+    package var streamLimit: Int { connections.streamLimit }
 
     /// Requests without an answer yet.
-    package var openStreams: Int { connections.reduce(0) { $0 + $1.machine.openStreams } }
+    package var openStreams: Int { connections.openStreams }
 
     /// Submits one notification of a job. It leaves with the next `flush(now:)`.
     ///
@@ -129,31 +97,20 @@ package final class APNSPool {
     /// - Returns: False if no connection can take it now. There will be no answer then.
     package func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> Bool {
         let bytes = job.payload.count
-        usualBytes += bytes - usualBytes / 16
-        while let connection = connection(for: bytes) {
-            if connection.needsToken(now: now) { changeToken(of: connection, now: now) }
+        demand.asked(bytes: bytes)
+        while let connection = connections.next(bytes: bytes, proving: rotation.proof.connection) {
+            if connection.token.isDue(now: now) { changeToken(of: connection, now: now) }
             if let due = connection.submit(job, index: index, tag: tag, now: now) {
                 if due < timerDue { arm(at: due) }
-                submittedBytes &+= UInt64(bytes)
+                demand.submitted(bytes: bytes)
                 return true
             }
             // HTTP/2 takes no more on this connection. Its state machine knows that now.
-            preferred = nil
+            connections.chooseAfresh()
         }
         isStarved = true
-        wasRefused = true
+        demand.refused()
         return false
-    }
-
-    private func connection(for bytes: Int) -> APNSConnection? {
-        // A new credential proves itself with the first notification that comes.
-        if let proving = proof.connection, proving.admits(bytes: bytes) { return proving }
-        if let preferred, preferred.admits(bytes: bytes) { return preferred }
-        preferred = nil
-        for candidate in connections where candidate.admits(bytes: bytes) {
-            if candidate.machine.freeStreams > preferred?.machine.freeStreams ?? 0 { preferred = candidate }
-        }
-        return preferred
     }
 
     /// Sends everything that was submitted, at the end of the lane's turn.
@@ -163,67 +120,32 @@ package final class APNSPool {
     ///   - hasBacklog: Whether something waits that would have been submitted if there had been room.
     ///   - kept: How much of the capacity is not for what waits.
     package func flush(now: MonotonicTime, hasBacklog: Bool = true, keeping kept: Int = 0) {
-        preferred = nil
-        self.kept = kept
+        connections.chooseAfresh()
+        demand.kept = kept
         // By position, because a connection that breaks while it is flushed leaves the array.
         var index = 0
-        while index < connections.count {
-            let connection = connections[index]
+        while index < connections.all.count {
+            let connection = connections.all[index]
             connection.flush(now: now)
-            if index < connections.count, connections[index] === connection { index += 1 }
+            if index < connections.all.count, connections.all[index] === connection { index += 1 }
         }
         if capacity <= kept { isStarved = true }
-        self.hasBacklog = hasBacklog
+        demand.hasBacklog = hasBacklog
         endTurn(now: now)
-        wasRefused = false
+        demand.turnEnded()
         advance(now: now)
         if hasBacklog, !requests.isEmpty { delegate?.poolWaits(self) }
     }
 
     /// Lets the size of the pool follow its load.
     private func endTurn(now: MonotonicTime) {
-        machine.turned(load, now: now)
-        while machine.surplus > 0, let surplus = leastNeeded {
+        machine.turned(demand.load(on: connections), now: now)
+        while machine.surplus > 0, let surplus = connections.leastNeeded {
             surplus.retire()
             uncount(surplus, now: now)
             // One without requests closes here.
             surplus.tick(now: now)
         }
-    }
-
-    /// The connection with the fewest requests, and of several the youngest.
-    private var leastNeeded: APNSConnection? {
-        connections.filter { $0.isCounted && $0.machine.isAdmitting }.min { one, other in
-            let (left, right) = (one.machine.openStreams, other.machine.openStreams)
-            return left == right ? one.openedAt > other.openedAt : left < right
-        }
-    }
-
-    /// How busy the connections are.
-    private var load: APNSPoolLoad {
-        let usual = usualBytes / 16
-        var load = APNSPoolLoad(limit: .server, hasBacklog: hasBacklog, submittedBytes: submittedBytes)
-        var admitting = 0
-        var concurrency = 0
-        var ceiling: Double? = 0
-        for connection in connections {
-            load.inFlight += connection.machine.openStreams
-            guard let limit = connection.limit(usualBytes: usual) else { continue }
-            load.limit = admitting == 0 ? limit : .loosest(load.limit, limit)
-            admitting += 1
-            concurrency += connection.concurrency(usualBytes: usual)
-            load.roundTrip = max(load.roundTrip, connection.roundTrip ?? .zero)
-            ceiling = connection.roundTrip.flatMap { trip in
-                ceiling.map { $0 + Double(connection.windowSize) / Double(trip.clampedNanoseconds) }
-            }
-        }
-        if wasRefused, load.limit == .nothing { load.limit = .window }
-        if kept > 0, load.limit == .nothing, capacity <= kept {
-            load.limit = streamLimit - openStreams <= kept ? .streams : .window
-        }
-        load.perConnection = max(1, concurrency / max(1, admitting))
-        load.ceiling = ceiling
-        return load
     }
 
     // MARK: Connections
@@ -236,24 +158,23 @@ package final class APNSPool {
     ///   - now: The time.
     package func adopt(_ connection: EstablishedConnection, for request: ConnectRequest, now: MonotonicTime) {
         guard requests.contains(request.id), !machine.isStopped else { return }
-        let isProof = request.id == proof.request
+        let isProof = request.id == rotation.proof.request
         guard isProof || isWanted(request) else { return abandon(request, now: now) }
         do throws(APNSClientError) {
             let identity = request.credential ?? credential
-            let token = try identity.tokens?.current(wallSeconds: Self.wallSeconds)
+            let token = try ConnectionToken(of: identity, wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
                 connection, authority: authority, settings: configuration, credential: identity, token: token,
-                isProof: isProof || fallback != nil, loop: loop, buffers: buffers, owner: self, now: now)
-            if let token { adopted.use(token, until: MonotonicTime(nanoseconds: 0)) }
+                isProof: isProof || rotation.isTrying, loop: loop, buffers: buffers, owner: self, now: now)
             requests.remove(request.id)
             if isProof {
                 adopted.isCounted = false
-                proof = CredentialProof(connection: adopted)
+                rotation.opened(adopted)
             } else {
                 machine.connected()
             }
             opened += 1
-            connections.append(adopted)
+            connections.add(adopted)
             adopted.flush(now: now)
             advance(now: now)
         } catch {
@@ -268,12 +189,12 @@ package final class APNSPool {
     ///   - request: The request for the connection.
     ///   - now: The time.
     package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
-        let isProof = request.id == proof.request
+        let isProof = request.id == rotation.proof.request
         guard isProof || !requests.contains(request.id) || isWanted(request) else { return abandon(request, now: now) }
         guard requests.remove(request.id) != nil else { return }
         lastError = error
         if isProof {
-            proofLost(now: now)
+            rotation.proofLost(now: now)
         } else {
             machine.connectFailed(now: now, random: &random)
         }
@@ -304,7 +225,7 @@ package final class APNSPool {
     ///
     /// - Parameter now: The time.
     package func refreshCredential(now: MonotonicTime) {
-        for connection in connections { connection.requestReplacement() }
+        for connection in connections.all { connection.requestReplacement() }
         advance(now: now)
     }
 
@@ -313,7 +234,7 @@ package final class APNSPool {
     /// - Parameter now: The time.
     package func drain(now: MonotonicTime) {
         machine.stop()
-        for connection in connections {
+        for connection in connections.all {
             connection.retire()
             connection.tick(now: now)
         }
@@ -324,7 +245,7 @@ package final class APNSPool {
     package func close() {
         machine.stop()
         let now = MonotonicTime.now()
-        for connection in connections { connection.end(nil, now: now) }
+        for connection in connections.all { connection.end(nil, now: now) }
         if let timer { loop.cancel(timer) }
         timer = nil
     }
@@ -335,7 +256,7 @@ package final class APNSPool {
             isConnected: isConnected, connecting: machine.connecting, wanted: machine.wanted, openStreams: openStreams,
             streamLimit: streamLimit, failures: machine.failures, opened: opened, lost: lost, goAways: goAways,
             timeouts: timeouts, lastError: lastError)
-        for connection in connections {
+        for connection in connections.all {
             switch connection.machine.phase {
             case .settling: status.settling += 1
             case .proving: status.proving += 1
@@ -354,23 +275,45 @@ package final class APNSPool {
     /// streams. A full window counts as the server's if the server reads too slowly.
     package var limit: APNSPoolLimit { machine.limit }
 
+    // MARK: Provider tokens
+
+    /// The time of day in seconds since 1970, by which tokens are dated.
+    private static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
+
+    /// Gives a connection the newest token with its first request, and again once its own is old enough.
+    private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
+        do throws(APNSClientError) {
+            try connection.token.change(now: now, wallSeconds: Self.wallSeconds, random: &random)
+        } catch {
+            lastError = error
+        }
+    }
+
+    /// Closes the connections with a provider token that APNs called expired, once there is a newer one.
+    private func replaceToken(of connection: APNSConnection) {
+        guard let expired = connection.token.replaceExpired(wallSeconds: Self.wallSeconds) else { return }
+        for other in connections.all where other.credential === connection.credential {
+            if let token = other.token.held, token.generation <= expired { other.retire() }
+        }
+    }
+
     // MARK: Time
 
     /// Does what is due: looks at the states of its connections, asks for connections, and sets the timer.
     func advance(now: MonotonicTime) {
         tryProof(now: now)
-        for connection in connections { review(connection, now: now) }
+        for connection in connections.all { review(connection, now: now) }
         while machine.wantsConnect(now: now) { askForConnection(now: now) }
         updateConnectivity()
         let streamLimit = streamLimit
-        if streamLimit != toldStreamLimit || (isStarved && capacity > kept) {
+        if streamLimit != toldStreamLimit || (isStarved && capacity > demand.kept) {
             toldStreamLimit = streamLimit
-            if capacity > kept { isStarved = false }
+            if capacity > demand.kept { isStarved = false }
             delegate?.poolCapacityChanged(self)
         }
         var due = min(machine.nextDue ?? .distantFuture, machine.surplusDue ?? .distantFuture)
-        if let proofDue = advanceProof(now: now) { due = min(due, proofDue) }
-        for connection in connections { due = min(due, connection.nextDue) }
+        if let proofDue = retryProof(now: now) { due = min(due, proofDue) }
+        for connection in connections.all { due = min(due, connection.nextDue) }
         if due < timerDue { arm(at: due) }
     }
 
@@ -383,8 +326,8 @@ package final class APNSPool {
             lastError = nil
         }
         if connection.isCounted, state.wantsReplacement || !state.isAdmitting { uncount(connection, now: now) }
-        if connection.isUsable, connection.isCounted, connections.contains(where: { $0.machine.wantsReplacement }) {
-            for other in connections { other.replacementOpened() }
+        if connection.isUsable, connection.isCounted, connections.all.contains(where: { $0.machine.wantsReplacement }) {
+            for other in connections.all { other.replacementOpened() }
         }
     }
 
@@ -399,7 +342,7 @@ package final class APNSPool {
 
     private func avoidIfSuspect(_ connection: APNSConnection, now: MonotonicTime) {
         guard connection.isSuspect else { return }
-        silentAddresses[connection.address] = now + Self.silentAddressMemory
+        silentAddresses.note(connection.address, now: now)
     }
 
     private func askForConnection(now: MonotonicTime) { _ = ask(with: credential, now: now) }
@@ -408,10 +351,9 @@ package final class APNSPool {
     ///
     /// - Returns: The request's number.
     func ask(with credential: APNSCredential, now: MonotonicTime) -> Int {
-        silentAddresses = silentAddresses.filter { $0.value > now }
         let number = ConnectRequest.nextNumber()
         requests.insert(number)
-        let avoided = Set(connections.map(\.address)).union(silentAddresses.keys)
+        let avoided = Set(connections.all.map(\.address)).union(silentAddresses.current(now: now))
         delegate?.poolNeedsConnection(
             self,
             request: ConnectRequest(
@@ -422,9 +364,9 @@ package final class APNSPool {
     private func updateConnectivity() {
         let before = isConnected
         // A server that allows no stream counts as unreachable.
-        if connections.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
+        if connections.all.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
             isConnected = true
-        } else if machine.failures > 0 || machine.isStopped || connections.contains(where: \.isUsable) {
+        } else if machine.failures > 0 || machine.isStopped || connections.all.contains(where: \.isUsable) {
             isConnected = false
         }
         if isConnected != before { delegate?.poolCapacityChanged(self) }
@@ -439,7 +381,7 @@ package final class APNSPool {
     private func timerFired(now: MonotonicTime) {
         timer = nil
         timerDue = .distantFuture
-        for connection in connections { connection.tick(now: now) }
+        for connection in connections.all { connection.tick(now: now) }
         if let due = machine.surplusDue, due <= now { endTurn(now: now) }
         advance(now: now)
     }
@@ -472,9 +414,8 @@ extension APNSPool: APNSConnectionOwner {
             lost += 1
             lastError = error
         }
-        if preferred === connection { preferred = nil }
-        connections.removeAll { $0 === connection }
-        if proof.connection === connection { proofLost(now: now) }
+        connections.remove(connection)
+        if rotation.proof.connection === connection { rotation.proofLost(now: now) }
         if let error, error.code == .credentialRefused {
             refusedConnection(of: connection.credential, error, now: now)
         }

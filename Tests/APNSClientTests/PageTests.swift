@@ -24,7 +24,7 @@ struct PageTests {
         #expect(page.text(of: "Tokens").contains("A new token is made every \(lifetime) minutes."))
         let rows = page.rows("answer", in: "When APNs refuses one")
         let late = try #require(rows.first { $0[0] == "`TooManyProviderTokenUpdates`" })
-        let pause = APNSPool.tokenUpdateRetry.components.seconds / 60
+        let pause = CredentialRotation.tokenUpdateRetry.components.seconds / 60
         #expect(late[1].hasSuffix("a new credential is tried again after \(pause) minutes"))
     }
 }

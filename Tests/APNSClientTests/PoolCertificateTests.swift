@@ -76,7 +76,7 @@ struct PoolCertificateTests {
         try ring.turn { !ring.events.isEmpty }
         guard case .refused(version: 1, let reason, .everyRoute)? = ring.events.first else { throw Ring.TimedOut() }
         #expect(reason.contains("refused our certificate"))
-        try ring.turn { ring.pool.connections.isEmpty }
+        try ring.turn { ring.pool.connections.all.isEmpty }
         let accepted = ring.server.accepted
         ring.refuses(try Jobs.make(), tag: 1)
         #expect(ring.pool.status.connecting == 0)

@@ -279,7 +279,7 @@ struct PoolCredentialTests {
         try ring.send(try Jobs.make(), count: 5)
         ring.pool.expire(now: .now(), seconds: 0)
         try ring.turn {
-            ring.server.connections.isEmpty && ring.pool.connections.isEmpty && ring.pool.status.connecting == 0
+            ring.server.connections.isEmpty && ring.pool.connections.all.isEmpty && ring.pool.status.connecting == 0
         }
         ring.refuses(try Jobs.make(), tag: 1)
         #expect(ring.pool.status.connecting == 0)

@@ -134,7 +134,7 @@ extension PoolRingTests {
         let tokens = try Tokens.source()
         let ring = try Ring(tokens: tokens)
         try ring.send(try Jobs.make(), count: 1)
-        let connection = try #require(ring.pool.connections.first)
+        let connection = try #require(ring.pool.connections.all.first)
         let old = ProviderToken(header: Array("bearer old".utf8), generation: 0, issuedAt: 0)
         connection.use(old, until: .distantFuture)
         try ring.send(try Jobs.make(), count: 1)
@@ -254,7 +254,7 @@ extension PoolRingTests {
             driver.submit(try Jobs.make(), tags: 0...0)
             try driver.turn { server.requests.count == 1 }
             pool = driver.pool
-            connection = driver.pool.connections.first
+            connection = driver.pool.connections.all.first
             #expect(connection != nil)
         }()
         #expect(pool == nil)
