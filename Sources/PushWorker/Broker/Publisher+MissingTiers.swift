@@ -2,26 +2,23 @@ import PushModel
 
 // A broker whose topology is an older one has no holding tiers.
 extension Publisher {
-    /// Sends copies for a holding tier that the broker lacks into the longest retry tier instead. They are not due when
-    /// they come back, and wait on.
+    /// The positions of holding tiers that the broker lacks, as far as it has said on this connection.
+    var missingTiers: Set<Int> { missing.positions }
+
+    /// Sends copies for a holding tier that the broker lacks into another tier.
     func redirectMissing() {
-        guard let policy, let fallback = policy.fallbackTier else { return }
-        let isRedirected = { (publication: Publication) in
-            // A queue refused the publications of a line before, so their exchange exists.
-            guard case .retry(let tier) = publication.destination, !publication.isInLine else { return false }
-            return policy.isHolding(tier)
-        }
-        while let (destination, items) = trials.takeClosed(where: isRedirected) {
+        guard let substitute = missing.substitute else { return }
+        while let (destination, items) = trials.takeClosed(where: missing.redirects) {
             guard case .retry(let tier) = destination else { return }
-            missingTiers.insert(tier)
+            missing.note(tier)
             var redirected = items
-            main.removeWaiting { publication in
-                guard publication.destination == destination, isRedirected(publication) else { return false }
+            channels.main.removeWaiting { publication in
+                guard publication.destination == destination, missing.redirects(publication) else { return false }
                 redirected.append(publication)
                 return true
             }
             for publication in redirected {
-                publication.redirect(to: fallback)
+                publication.redirect(to: substitute)
                 wait(publication)
             }
         }

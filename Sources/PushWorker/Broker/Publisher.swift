@@ -14,17 +14,6 @@ import RabbitMQ
 /// - Publications that are not confirmed for long count as refused, and go out one at a time on the slow channel.
 /// - While such publications of a route pile up, the route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
-    /// How many channels the publish connection needs at least.
-    static let channels: UInt16 = 4
-    /// Most unconfirmed publications on one channel.
-    static let window = 4_000
-    /// Most unconfirmed publications on the slow channel: fewer than the 32 for one queue at which RabbitMQ stops.
-    static let slowWindow = 24
-    /// So many slow channels may stand still on one connection.
-    static let mostSlow: UInt16 = 60
-    /// How long a publication may be unconfirmed while this many later ones are confirmed. Its queue is in trouble then,
-    /// and the broker is not.
-    static let overtaking = (most: 32, patience: Duration.seconds(2))
     /// No new push starts while more publications than this wait for room.
     static let congestion = 512
     /// A route starts no new push while more than this many of its publications were not taken.
@@ -34,56 +23,29 @@ final class Publisher {
     /// How long results of one route or of all may be held up before jobs that were not sent are handed back.
     static let heldUpLimit = Duration.seconds(30)
 
-    /// For everything that the others are not for.
-    let main = PublishChannel(1, window: window)
-    /// For replies, so that a broken `apns.replies` hurts replies alone.
-    let replies = PublishChannel(2, window: window)
-    /// For publications that may cost the channel.
-    let tried = PublishChannel(3, window: window)
-    /// For routes whose publications were long unconfirmed: RabbitMQ may wait for a queue before it looks at the
-    /// channel's next message. The channel is replaced when it stalls.
-    let slow = PublishChannel(channels, window: slowWindow)
-
-    /// How many replies of each route have no fate yet.
-    private var openReplies: [Int: Int] = [:]
-    /// Whether replies may go to the default exchange, as far as the broker has said on this connection.
-    private(set) var mayWriteToQueues = true
-    /// Whether a reply was abandoned. The broker may still return it.
-    var hasAbandoned = false
-    /// When the broker last said that it does not read.
-    var blockedAt = MonotonicTime(nanoseconds: 0)
-    /// Publications whose notes the journal has not written yet, in the order of the notes. They are at most as many as
-    /// the prefetch allows and go out a moment later, so pushes go on meanwhile.
-    private var unnoted = Deque<Publication>()
+    /// The channels of the publish connection.
+    let channels = PublishChannels()
+    /// Replies without a fate.
+    var openReplies = OpenReplies()
+    /// Publications whose notes the journal has not written yet.
+    private var unnoted: UnnotedPublications
     /// Publications that no frame of the broker can carry, until their routes are told.
     private var unfit: [Publication] = []
     /// Publications that the broker refused or could not route.
     private var refused = RefusedPublications<Publication>()
     /// Publications that cost the channel, or may.
     var trials = ChannelTrials<Publication>()
-    /// The positions of holding tiers that the broker lacks, as far as it has said on this connection.
-    var missingTiers: Set<Int> = []
-    /// Says which tiers are holding tiers; nil where copies for a missing tier wait until it is there.
-    var policy: RetryPolicy?
-    /// Since when each route has been congested by its own publications, without a pause.
-    private var stalledSince: [Int: MonotonicTime] = [:]
-    /// Decides how long a confirm is awaited.
-    var patience: ConfirmPatience
-    /// The same for publications that answered ones overtake.
-    var overtakingPatience: ConfirmPatience
-    /// Publications that answered ones overtook; nil without any.
-    var overtaken: Overtaken?
-    /// The same patience for the slow channel. It does not grow as much, because only a new channel may help.
-    var slowPatience: ConfirmPatience
-    private let heldUpLimit: Duration
-    /// Since when `isCongested` has been true, without a pause.
-    private var congestedSince: MonotonicTime?
+    /// The holding tiers that the broker lacks.
+    var missing: MissingTiers
+    /// Decides how long the broker's answers are awaited.
+    var patience: AnswerPatience
+    /// Since when results could not go out.
+    private var heldUp: HeldUpResults
     private var random = SystemRandomNumberGenerator()
     /// The publish connection of the lane.
     let link: () -> BrokerLink?
     /// Writes the messages.
     var writer: PublicationWriter
-    private let isNoted: (UInt64) -> Bool
     private let fate: (Publication, ConfirmTracker<Publication>.Fate) -> Void
 
     /// Why the broker closed a publish channel last.
@@ -98,107 +60,105 @@ final class Publisher {
     /// - Parameters:
     ///   - link: The publish connection of the lane.
     ///   - renderer: Writes a publication as a message.
+    ///   - policy: Says which tiers are holding tiers; nil where copies for a missing tier wait until it is there.
     ///   - patience: Decides how long a confirm is awaited.
     ///   - heldUpLimit: How long results may be unable to go out before jobs that were not sent are handed back.
     ///   - isNoted: Whether a publication no longer has to wait for the journal's note of this number.
     ///   - fate: Called once per publication that is confirmed or can never be sent, and once per reply.
     init(
-        link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, patience: ConfirmPatience = ConfirmPatience(),
-        heldUpLimit: Duration = Publisher.heldUpLimit, isNoted: @escaping (UInt64) -> Bool = { _ in true },
+        link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, policy: RetryPolicy? = nil,
+        patience: ConfirmPatience = ConfirmPatience(), heldUpLimit: Duration = Publisher.heldUpLimit,
+        isNoted: @escaping (UInt64) -> Bool = { _ in true },
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
         writer = PublicationWriter(renderer)
-        self.patience = patience
-        overtakingPatience = ConfirmPatience(
-            usual: min(patience.usual, Self.overtaking.patience), mostDoublings: 2)
-        slowPatience = ConfirmPatience(usual: patience.usual, mostDoublings: 2)
-        self.heldUpLimit = heldUpLimit
-        self.isNoted = isNoted
+        missing = MissingTiers(policy)
+        self.patience = AnswerPatience(patience)
+        heldUp = HeldUpResults(limit: heldUpLimit)
+        unnoted = UnnotedPublications(isNoted: isNoted)
         self.fate = fate
     }
 
-    private var all: [4 of PublishChannel] { [main, replies, tried, slow] }
-
     /// Publications that wait for room in the session's output buffer, oldest first. Not needed to process a job.
-    var unsent: [Publication] { Array(main.waiting) }
+    var unsent: [Publication] { Array(channels.main.waiting) }
 
     /// Whether a result of a refused job of this route may be queued. The limit is lower than that for pushes, so that
     /// refusals do not hold pushes up.
     func takesRefusals(of route: Int, withReply wantsReply: Bool) -> Bool {
-        let replies = wantsReply ? replies.waiting.count : 0
-        return !isAway && !isStalled(route) && main.waiting.count + replies < Self.congestion / 2
+        let replies = wantsReply ? channels.replies.waiting.count : 0
+        return !isAway && !isStalled(route) && channels.main.waiting.count + replies < Self.congestion / 2
     }
     /// Whether so many publications wait that no new push should start.
-    var isCongested: Bool { isAway || main.waiting.count > Self.congestion }
+    var isCongested: Bool { isAway || channels.main.waiting.count > Self.congestion }
     /// Whether the route should start no new push, because too many publications wait, or too many of its own were not
     /// taken.
     func isCongested(for route: Int) -> Bool {
         // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
-            || replies.waiting.count > Self.congestion && replies.isOpen && openReplies[route] != nil
-            || replies.crowded(route) > Self.congestion && replies.isOpen
+            || channels.replies.waiting.count > Self.congestion && channels.replies.isOpen && openReplies.has(of: route)
+            || channels.replies.crowded(route) > Self.congestion && channels.replies.isOpen
     }
     /// A channel that is just reopened is back in a moment.
-    private var isAway: Bool { !main.isOpen && !main.state.isReopening }
+    private var isAway: Bool { !channels.main.isOpen && !channels.main.state.isReopening }
     private func isStalled(_ route: Int) -> Bool {
-        !isTroubleFree && stalled(route) > Self.routeCongestion || main.crowded(route) > Self.routeCongestion
+        !isTroubleFree && stalled(route) > Self.routeCongestion || channels.main.crowded(route) > Self.routeCongestion
     }
     private var isTroubleFree: Bool { refused.isEmpty && trials.isEmpty }
+    /// The routes that have too many publications which were not taken, by position.
+    private var stalledRoutes: Set<Int> {
+        if isTroubleFree, !channels.main.isCrowded { return [] }
+        return refused.routes.union(trials.routes).union(channels.main.crowdedRoutes).filter(isStalled)
+    }
     /// How many publications of a route the broker did not take.
     private func stalled(_ route: Int) -> Int { refused.count(of: route) + trials.count(of: route) }
 
     /// Whether results could not go out for so long that another worker should get the jobs that were not sent.
-    func isHeldUp(now: MonotonicTime) -> Bool {
-        congestedSince.map { now >= $0 + heldUpLimit } ?? false
-    }
+    func isHeldUp(now: MonotonicTime) -> Bool { heldUp.areAll(now: now) }
     /// When a route that is congested by its own publications counts as held up; nil while it is not congested.
-    func heldUpAt(_ route: Int) -> MonotonicTime? {
-        stalledSince.isEmpty ? nil : stalledSince[route].map { $0 + heldUpLimit }
-    }
+    func heldUpAt(_ route: Int) -> MonotonicTime? { heldUp.dueAt(route) }
+
+    /// Whether replies may go to the default exchange, as far as the broker has said on this connection.
+    var mayWriteToQueues: Bool { openReplies.mayWriteToQueues }
 
     /// Why a route's publications do not go through, for readiness, such as `results_full`; nil if they do.
     func trouble(of route: Int) -> String? {
         refused.trouble(of: route) ?? (trials.count(of: route) > 0 ? closing : nil)
     }
     /// Why no publication goes through; nil if some may.
-    var trouble: String? { link()?.session != nil && !main.isOpen && !closing.isEmpty ? closing : nil }
+    var trouble: String? { link()?.session != nil && !channels.main.isOpen && !closing.isEmpty ? closing : nil }
 
     /// Whether nothing is left to publish or to be confirmed.
-    var isIdle: Bool {
-        main.isIdle && replies.isIdle && tried.isIdle && slow.isIdle && isTroubleFree && unnoted.isEmpty
-    }
+    var isIdle: Bool { channels.isIdle && isTroubleFree && unnoted.count == 0 }
     /// How many publications wait for the journal.
     var unnotedCount: Int { unnoted.count }
     /// How many publications wait for their confirm.
-    var unconfirmed: Int { main.unconfirmed + replies.unconfirmed + tried.unconfirmed + slow.unconfirmed }
+    var unconfirmed: Int { channels.unconfirmed }
     /// Whether publications wait that could go out if there were room.
-    var wantsRoom: Bool { main.wantsRoom || replies.wantsRoom || slow.wantsRoom || tried.isOpen && trials.hasNext }
+    var wantsRoom: Bool {
+        channels.main.wantsRoom || channels.replies.wantsRoom || channels.slow.wantsRoom
+            || channels.tried.isOpen && trials.hasNext
+    }
     /// Whether results can go out, the broker's flow control aside.
-    var isOpen: Bool { main.isOpen }
+    var isOpen: Bool { channels.main.isOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? {
         guard link()?.session != nil else { return nil }
-        let due: [6 of MonotonicTime?] = [
-            refused.nextDue, main.state.dueAt, replies.state.dueAt, trials.isEmpty ? nil : tried.state.dueAt,
-            slow.waiting.isEmpty ? nil : slow.state.dueAt, answersDue,
+        let due: [3 of MonotonicTime?] = [
+            refused.nextDue, channels.due(hasTries: !trials.isEmpty), patience.due(channels.debts),
         ]
         return MonotonicTime.earliest(of: due)
     }
 
     /// Takes a publication. It goes out at the end of this turn, or of the turn in which its note is written.
     func enqueue(_ publication: Publication) {
-        if let note = publication.note, !isNoted(note) {
-            unnoted.append(publication)
-        } else {
-            line(up: publication)
-        }
+        if !unnoted.takes(publication) { line(up: publication) }
     }
 
     private func line(up publication: Publication) {
         if publication.isReply {
-            openReplies[publication.route, default: 0] += 1
-            replies.waiting.append(publication)
+            openReplies.began(of: publication.route)
+            channels.replies.waiting.append(publication)
         } else {
             wait(publication)
         }
@@ -207,19 +167,19 @@ final class Publisher {
     /// Lets a publication go out, or wait with others that the broker did not take.
     func wait(_ publication: Publication) {
         guard !trials.takes(publication), publication.isInLine || !refused.takes(publication) else { return }
-        (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
+        (refused.isUnconfirmed(publication) ? channels.slow : channels.main).waiting.append(publication)
     }
 
     /// Publishes what there is room for.
     func publish(now: MonotonicTime) {
-        while let note = unnoted.first?.note, isNoted(note) { line(up: unnoted.removeFirst()) }
+        while let publication = unnoted.next() { line(up: publication) }
         takeDue(now: now)
-        congestedSince = isCongested ? congestedSince ?? now : nil
-        noteStalled(now: now)
-        let number = slow.number
+        heldUp.note(isCongested: isCongested, stalled: stalledRoutes, now: now)
+        proof.passTime(isTroubleFree: isTroubleFree, now: now)
+        let number = channels.slow.number
         guard let session = link()?.session, keepsPatience(session, now: now) else { return }
         // The publications behind a blocked one go out first on the next channel.
-        if slow.number != number { takeDue(now: now) }
+        if channels.slow.number != number { takeDue(now: now) }
         reopenChannels(session, now: now)
         guard wantsRoom, !session.isBlocked else { return }
         do throws(AMQPError) {
@@ -233,22 +193,22 @@ final class Publisher {
 
     private func takeDue(now: MonotonicTime) {
         for publication in refused.due(now: now) where !trials.takes(publication) {
-            (refused.isUnconfirmed(publication) ? slow : main).waiting.append(publication)
+            (refused.isUnconfirmed(publication) ? channels.slow : channels.main).waiting.append(publication)
         }
     }
 
     private func publish(_ session: AMQPSession, now: MonotonicTime) throws(AMQPError) {
-        try send(main, session, now)
-        try send(replies, session, now)
-        try send(slow, session, now)
-        guard tried.isOpen, trials.hasNext else { return }
-        tried.waiting = Deque(trials.next())
+        try send(channels.main, session, now)
+        try send(channels.replies, session, now)
+        try send(channels.slow, session, now)
+        guard channels.tried.isOpen, trials.hasNext else { return }
+        channels.tried.waiting = Deque(trials.next())
         defer {
-            if !tried.waiting.isEmpty { trials.putBack(Array(tried.waiting)) }
-            tried.waiting = []
+            if !channels.tried.waiting.isEmpty { trials.putBack(Array(channels.tried.waiting)) }
+            channels.tried.waiting = []
         }
         // No batch is larger than what one route may have out, so nothing waits for a place.
-        try send(tried, session, now)
+        try send(channels.tried, session, now)
     }
 
     private func send(_ channel: PublishChannel, _ session: AMQPSession, _ now: MonotonicTime) throws(AMQPError) {
@@ -281,37 +241,35 @@ extension Publisher {
 // MARK: The publish connection's events
 
 extension Publisher {
-    /// The publish connection is there. Its channels are opened in confirm mode, the slow one and the one for tries only
-    /// when they are needed.
+    /// The publish connection is there. Its channels are opened in confirm mode.
     func connectionOpened() {
-        mayWriteToQueues = true
-        missingTiers = []
-        for channel in all.indices { all[channel].state.connected() }
+        openReplies.connectionOpened()
+        missing.forget()
+        channels.connected()
     }
 
     /// The publish connection is gone. Everything unconfirmed is published again, as the same messages, in order.
     func connectionLost() {
         counts.lost(unconfirmed)
-        let lost = lose(main)
+        let lost = lose(channels.main)
         refused.lost(lost)
-        main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
+        channels.main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
         sortWaiting()
         // Publications of a line that no channel has written go back into the line, if they belong on the slow channel.
         var back: [Publication] = []
-        main.removeWaiting { publication in
+        channels.main.removeWaiting { publication in
             guard refused.isUnconfirmed(publication) else { return false }
             back.append(publication)
             return true
         }
         refused.lost(back)
         loseSlow()
-        _ = lose(tried)
+        _ = lose(channels.tried)
         trials.putBack()
-        replies.waiting.prepend(contentsOf: replies.lose())
-        overtaken = nil
-        slow.renumber(Self.channels)
-        for channel in all.indices { all[channel].state.lost() }
-        hasAbandoned = false
+        channels.replies.waiting.prepend(contentsOf: channels.replies.lose())
+        patience.connectionLost()
+        channels.lost()
+        openReplies.connectionLost()
     }
 
     /// Takes what was unconfirmed on a channel that is gone. The broker may have it, and then gets it twice.
@@ -327,18 +285,14 @@ extension Publisher {
     func loseSlow(_ given: [Publication] = []) {
         for publication in given { publication.isRepublished = true }
         counts.lost(given.count)
-        refused.lost(given + lose(slow) + slow.waiting)
-        slow.waiting = []
+        refused.lost(given + lose(channels.slow) + channels.slow.waiting)
+        channels.slow.waiting = []
     }
 
     private func reopenChannels(_ session: AMQPSession, now: MonotonicTime) {
         do throws(AMQPError) {
-            if main.state.begins(now: now) { try session.openChannel(main.number) }
-            if replies.state.begins(now: now) { try session.openChannel(replies.number) }
-            if !slow.waiting.isEmpty, slow.state.begins(now: now) { try session.openChannel(slow.number) }
-            guard !trials.isEmpty else { return }
-            if trials.isUrgent { tried.state.hurry() }
-            if tried.state.begins(now: now) { try session.openChannel(tried.number) }
+            if trials.isUrgent { channels.tried.state.hurry() }
+            try channels.open(on: session, hasTries: !trials.isEmpty, now: now)
         } catch {
             link()?.failed(error, now: now)
         }
@@ -346,7 +300,7 @@ extension Publisher {
 
     /// A channel is open: ask for confirms on it.
     func channelOpened(_ channel: UInt16, now: MonotonicTime) {
-        guard self[channel] != nil else { return }
+        guard channels[channel] != nil else { return }
         do throws(AMQPError) {
             try link()?.session?.selectConfirms(channel)
         } catch {
@@ -356,50 +310,38 @@ extension Publisher {
 
     /// Confirms are on: the channel can be published to.
     func confirmsSelected(_ channel: UInt16) {
-        self[channel]?.state.opened()
+        channels[channel]?.state.opened()
     }
 
     /// Whether a channel is in use, and not a slow one that was replaced.
-    func uses(_ channel: UInt16) -> Bool { self[channel] != nil }
-
-    /// The channel of a number; nil for a slow one that was replaced.
-    private subscript(number: UInt16) -> PublishChannel? {
-        switch number {
-        case main.number: main
-        case replies.number: replies
-        case tried.number: tried
-        case slow.number: slow
-        default: nil
-        }
-    }
+    func uses(_ channel: UInt16) -> Bool { channels[channel] != nil }
 
     /// The broker closed a channel, for instance because an exchange is missing (404). The channel is opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String, now: MonotonicTime) {
-        counts.lost(self[channel]?.unconfirmed ?? 0)
+        counts.lost(channels[channel]?.unconfirmed ?? 0)
         switch channel {
-        case main.number:
+        case channels.main.number:
             // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
-            main.state.closed(now: now, lasting: Self.shortest, random: &random)
-            hold(lose(main))
-        case slow.number:
-            slow.state.closed(now: now, random: &random)
-            let lost = lose(slow)
+            channels.main.state.closed(now: now, lasting: Self.shortest, random: &random)
+            hold(lose(channels.main))
+        case channels.slow.number:
+            channels.slow.state.closed(now: now, random: &random)
+            let lost = lose(channels.slow)
             loseSlow()
             hold(lost)
-        case tried.number:
-            tried.state.closed(now: now, random: &random)
-            _ = lose(tried)
+        case channels.tried.number:
+            channels.tried.state.closed(now: now, random: &random)
+            _ = lose(channels.tried)
             trials.failed()
             redirectMissing()
             sortWaiting()
-        case replies.number:
-            replies.state.closed(now: now, random: &random)
-            let isOverQueues = code == 403 && text.contains("amq.default")
-            if isOverQueues { mayWriteToQueues = false }
-            let lost = replies.lose() + replies.waiting
+        case channels.replies.number:
+            channels.replies.state.closed(now: now, random: &random)
+            let isOverQueues = openReplies.channelClosed(code: code, text: text)
+            let lost = channels.replies.lose() + channels.replies.waiting
             // Retrying replies might close the channel again and again. They count as returned instead, except
             // those that did not cause the closure.
-            replies.waiting = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
+            channels.replies.waiting = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
             for lost in lost where !isOverQueues || lost.isReplyToQueue {
                 replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
             }
@@ -418,19 +360,19 @@ extension Publisher {
 
     /// Lets waiting publications join others of their exchange that are tried, or of their line.
     private func sortWaiting() {
-        main.removeWaiting { trials.takes($0) || !$0.isInLine && refused.takes($0) }
+        channels.main.removeWaiting { trials.takes($0) || !$0.isInLine && refused.takes($0) }
     }
 
     /// A message came back because nothing is bound for it; its confirm follows.
     func returned(channel: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>) {
         let renderer = writer.renderer
-        guard let used = self[channel] else { return }
+        guard let used = channels[channel] else { return }
         let isKnown = used.returned { publication in
             renderer.isSame(publication, messageID: messageID, exchange: exchange, routingKey: routingKey)
         }
         // The confirm of the returned message would count as success. A new connection publishes everything unconfirmed
         // again.
-        if !isKnown, channel != replies.number || !hasAbandoned {
+        if !isKnown, channel != channels.replies.number || !openReplies.hasAbandoned {
             link()?.distrust("the broker returned a message that waits for no confirm")
         }
     }
@@ -439,12 +381,12 @@ extension Publisher {
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool, now: MonotonicTime) {
         // It may be the confirm of a returned message that was not recognised.
         guard link()?.isDistrusted != true else { return }
-        self[channel]?.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
+        channels[channel]?.confirmed(tag, multiple: multiple, positive: positive) { publication, fate in
             switch channel {
-            case replies.number:
+            case channels.replies.number:
                 counts.note(fate)
                 replied(publication, fate)
-            case tried.number: triedOut(publication, fate, now: now)
+            case channels.tried.number: triedOut(publication, fate, now: now)
             default: settled(publication, fate, now: now)
             }
         }
@@ -458,7 +400,7 @@ extension Publisher {
 
     /// A reply has met its fate.
     func replied(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) {
-        openReplies[publication.route] = openReplies[publication.route].flatMap { $0 == 1 ? nil : $0 - 1 }
+        openReplies.ended(of: publication.route)
         self.fate(publication, fate)
     }
 
@@ -480,15 +422,5 @@ extension Publisher {
             // Waiting ones of its line would be refused, too.
             sortWaiting()
         }
-    }
-
-    /// Notes since when each route has had too many publications that were not taken.
-    private func noteStalled(now: MonotonicTime) {
-        proof.passTime(isTroubleFree: isTroubleFree, now: now)
-        if isTroubleFree, !main.isCrowded { return stalledSince.removeAll() }
-        // The broker may take a route's last ones all at once.
-        stalledSince = stalledSince.filter { isStalled($0.key) }
-        let troubled = refused.routes.union(trials.routes).union(main.crowdedRoutes)
-        for route in troubled where isStalled(route) && stalledSince[route] == nil { stalledSince[route] = now }
     }
 }

@@ -10,13 +10,13 @@ import WorkerSettings
 // How a lane puts itself together.
 extension Lane {
     func makePublisher() -> Publisher {
-        let publisher = Publisher(
+        Publisher(
             link: { [unowned self] in publishLink },
             renderer: PublicationRenderer(
                 tiers: settings.tierNames, routes: settings.routes.map { $0.claim == nil ? nil : $0.name },
                 worker: settings.instance, includesDeviceToken: settings.includesDeviceToken,
                 resultsQueues: settings.resultsQueues),
-            patience: ConfirmPatience(usual: settings.confirmPatience),
+            policy: settings.policy, patience: ConfirmPatience(usual: settings.confirmPatience),
             heldUpLimit: settings.heldUpLimit,
             isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in
@@ -24,8 +24,6 @@ extension Lane {
                 route.published(publication, fate, at: moment)
                 mark(route)
             })
-        publisher.policy = settings.policy
-        return publisher
     }
 
     func makeLink(_ role: LinkRole) -> BrokerLink {

@@ -12,9 +12,9 @@ final class PublishEvents: BrokerLinkDelegate {
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
         lane.sayConnected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
-        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < Publisher.channels {
+        if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < PublishChannels.count {
             lane.publishLink.distrust(
-                "the broker allows \(allowed) channels, and publishing needs \(Publisher.channels)")
+                "the broker allows \(allowed) channels, and publishing needs \(PublishChannels.count)")
             return
         }
         lane.publisher.connectionOpened()

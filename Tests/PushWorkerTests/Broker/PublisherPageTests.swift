@@ -34,10 +34,10 @@ struct PublisherPageTests: RouteSuite {
     @Test("Operating says how many publications of a route may be unconfirmed, and how long confirms are awaited")
     func unconfirmed() throws {
         #expect(text.contains("none has more than \(PublishWindow<Publication>.mostOfOne) unconfirmed publications"))
-        let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
-        let usual = Self.waits(publisher.patience)[0]
-        let overtaken = Self.waits(publisher.overtakingPatience)
-        let most = Publisher.overtaking.most
+        let patience = AnswerPatience(ConfirmPatience())
+        let usual = Self.waits(patience.withAll)[0]
+        let overtaken = Self.waits(patience.withOvertaken)
+        let most = AnswerPatience.mostOvertakers
         #expect(
             text.contains(
                 "A publication that is unconfirmed for \(overtaken[0]) s while at least \(most) later ones are "
@@ -47,7 +47,7 @@ struct PublisherPageTests: RouteSuite {
             text.contains(
                 "The \(overtaken[0]) s double, up to \(longest), each time it happens again within ten minutes."))
         #expect(ConfirmPatience.memory == .seconds(600))
-        let slow = Self.waits(publisher.slowPatience)
+        let slow = Self.waits(patience.withSlow)
         #expect(slow.max() == 120)
         #expect(text.contains("still is replaced after \(slow[0]) s, later after up to two minutes."))
         #expect(text.contains("The worker connects again after \(usual) s and publishes the same again."))

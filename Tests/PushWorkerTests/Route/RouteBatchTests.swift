@@ -141,7 +141,7 @@ struct RouteBatchTests: RouteSuite {
     func singleReplies() throws {
         let (route, job) = try taken(padding: "reply")
         for index in 0..<2 { report(index, of: job, to: route) }
-        #expect(route.surroundings.publisher.replies.waiting.count == 2 && route.batches.isEmpty)
+        #expect(route.surroundings.publisher.channels.replies.waiting.count == 2 && route.batches.isEmpty)
     }
 
     @Test("replies of a job that asks for batches are one message, and their results follow once its fate is known")
@@ -150,8 +150,8 @@ struct RouteBatchTests: RouteSuite {
         let publisher = route.surroundings.publisher
         for index in 0..<2 { report(index, of: job, to: route) }
         turn(route)
-        let reply = try #require(publisher.replies.waiting.first)
-        #expect(publisher.replies.waiting.count == 1 && publisher.unsent.isEmpty && reply.kind == .reply)
+        let reply = try #require(publisher.channels.replies.waiting.first)
+        #expect(publisher.channels.replies.waiting.count == 1 && publisher.unsent.isEmpty && reply.kind == .reply)
         var message = OutgoingMessage()
         renderer.render(reply, into: &message)
         #expect(text(message.exchange, in: message) == "apns.replies")
@@ -159,8 +159,8 @@ struct RouteBatchTests: RouteSuite {
         #expect(text(message.text(of: .correlationID), in: message) == "reply")
         // Nothing is bound, so that the same message goes straight to the queue.
         route.published(reply, .returned, at: Self.moment(2))
-        let again = try #require(publisher.replies.waiting.last)
-        #expect(publisher.replies.waiting.count == 2 && again.isReplyToQueue && job.unconfirmed == 2)
+        let again = try #require(publisher.channels.replies.waiting.last)
+        #expect(publisher.channels.replies.waiting.count == 2 && again.isReplyToQueue && job.unconfirmed == 2)
         route.published(again, .refused, at: Self.moment(2))
         #expect(debts(route) == [] && route.counters.repliesLost == 2)
         turn(route)

@@ -156,7 +156,7 @@ struct RouteHoldingTests: RouteSuite {
     @Test("Where the broker lacks holding tiers, it waits in the longest retry tier")
     func missing() throws {
         let route = try openRoute()
-        route.surroundings.publisher.missingTiers = [5, 6]
+        for tier in [5, 6] { route.surroundings.publisher.missing.note(tier) }
         take(single(86_400_000), route)
         #expect(copies(route).map(\.tier) == [4])
     }
