@@ -47,6 +47,18 @@ struct LaneControl {
         return rate
     }
 
+    /// What operators want of a route.
+    ///
+    /// - Parameters:
+    ///   - route: The route's name.
+    ///   - campaigns: The campaigns that are paused or cancelled at that time, of all routes.
+    ///   - wall: The time in milliseconds since 1970.
+    func wanted(ofRoute route: String, _ campaigns: CampaignIndex, at wall: Int64) -> RouteControl {
+        RouteControl(
+            isAwaited: isAwaited, pause: state.pause(ofRoute: route, at: wall), campaigns: campaigns,
+            trust: state.trust(ofRoute: route)?.id)
+    }
+
     /// Something else is wanted from now on.
     mutating func learned(_ state: ControlState) {
         self.state = state

@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 
 // The lane's part of the journal. Notes are handed over before the turn's results are published, because the results
 // wait for them.
@@ -16,13 +15,6 @@ extension Lane {
         counters.journalRecords = journal.written
         counters.journalDropped = journal.dropped
         counters.journalLate = journal.late
-        switch event {
-        case .off(let reason):
-            logger.error(
-                "the journal is off: after a crash more will be pushed twice",
-                metadata: .with([.lane: "\(settings.index)", .error: "\(reason)"]))
-        case .on: logger.notice("the journal is on again", metadata: .with([.lane: "\(settings.index)"]))
-        case nil: break
-        }
+        if let event { log.journalChanged(event) }
     }
 }

@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 import RabbitMQ
 
 /// Events of the consume connection: each channel belongs to one route.
@@ -22,7 +21,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     }
 
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
-        lane.sayConnected(role, after: outage.works(now: now))
+        lane.log.connected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
         if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
@@ -36,10 +35,10 @@ final class ConsumeEvents: BrokerLinkDelegate {
         }
     }
 
-    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.log.addressFailed(role, error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.sayLost(role, error, outage.failed(error.kind, now: now))
+        lane.log.connectionLost(role, error, level: outage.failed(error.kind, now: now))
         for route in lane.routes {
             route.connectionLost(at: lane.moment)
             lane.mark(route)
@@ -51,9 +50,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
         with(channel) { route in
             guard let outage = route.consumeStarted(at: lane.moment) else { return }
-            lane.logger.notice(
-                "the route's queues are consumed again",
-                metadata: .with([.route: "\(route.name)", .detail: "\(outage.text)"]))
+            lane.log.routes.consumesAgain(route, after: outage)
         }
     }
 
@@ -61,7 +58,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         with(channel) { route in
             let queue = route.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
             guard byBroker, let queue else { return }
-            lane.logger.warning("the broker cancelled a consumer", metadata: .with([.queue: "\(queue)"]))
+            lane.log.routes.consumerCancelled(of: queue)
         }
     }
 
@@ -70,23 +67,12 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         with(channel) { route in
             guard let level = route.channelClosed(code: code, text: text, at: lane.moment) else { return }
-            var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
-            metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
-            lane.logger.log(level: level, "the broker closed a route's channel", metadata: metadata)
-        }
-    }
-
-    /// What somebody should do about a closed channel; nil where that is not known.
-    private static func remedy(_ code: UInt16) -> String? {
-        switch code {
-        case 403: "the worker's user may not read the queue: see `martlet topology render --users`"
-        case 404: "make what is missing with `martlet topology apply`"
-        default: nil
+            lane.log.routes.channelClosed(of: route, code: code, text: text, level: level)
         }
     }
 
     func connectionClosed(code: UInt16, text: String) {
-        lane.logger.warning("the broker closes the connection", metadata: .with([.code: "\(code)", .text: "\(text)"]))
+        lane.log.connectionClosing(code: code, text: text)
     }
 
     func connectionBlocked(reason: String) {}
@@ -107,29 +93,4 @@ final class ConsumeEvents: BrokerLinkDelegate {
         channel: UInt16, code: UInt16, messageID: Span<UInt8>, exchange: Span<UInt8>, routingKey: Span<UInt8>
     ) {}
     func confirmed(channel: UInt16, tag: UInt64, multiple: Bool, positive: Bool) {}
-}
-
-extension Lane {
-    /// Logs that a connection to the broker is up, and how long it was missing.
-    func sayConnected(_ role: LinkRole, after outage: OutageLog.Ended?) {
-        var metadata = Logger.Metadata.with([.lane: "\(settings.index)", .role: "\(role.rawValue)"])
-        metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
-        logger.log(level: outage == nil ? .info : .notice, "connected to the broker", metadata: metadata)
-    }
-
-    /// Logs that there is no connection to the broker.
-    func sayLost(_ role: LinkRole, _ error: AMQPError, _ level: Logger.Level) {
-        logger.log(
-            level: level, "no connection to the broker",
-            metadata: .with([
-                .lane: "\(settings.index)", .role: "\(role.rawValue)", .error: "\(error.message)",
-            ]))
-    }
-
-    /// Logs that an address leads to no broker. If no address leads to one, `connectionLost` is logged instead.
-    func addressFailed(_ role: LinkRole, error: AMQPError) {
-        logger.warning(
-            "an address of the broker does not work; the next is tried",
-            metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))
-    }
 }

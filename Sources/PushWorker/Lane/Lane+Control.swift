@@ -3,17 +3,19 @@ import EventLoop
 // What operators want of the lane's routes.
 extension Lane {
     /// What operators ask for ends by the wall clock as it is, also after it was set.
-    private var controlMoment: Moment { Moment(monotonic: now, wall: wall) }
+    private var controlMoment: Moment { Moment(monotonic: now, wall: clock.wall) }
 
     /// Tells each route what operators want of it, if that has changed.
     func followControl() {
         let moment = controlMoment
         guard control.isDue(isConnected: consumeLink.session != nil, at: moment) else { return }
-        control.told(at: wall)
-        let campaigns = control.state.campaigns(at: wall)
+        control.told(at: moment.wall)
+        let campaigns = control.state.campaigns(at: moment.wall)
         for route in routes {
             let isLimited = route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment))
-            guard route.follow(wanted(of: route, campaigns)) || isLimited else { continue }
+            guard route.follow(control.wanted(ofRoute: route.name, campaigns, at: moment.wall)) || isLimited else {
+                continue
+            }
             mark(route)
         }
     }
@@ -31,13 +33,9 @@ extension Lane {
 
     /// Tells a new route what operators want.
     func followControl(_ route: Route) {
-        route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: controlMoment))
-        route.follow(wanted(of: route, control.state.campaigns(at: wall)))
-    }
-
-    private func wanted(of route: Route, _ campaigns: CampaignIndex) -> RouteControl {
-        RouteControl(
-            isAwaited: control.isAwaited, pause: control.state.pause(ofRoute: route.name, at: wall),
-            campaigns: campaigns, trust: control.state.trust(ofRoute: route.name)?.id)
+        let moment = controlMoment
+        route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment))
+        let campaigns = control.state.campaigns(at: moment.wall)
+        route.follow(control.wanted(ofRoute: route.name, campaigns, at: moment.wall))
     }
 }

@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 import RabbitMQ
 
 // Routes that come and go while the lane runs.
@@ -9,13 +8,13 @@ extension Lane {
         let position = turnover.free.popLast() ?? routes.count
         let route = makeRoute(own, at: position)
         if position < routes.count {
-            forget(routes[position])
+            agenda.forget(routes[position])
             settings.routes[position] = own
             routes[position] = route
         } else {
             settings.routes.append(own)
             routes.append(route)
-            dueTimes.add()
+            agenda.addPosition()
         }
         publisher.setRoute(own.claim == nil ? nil : own.name, at: position)
         report.add(route)
@@ -26,9 +25,7 @@ extension Lane {
             if Int(route.channel) <= session.channelMax {
                 route.connected()
             } else {
-                logger.error(
-                    "a route cannot begin: the lane's connection to the broker has no channel left, restart the worker",
-                    metadata: .with([.route: "\(route.name)", .lane: "\(settings.index)"]))
+                log.routes.lacksChannel(route)
             }
         }
         mark(route)
@@ -40,7 +37,7 @@ extension Lane {
         if route.mayEnd() { settings.announce(.routeDrained(route.number)) }
         if route.letGo() { forgetNumber(of: route) }
         guard route.vacate() else { return }
-        dueTimes.set(.distantFuture, of: route.position)
+        agenda.set(.distantFuture, of: route.position)
         turnover.free.append(route.position)
     }
 
@@ -51,12 +48,5 @@ extension Lane {
         // Nobody may find its counters under a number that is another route's by then.
         leaveReport()
         settings.routeLeft(route.number, settings.index)
-    }
-
-    /// Forgets a route that is gone, before another one takes its position.
-    private func forget(_ route: Route) {
-        marked.removeAll { $0 === route }
-        heldBack.removeAll { $0 === route }
-        starved.removeAll { $0 === route }
     }
 }

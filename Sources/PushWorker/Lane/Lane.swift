@@ -13,8 +13,6 @@ final class Lane {
     /// The longest a turn waits when nothing is due, so that the watchdog and the clocks are served. A machine may have
     /// hundreds of workers without work.
     static let longestWait = Duration.seconds(1)
-    /// How often a snapshot is left.
-    static let snapshotInterval = Duration.milliseconds(250)
 
     /// What it was told, with the routes in the order of their positions.
     var settings: LaneSettings
@@ -25,7 +23,8 @@ final class Lane {
     var counters = LaneCounters()
     /// The longest recent turns.
     var longestTurn = RecentMaximum()
-    let logger: Logger
+    /// What the log says of it.
+    let log: LaneLog
     /// Where accepted notifications are noted; nil without a journal.
     private(set) lazy var journal = settings.journal.map(makeJournal)
     private(set) lazy var publisher = makePublisher()
@@ -40,51 +39,30 @@ final class Lane {
     /// The latest reports of the routes.
     lazy var report = LaneReport(routes, numbers: settings.routeCount + 1)
 
-    /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
-    private(set) var moment = Moment.now()
-    /// The time of this turn as the wall clock has it, in milliseconds since 1970. What operators ask for ends by it.
-    private(set) var wall = WallClock.milliseconds()
+    /// The time of this turn.
+    var clock: LaneClock
+    /// The time of this turn, as it is believed.
+    var moment: Moment { clock.moment }
     /// The time of this turn on the monotonic clock.
-    var now: MonotonicTime { moment.monotonic }
-    var clocks: ClockWatch
+    var now: MonotonicTime { clock.moment.monotonic }
     /// What operators want of the routes.
     var control: LaneControl
     /// Decides how long the broker may owe a route an answer. All routes share it, as they share the connection.
     var requestPatience: ConfirmPatience
-    /// Routes that something happened to.
-    var marked: [Route] = []
-    /// Routes that this turn looks at.
-    private var working: [Route] = []
-    /// When each of the other routes has something to do.
-    var dueTimes: DueTimes
-    /// Routes that go on once results can go out.
-    var heldBack: [Route] = []
-    /// What all routes were told last; nil before the first turn.
-    private var condition: LaneCondition?
-    private var nextSnapshot = MonotonicTime(nanoseconds: 0)
-    /// Whether the last turn came too soon after a report to leave another.
-    private var owesReport = false
-    private(set) var drain: Drain?
-    /// Routes whose acknowledgements found no room. The lane looks at them again once there is some.
-    var starved: [Route] = []
-
-    /// A drain that was asked for.
-    struct Drain {
-        /// When what is left is given up.
-        var deadline: MonotonicTime
-        /// When jobs that were not sent yet are handed back instead of being sent.
-        var handBackAt: MonotonicTime
-    }
+    /// Which routes a turn looks at.
+    var agenda: RouteAgenda
+    /// The drain that was asked for; nil before.
+    private(set) var drain: LaneDrain?
 
     /// Creates a lane on the thread that will run it.
     init(settings: LaneSettings, handle: LaneHandle, logger: Logger) throws(EventLoopError) {
         self.settings = settings
         self.handle = handle
-        self.logger = logger
+        log = LaneLog(logger, lane: settings.index)
         control = LaneControl(isAwaited: settings.awaitsControl)
-        clocks = ClockWatch(standstill: Self.standstill(settings))
+        clock = LaneClock(standstill: settings.longestStandstill())
         requestPatience = ConfirmPatience(usual: settings.requestPatience)
-        dueTimes = DueTimes(routes: settings.routes.count)
+        agenda = RouteAgenda(routes: settings.routes.count)
         loop = try EventLoop()
         mailbox = Mailbox(waking: loop.wakeup)
     }
@@ -102,7 +80,7 @@ final class Lane {
             do throws(EventLoopError) {
                 try loop.turn(waitingAtMost: wait()) { readClocks(now: $0) }
             } catch {
-                logger.critical("lane stopped: its loop failed", metadata: .with([.error: "\(error.message)"]))
+                log.loopFailed(error.message)
                 return
             }
             handle.pulse.enter(.messages)
@@ -117,19 +95,13 @@ final class Lane {
     }
 
     /// Notes that something happened to a route, so that this turn looks at it.
-    func mark(_ route: Route) {
-        guard !route.marks.isMarked else { return }
-        route.marks.isMarked = true
-        marked.append(route)
-    }
+    func mark(_ route: Route) { agenda.mark(route) }
 
     /// Reads the clocks before a turn serves any event, because deliveries that arrived while the lane stood still do
     /// not count.
     private func readClocks(now: MonotonicTime) {
-        moment.monotonic = now
-        wall = WallClock.milliseconds()
-        for event in clocks.read(boot: BootClock.nanoseconds(), wall: wall) { follow(event) }
-        moment.wall = clocks.believed(wall: wall)
+        for event in clock.read(now: now) { follow(event) }
+        clock.believe()
     }
 
     // MARK: The turn
@@ -148,11 +120,11 @@ final class Lane {
         //    channel come back, and go out with step 5.
         pulse.enter(.routes)
         let condition = currentCondition
-        takeMarked(condition)
-        for route in working {
-            send(route.turn(at: moment, condition), of: route)
+        takeUpRoutes(condition)
+        for route in agenda.working {
+            ask(route.turn(at: moment, condition), for: route)
             keepPatience(with: route)
-            holdBack(route)
+            agenda.holdBack(route)
         }
         // 3. The journal, before the results: after a crash, it must know each push whose result is out.
         pulse.enter(.publishing)
@@ -165,21 +137,19 @@ final class Lane {
         // 5. Acknowledgements, after the results that somebody waits for. Confirms arrive as events before the turn's
         //    end, so nothing is acknowledged that was only published now.
         pulse.enter(.acknowledging)
-        for route in working { acknowledge(route) }
+        for route in agenda.working { acknowledge(route) }
         consumeLink.flush(now: now)
         // 6. The times at which the routes are due next. They depend on all of the above.
-        counters.routeTurns += working.count
-        for route in working {
+        counters.routeTurns += agenda.working.count
+        for route in agenda.working {
             let due = min(route.nextDue(after: moment), answerDue(of: route) ?? .distantFuture)
-            dueTimes.set(due, of: route.position)
+            agenda.set(due, of: route.position)
             if route.isLeaving { goOnLeaving(route) }
         }
         markHeldBack()
         // 7. The report of how it all stands now.
-        report.note(working)
-        owesReport = now < nextSnapshot
-        guard !owesReport else { return }
-        nextSnapshot = now + Self.snapshotInterval
+        report.note(agenda.working)
+        guard report.isDue(now: now) else { return }
         pulse.enter(.reporting)
         leaveReport()
     }
@@ -187,65 +157,29 @@ final class Lane {
     /// The condition that concerns all routes in this turn.
     private var currentCondition: LaneCondition {
         LaneCondition(
-            isDraining: drain != nil, isLeaving: drain.map { now >= $0.handBackAt } == true,
+            isDraining: drain != nil, isLeaving: drain?.isLeaving(now: now) == true,
             isHeldUp: publisher.isHeldUp(now: now))
     }
 
-    /// Takes out the routes that this turn has to look at, also those that no event concerned.
-    private func takeMarked(_ condition: LaneCondition) {
-        if condition != self.condition {
-            self.condition = condition
-            for route in routes { mark(route) }
-        }
-        while let position = dueTimes.popDue(now: now) { mark(routes[position]) }
-        if !starved.isEmpty, consumeLink.isReadyToSend {
-            for route in starved {
-                route.marks.isStarved = false
-                mark(route)
-            }
-            starved.removeAll(keepingCapacity: true)
-        }
+    /// Takes up the routes that this turn has to look at, also those that no event concerned.
+    private func takeUpRoutes(_ condition: LaneCondition) {
+        agenda.follow(condition, routes)
+        agenda.markDue(routes, now: now)
+        if agenda.hasStarved, consumeLink.isReadyToSend { agenda.markStarved() }
         markHeldBack()
-        working.removeAll(keepingCapacity: true)
-        swap(&marked, &working)
-        for route in working { route.marks.isMarked = false }
-    }
-
-    /// Notes a route that goes on once results can go out.
-    private func holdBack(_ route: Route) {
-        guard !route.marks.isHeldBack, route.waitsForPublisher else { return }
-        route.marks.isHeldBack = true
-        heldBack.append(route)
+        agenda.begin()
     }
 
     /// Notes the routes that waited for results to go out and can go on now.
     private func markHeldBack() {
-        guard !heldBack.isEmpty, !publisher.isCongested else { return }
-        heldBack.removeAll { route in
-            guard route.mayGoOn else { return false }
-            route.marks.isHeldBack = false
-            mark(route)
-            return true
-        }
+        if agenda.hasHeldBack, !publisher.isCongested { agenda.markHeldBack() }
     }
 
-    /// Sends the methods that a route wants on its channel.
-    private func send(_ actions: [RouteConsumer.Action], of route: Route) {
+    /// Asks the broker for what a route wants.
+    private func ask(_ actions: [RouteConsumer.Action], for route: Route) {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
-            for action in actions {
-                switch action {
-                case .openChannel: try session.openChannel(route.channel)
-                case .setPrefetch(let count): try session.setPrefetch(route.channel, count: UInt16(count))
-                case .startConsuming(let queue):
-                    try session.startConsuming(
-                        route.channel, queue: route.queues[queue], consumerTag: route.consumerTag(queue),
-                        arguments: route.consumerArguments)
-                case .cancelConsuming(let queue):
-                    try session.cancel(route.channel, consumerTag: route.consumerTag(queue))
-                case .closeChannel: try session.closeChannel(route.channel)
-                }
-            }
+            for action in actions { try session.ask(action, for: route) }
         } catch {
             consumeLink.failed(error, now: now)
         }
@@ -256,13 +190,14 @@ final class Lane {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
             let payment = try route.settleDeliveries(at: moment, isDraining: drain != nil || route.isLeaving) {
-                debt throws(AMQPError) in try send(debt, of: route, on: session)
+                debt throws(AMQPError) in
+                guard try session.pay(debt, on: route.channel) else { return false }
+                counters.count(debt)
+                return true
             }
             counters.count(.acknowledged, payment.acknowledged)
             if !payment.isComplete {
-                guard !route.marks.isStarved else { return }
-                route.marks.isStarved = true
-                starved.append(route)
+                agenda.starve(route)
             } else if payment.sent > 0, route.awaitsAcknowledgements {
                 // The next suspect may be taken up now.
                 mark(route)
@@ -272,35 +207,16 @@ final class Lane {
         }
     }
 
-    private func send(
-        _ debt: DeliveryLedger.Debt, of route: Route, on session: AMQPSession
-    ) throws(AMQPError) -> Bool {
-        switch debt {
-        case .acknowledge(let one):
-            return try session.acknowledge(
-                channel: route.channel, deliveryTag: one.deliveryTag, multiple: one.multiple)
-        case .reject(let tag):
-            guard try session.reject(channel: route.channel, deliveryTag: tag, requeue: false) else { return false }
-            counters.count(.rejected)
-            return true
-        case .requeue(let tag):
-            let isSent = try session.negativeAcknowledge(
-                channel: route.channel, deliveryTag: tag, multiple: false, requeue: true)
-            if isSent { counters.count(.requeued) }
-            return isSent
-        }
-    }
-
     /// Whether there is more to write than one turn takes, and room for it. A socket that takes more only later is an
     /// event.
     private var lacksOnlyTurns: Bool {
-        if !starved.isEmpty, consumeLink.isReadyToSend { return true }
+        if agenda.hasStarved, consumeLink.isReadyToSend { return true }
         return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
     }
 
     /// How long the next turn may wait.
     private func wait() -> Duration {
-        if !marked.isEmpty || lacksOnlyTurns { return .zero }
+        if agenda.hasMarked || lacksOnlyTurns { return .zero }
         var next = now + Self.longestWait
         func wake(at due: MonotonicTime?) {
             if let due { next = min(next, due) }
@@ -309,12 +225,9 @@ final class Lane {
         wake(at: publishLink.nextDue(now: now))
         wake(at: publisher.nextDue)
         wake(at: journal?.nextDue)
-        wake(at: dueTimes.earliest)
-        if owesReport { wake(at: nextSnapshot) }
-        if let drain {
-            if now < drain.handBackAt { wake(at: drain.handBackAt) }
-            wake(at: drain.deadline)
-        }
+        wake(at: agenda.earliest)
+        wake(at: report.dueAt)
+        wake(at: drain?.nextDue(after: now))
         return next - now
     }
 }
@@ -353,7 +266,7 @@ extension Lane {
         case .allDrained: break
         case .drain(let deadline):
             guard drain == nil else { return }
-            drain = Drain(deadline: deadline, handBackAt: now + (deadline - now) / 2)
+            drain = LaneDrain(until: deadline, now: now)
         }
     }
 
@@ -373,33 +286,16 @@ extension Lane {
         _ route: Route, _ kind: Destination.Kind, _ request: ConnectRequest,
         _ result: Result<EstablishedConnection, APNSClientError>
     ) {
-        if let news = route.connected(kind, result, for: request, at: moment) { say(news, of: kind, of: route) }
-        mark(route)
-    }
-
-    /// Logs that a host of a route cannot be reached, or can be again.
-    private func say(_ news: OutageLog.News, of kind: Destination.Kind, of route: Route) {
-        var metadata = Logger.Metadata.with([.route: "\(route.name)"])
-        if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
-        switch news {
-        case .failed(let reason, let level):
-            metadata[LogKey.error.rawValue] = "\(reason)"
-            logger.log(
-                level: level,
-                kind == .devices ? "APNs cannot be reached" : "a host for broadcast channels cannot be reached",
-                metadata: metadata)
-        case .works(let outage):
-            metadata[LogKey.detail.rawValue] = "\(outage.text)"
-            logger.notice(
-                kind == .devices ? "APNs can be reached again" : "a host for broadcast channels can be reached again",
-                metadata: metadata)
+        if let news = route.connected(kind, result, for: request, at: moment) {
+            log.routes.hostChanged(news, of: kind, of: route)
         }
+        mark(route)
     }
 
     /// Whether a drain has nothing left to do, or no time left to do it.
     private func mayEnd() -> Bool {
         guard let drain else { return false }
-        guard now < drain.deadline else { return true }
+        guard !drain.isOver(now: now) else { return true }
         guard let barrier = settings.barrier else { return isDrained }
         guard barrier.note(settings.index, isDrained: isDrained) else { return false }
         settings.announce(.allDrained)

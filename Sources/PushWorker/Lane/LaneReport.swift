@@ -1,8 +1,12 @@
+import EventLoop
+
 /// The latest reports of a lane's routes.
 ///
 /// A report asks only the routes that were looked at since the report before, and a few of the others in turn. Values
 /// that change without an event, such as the number of connections, are known a few reports later.
 struct LaneReport {
+    /// How often a report is left.
+    static let interval = Duration.milliseconds(250)
     /// How many of the other routes are asked for each report; a quarter of all, if that is more.
     static let fewest = 8
 
@@ -13,6 +17,11 @@ struct LaneReport {
     private var position = 0
     /// How many of the other routes are still asked for this report.
     private var left: Int
+
+    /// When a report may be left again.
+    private var nextAt = MonotonicTime(nanoseconds: 0)
+    /// Whether the last turn came too soon after a report to leave another.
+    private var isOwed = false
 
     /// How the routes are doing, by their positions on the lane; nil for a route that has left.
     private(set) var statuses: [LaneStatus.Route?]
@@ -61,6 +70,17 @@ struct LaneReport {
             changed.append(route)
         }
     }
+
+    /// Whether a turn leaves a report. If not, one is owed.
+    mutating func isDue(now: MonotonicTime) -> Bool {
+        isOwed = now < nextAt
+        guard !isOwed else { return false }
+        nextAt = now + Self.interval
+        return true
+    }
+
+    /// When the report that is owed is left; nil without one.
+    var dueAt: MonotonicTime? { isOwed ? nextAt : nil }
 
     /// Makes the next report ask all routes.
     mutating func forget() { left = routes.count }

@@ -149,7 +149,9 @@ extension Lane {
     /// Leaves the lane's status and counters, with new reports of its routes.
     func leaveReport() {
         while let route = report.next() {
-            watchClock(of: route)
+            if let (skew, isWrong) = route.learnClock() {
+                log.credentials.clockCompared(skew, isWrong: isWrong, by: route)
+            }
             let (status, counters) = route.report(at: moment, isDraining: drain != nil)
             report.take(status, counters, of: route)
         }

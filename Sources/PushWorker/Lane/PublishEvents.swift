@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 import RabbitMQ
 
 /// Events of the publish connection.
@@ -10,7 +9,7 @@ final class PublishEvents: BrokerLinkDelegate {
     init(lane: Lane) { self.lane = lane }
 
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
-        lane.sayConnected(role, after: outage.works(now: now))
+        lane.log.connected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < PublishChannels.count {
             lane.publishLink.distrust(
@@ -21,10 +20,10 @@ final class PublishEvents: BrokerLinkDelegate {
         lane.consumeLink.connectAtOnce(now: now)
     }
 
-    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.addressFailed(role, error: error) }
+    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.log.addressFailed(role, error) }
 
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
-        lane.sayLost(role, error, outage.failed(error.kind, now: now))
+        lane.log.connectionLost(role, error, level: outage.failed(error.kind, now: now))
         lane.publisher.connectionLost()
     }
 
@@ -37,21 +36,20 @@ final class PublishEvents: BrokerLinkDelegate {
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         // A slow channel that was replaced is closed by the worker itself.
         guard lane.publisher.uses(channel) else { return }
-        lane.logger.warning(
-            "the broker closed a publish channel", metadata: .with([.code: "\(code)", .text: "\(text)"]))
+        lane.log.publishChannelClosed(code: code, text: text)
         lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)
     }
 
     func connectionClosed(code: UInt16, text: String) {
-        lane.logger.warning("the broker closes the connection", metadata: .with([.code: "\(code)", .text: "\(text)"]))
+        lane.log.connectionClosing(code: code, text: text)
     }
 
     func connectionBlocked(reason: String) {
-        lane.logger.warning("the broker takes no publications now", metadata: .with([.reason: "\(reason)"]))
+        lane.log.publishingBlocked(reason)
     }
     func connectionUnblocked() {
         lane.publisher.unblocked(now: lane.now)
-        lane.logger.info("the broker takes publications again")
+        lane.log.publishingUnblocked()
     }
 
     func returned(

@@ -67,6 +67,16 @@ package struct LaneCounters: Sendable {
     /// Counts answers to publications.
     package mutating func count(_ confirm: Confirm, _ number: Int = 1) { confirms[confirm.rawValue] += number }
 
+    /// Counts a method that gave a delivery back. Acknowledgements are counted when they are decided, because one may
+    /// stand for many.
+    mutating func count(_ debt: DeliveryLedger.Debt) {
+        switch debt {
+        case .acknowledge: break
+        case .reject: count(.rejected)
+        case .requeue: count(.requeued)
+        }
+    }
+
     /// Counts settled deliveries.
     package mutating func count(_ settling: Settling, _ number: Int = 1) { settlings[settling.rawValue] += number }
 }

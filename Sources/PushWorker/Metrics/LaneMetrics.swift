@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Where one lane leaves its counters for whoever reads metrics: the lane publishes at most every 250 ms
-/// (`Lane.snapshotInterval`) and never waits for more than a copy.
+/// (`LaneReport.interval`) and never waits for more than a copy.
 package final class LaneMetrics: Sendable {
     private let snapshot: Mutex<LaneSnapshot>
 

@@ -333,13 +333,13 @@ struct LaneBrokerTests {
             BrokerConfiguration(
                 uris: ["amqp://me:me@127.0.0.1/", "amqp://me:me@[::1]/?heartbeat=7"].map { SecretText($0) },
                 allowsPlaintext: false, heartbeat: .seconds(15), tls: BrokerTLSConfiguration()))
-        #expect(Lane.standstill(settings) == 14_000)
-        #expect(Lane.standstill(settings, negotiated: [0, 0]) == 14_000)
-        #expect(Lane.standstill(settings, negotiated: [10]) == 20_000)
-        #expect(Lane.standstill(settings, negotiated: [10, 3]) == 6_000)
-        #expect(Lane.standstill(settings, negotiated: [0, 30]) == 60_000)
+        #expect(settings.longestStandstill() == 14_000)
+        #expect(settings.longestStandstill(negotiated: [0, 0]) == 14_000)
+        #expect(settings.longestStandstill(negotiated: [10]) == 20_000)
+        #expect(settings.longestStandstill(negotiated: [10, 3]) == 6_000)
+        #expect(settings.longestStandstill(negotiated: [0, 30]) == 60_000)
         settings.standstill = .seconds(2)
-        #expect(Lane.standstill(settings, negotiated: [10, 3]) == 2_000)
+        #expect(settings.longestStandstill(negotiated: [10, 3]) == 2_000)
     }
 
     @Test("the connection that consumes waits for the one that publishes, and follows it without a pause of its own")

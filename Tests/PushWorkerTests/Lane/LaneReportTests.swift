@@ -1,3 +1,5 @@
+import EventLoop
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -40,5 +42,18 @@ struct LaneReportTests: RouteSuite {
         report.remove(route)
         tell(&report, of: route)
         #expect(report.statuses.allSatisfy { $0 == nil } && report.counters.allSatisfy { $0 == nil })
+    }
+
+    @Test("a turn that comes too soon after a report owes the next one, which is left when its time comes")
+    func interval() {
+        var report = LaneReport([], numbers: 0)
+        let start: MonotonicTime = 1_000_000_000
+        let next = start + LaneReport.interval
+        let first = report.isDue(now: start)
+        #expect(first && report.dueAt == nil)
+        let early = report.isDue(now: start + (LaneReport.interval - .nanoseconds(1)))
+        #expect(!early && report.dueAt == next)
+        let late = report.isDue(now: next)
+        #expect(late && report.dueAt == nil)
     }
 }

@@ -1,0 +1,31 @@
+import EventLoop
+
+/// The time of a lane's turn, and what its clocks show about the time that passed.
+struct LaneClock {
+    /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
+    private(set) var moment = Moment.now()
+    /// The time of this turn as the wall clock has it, in milliseconds since 1970. What operators ask for ends by it.
+    private(set) var wall = WallClock.milliseconds()
+    private var watch: ClockWatch
+
+    /// Reads the clocks for the first time.
+    ///
+    /// - Parameter standstill: How long a lane may stand before its connections count as lost, in milliseconds.
+    init(standstill: Int64) { watch = ClockWatch(standstill: standstill) }
+
+    /// Allows a lane to stand for another time from now on, in milliseconds.
+    mutating func allow(standstill: Int64) { watch.standstill = standstill }
+
+    /// A turn begins: reads the clocks. The moment has the wall time of the turn before until `believe()`.
+    ///
+    /// - Parameter now: The time on the monotonic clock.
+    /// - Returns: What the clocks show.
+    mutating func read(now: MonotonicTime) -> [ClockWatch.Event] {
+        moment.monotonic = now
+        wall = WallClock.milliseconds()
+        return watch.read(boot: BootClock.nanoseconds(), wall: wall)
+    }
+
+    /// Gives the moment the wall time that is believed.
+    mutating func believe() { moment.wall = watch.believed(wall: wall) }
+}

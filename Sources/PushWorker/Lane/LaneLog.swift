@@ -1,0 +1,104 @@
+import Logging
+import RabbitMQ
+
+/// What the log says of a lane: its loop and clocks, its journal, and its connections to the broker.
+struct LaneLog {
+    /// What it says of the lane's routes.
+    let routes: RouteLog
+    /// What it says of their credentials.
+    let credentials: CredentialLog
+    private let logger: Logger
+    private let lane: Int
+
+    /// The log of a lane.
+    ///
+    /// - Parameters:
+    ///   - logger: Takes the lines.
+    ///   - lane: The lane's number.
+    init(_ logger: Logger, lane: Int) {
+        self.logger = logger
+        self.lane = lane
+        routes = RouteLog(logger, lane: lane)
+        credentials = CredentialLog(logger)
+    }
+
+    /// The lane ends because its loop does not turn.
+    func loopFailed(_ reason: String) {
+        logger.critical("lane stopped: its loop failed", metadata: .with([.error: "\(reason)"]))
+    }
+
+    /// The clocks show that time did not pass as it should have.
+    func clocksShow(_ event: ClockWatch.Event) {
+        switch event {
+        case .stood(let milliseconds):
+            logger.error(
+                "a lane stood still: its deliveries count as lost",
+                metadata: .with([.lane: "\(lane)", .duration: "\(milliseconds)"]))
+        case .stepped(let milliseconds):
+            logger.error(
+                "this machine's clock was set: until it has stayed so for five minutes jobs expire by the earlier time",
+                metadata: .with([
+                    .lane: "\(lane)",
+                    .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it",
+                ]))
+        case .settled:
+            logger.notice("this machine's clock is believed again", metadata: .with([.lane: "\(lane)"]))
+        }
+    }
+
+    /// The journal takes no notes any more, or takes some again.
+    func journalChanged(_ event: JournalWriter.Event) {
+        switch event {
+        case .off(let reason):
+            logger.error(
+                "the journal is off: after a crash more will be pushed twice",
+                metadata: .with([.lane: "\(lane)", .error: "\(reason)"]))
+        case .on: logger.notice("the journal is on again", metadata: .with([.lane: "\(lane)"]))
+        }
+    }
+
+    // MARK: The broker
+
+    /// A connection to the broker is up.
+    ///
+    /// - Parameters:
+    ///   - role: What it is for.
+    ///   - outage: How long it was missing; nil if it was not.
+    func connected(_ role: LinkRole, after outage: OutageLog.Ended?) {
+        var metadata = Logger.Metadata.with([.lane: "\(lane)", .role: "\(role.rawValue)"])
+        metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
+        logger.log(level: outage == nil ? .info : .notice, "connected to the broker", metadata: metadata)
+    }
+
+    /// There is no connection to the broker.
+    func connectionLost(_ role: LinkRole, _ error: AMQPError, level: Logger.Level) {
+        logger.log(
+            level: level, "no connection to the broker",
+            metadata: .with([.lane: "\(lane)", .role: "\(role.rawValue)", .error: "\(error.message)"]))
+    }
+
+    /// An address leads to no broker. If no address leads to one, the connection is lost instead.
+    func addressFailed(_ role: LinkRole, _ error: AMQPError) {
+        logger.warning(
+            "an address of the broker does not work; the next is tried",
+            metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))
+    }
+
+    /// The broker says that it closes a connection.
+    func connectionClosing(code: UInt16, text: String) {
+        logger.warning("the broker closes the connection", metadata: .with([.code: "\(code)", .text: "\(text)"]))
+    }
+
+    /// The broker closed a channel for publishing.
+    func publishChannelClosed(code: UInt16, text: String) {
+        logger.warning("the broker closed a publish channel", metadata: .with([.code: "\(code)", .text: "\(text)"]))
+    }
+
+    /// The broker lacks memory or disk.
+    func publishingBlocked(_ reason: String) {
+        logger.warning("the broker takes no publications now", metadata: .with([.reason: "\(reason)"]))
+    }
+
+    /// The broker reads again.
+    func publishingUnblocked() { logger.info("the broker takes publications again") }
+}

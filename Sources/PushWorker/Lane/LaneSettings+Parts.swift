@@ -1,0 +1,87 @@
+import APNSClient
+import RabbitMQ
+import Text
+import Topology
+import WorkerSettings
+
+// The parts of a lane, as far as its settings decide on them.
+extension LaneSettings {
+    /// Writes what the lane publishes.
+    var renderer: PublicationRenderer {
+        PublicationRenderer(
+            tiers: tierNames, routes: routes.map { $0.claim == nil ? nil : $0.name }, worker: instance,
+            includesDeviceToken: includesDeviceToken, resultsQueues: resultsQueues)
+    }
+
+    /// What operators see at the broker.
+    ///
+    /// - Parameter role: What the connection is for.
+    /// - Returns: The identity of the connection.
+    func identity(_ role: LinkRole) -> BrokerLink.Identity {
+        BrokerLink.Identity(name: "\(instance) lane \(index) \(role.rawValue)", version: version)
+    }
+
+    /// After how many milliseconds without a turn the connections to the broker count as lost. By then the broker has
+    /// missed two heartbeats, and may have given all deliveries to others.
+    ///
+    /// - Parameter negotiated: The heartbeats of the connections there are, in seconds; 0 for a connection without any.
+    ///   Before anything is negotiated, those of the configuration count.
+    /// - Returns: Milliseconds.
+    func longestStandstill(negotiated: [Int] = []) -> Int64 {
+        if let standstill { return standstill.wholeMilliseconds }
+        if let shortest = negotiated.filter({ $0 > 0 }).min() { return Int64(shortest) * 2_000 }
+        let endpoints = (try? broker.endpoints()) ?? []
+        let heartbeats = endpoints.map(\.heartbeat).filter { $0 > 0 }
+        return Int64(heartbeats.min() ?? 60) * 2_000
+    }
+
+    /// Makes a route that consumes nothing yet.
+    ///
+    /// - Parameters:
+    ///   - own: What the lane is told about the route.
+    ///   - position: The route's position on the lane.
+    ///   - surroundings: What it needs from the lane.
+    /// - Returns: The route.
+    func makeRoute(_ own: RouteSettings, at position: Int, in surroundings: Route.Surroundings) -> Route {
+        let credential = own.credential.map {
+            RouteCredential(
+                name: $0, newest: credentials.current($0), unusable: credentials.unusable($0), mismatch: own.mismatch)
+        }
+        return Route(
+            name: own.name, number: own.number, position: position, queues: own.queues, claim: own.claim,
+            credit: RouteCredit(
+                fixed: prefetch, rate: own.rate?.perLane, part: own.takesHighFirst ? HighFirst.normalShare : 1),
+            shared: own.shared, rate: own.rate, credential: credential, surroundings: surroundings,
+            devices: Destination(
+                .devices, connector: own.connector, idleTime: idle, takesHighFirst: own.takesHighFirst),
+            broadcastHosts: own.broadcastHosts)
+    }
+
+    /// How the connections to a destination behave.
+    ///
+    /// - Parameters:
+    ///   - destination: The destination.
+    ///   - position: The position of its route.
+    /// - Returns: The configuration of its pool.
+    func pool(of destination: Destination, ofRoute position: Int) -> APNSPoolConfiguration {
+        let own = routes[position]
+        let isForBroadcastChannels = destination.isForBroadcastChannels
+        var configuration = pool
+        configuration.connections = isForBroadcastChannels ? .fixed(1) : own.connections
+        configuration.omitsOnlyTopic = own.omitsTopic && !isForBroadcastChannels
+        return configuration
+    }
+}
+
+extension LaneSettings.RouteSettings {
+    /// Whether jobs of class `high` have a queue of their own, and go first.
+    fileprivate var takesHighFirst: Bool { queues.contains(TopologyNames.highJobQueue(route: name)) }
+
+    /// New destinations for jobs about broadcast channels, as far as the configuration names hosts for them.
+    fileprivate var broadcastHosts: [Destination] {
+        let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
+        return connectors.compactMap { kind, connector in
+            connector.map { Destination(kind, connector: $0, takesHighFirst: takesHighFirst) }
+        }
+    }
+}

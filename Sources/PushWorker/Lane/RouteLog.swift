@@ -1,0 +1,81 @@
+import Logging
+
+/// What the log says about a lane's routes: their channels to the broker, and their hosts.
+struct RouteLog {
+    private let logger: Logger
+    private let lane: Int
+
+    /// The log of a lane.
+    ///
+    /// - Parameters:
+    ///   - logger: Takes the lines.
+    ///   - lane: The lane's number.
+    init(_ logger: Logger, lane: Int) {
+        self.logger = logger
+        self.lane = lane
+    }
+
+    /// There is no channel for a new route.
+    func lacksChannel(_ route: Route) {
+        logger.error(
+            "a route cannot begin: the lane's connection to the broker has no channel left, restart the worker",
+            metadata: .with([.route: "\(route.name)", .lane: "\(lane)"]))
+    }
+
+    /// The queues of a route are consumed again.
+    ///
+    /// - Parameters:
+    ///   - route: The route.
+    ///   - outage: How long they were not.
+    func consumesAgain(_ route: Route, after outage: OutageLog.Ended) {
+        logger.notice(
+            "the route's queues are consumed again",
+            metadata: .with([.route: "\(route.name)", .detail: "\(outage.text)"]))
+    }
+
+    /// The broker cancelled the consumer of a queue.
+    func consumerCancelled(of queue: String) {
+        logger.warning("the broker cancelled a consumer", metadata: .with([.queue: "\(queue)"]))
+    }
+
+    /// The broker closed the channel of a route.
+    ///
+    /// - Parameters:
+    ///   - route: The route.
+    ///   - code: The broker's code.
+    ///   - text: The broker's words.
+    ///   - level: How much of news it is.
+    func channelClosed(of route: Route, code: UInt16, text: String, level: Logger.Level) {
+        var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
+        metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
+        logger.log(level: level, "the broker closed a route's channel", metadata: metadata)
+    }
+
+    /// What somebody should do about a closed channel; nil where that is not known.
+    private static func remedy(_ code: UInt16) -> String? {
+        switch code {
+        case 403: "the worker's user may not read the queue: see `martlet topology render --users`"
+        case 404: "make what is missing with `martlet topology apply`"
+        default: nil
+        }
+    }
+
+    /// A host of a route cannot be reached, or can be again.
+    func hostChanged(_ news: OutageLog.News, of kind: Destination.Kind, of route: Route) {
+        var metadata = Logger.Metadata.with([.route: "\(route.name)"])
+        if kind != .devices { metadata[LogKey.host.rawValue] = "\(kind.setting)" }
+        switch news {
+        case .failed(let reason, let level):
+            metadata[LogKey.error.rawValue] = "\(reason)"
+            logger.log(
+                level: level,
+                kind == .devices ? "APNs cannot be reached" : "a host for broadcast channels cannot be reached",
+                metadata: metadata)
+        case .works(let outage):
+            metadata[LogKey.detail.rawValue] = "\(outage.text)"
+            logger.notice(
+                kind == .devices ? "APNs can be reached again" : "a host for broadcast channels can be reached again",
+                metadata: metadata)
+        }
+    }
+}
