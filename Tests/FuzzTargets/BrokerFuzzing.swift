@@ -16,7 +16,7 @@ enum BrokerFuzzing {
         let body = properties.upperBound..<buffer.count
         var message = JobMessage(bytes: buffer, routingKey: 0..<routingKey.count, body: body, redelivered: true)
         do {
-            try Route.read(properties, into: &message)
+            try DeliveryReader.read(properties, into: &message)
         } catch {
             return
         }

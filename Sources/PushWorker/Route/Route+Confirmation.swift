@@ -21,6 +21,18 @@ extension Route {
         if job.isFinished { finish(job, at: moment) }
     }
 
+    /// Counts a retry copy that the broker has confirmed.
+    ///
+    /// - Parameters:
+    ///   - job: The job it is a copy of.
+    ///   - tier: The position of its tier.
+    ///   - indexes: The positions that the copy is about; nil for all of the job.
+    private func countCopy(of job: JobInFlight, in tier: Int, _ indexes: [Int]?) {
+        counters.retryCopies[tier] += 1
+        guard !job.isHeld else { return }
+        counters.retries[tier] += indexes?.count ?? job.job.notificationCount
+    }
+
     /// Publishes the result whose reply has met its fate, or the reply again by another way.
     private func replied(
         _ index: Int, _ content: ResultContent, _ way: ReplyWay, _ fate: ConfirmTracker<Publication>.Fate,

@@ -24,7 +24,7 @@ extension Route {
         look(at: ledger.nextDue)
         look(at: devices.nextDue)
         look(at: consumer.nextDue(now: now))
-        look(at: rateDue)
+        look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
         if hasBroadcastChannelWork {
             // Nobody looks at a host that sleeps, so its time would stay in the past.
@@ -33,11 +33,11 @@ extension Route {
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))
         look(at: asked.nextDue)
-        look(at: memory.nextDue(after: now))
+        look(at: prefetch.nextDue(after: now))
         look(at: expiryLook.nextDue(after: now))
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
-        if mayWiden, devices.breaker.intake != .none, rateDue == nil, !isCongested {
+        if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {
             look(at: Self.later(now, by: Self.patrolInterval))

@@ -83,12 +83,6 @@ extension Route {
             atMost: stopped, job: AttemptFacts(job.job), now: moment.wall)
     }
 
-    /// How many jobs of each queue a look asks for: one until it is known whether the first one came back often.
-    var lookPrefetch: Int {
-        guard !intake.isNarrow else { return 1 }
-        return min(ExpiryLook.window, credit.wanted(streams: RouteCredit.maximum, share: memory.share))
-    }
-
     /// The arguments of the route's consumers.
     var consumerArguments: FieldTable {
         guard expiryLook.isLooking else { return FieldTable() }

@@ -12,7 +12,7 @@ extension Route {
         counters.jobsReceived += 1
         let isRedelivered = delivery.redelivered
         if isRedelivered { counters.jobsRedelivered += 1 }
-        let returns = isRedelivered ? Self.returns(of: delivery) : 0
+        let returns = isRedelivered ? DeliveryReader.returns(of: delivery) : 0
         switch intake.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment) {
         case .ordinary: take(delivery, returns: returns, at: moment)
         case .alone: intake.hold(delivery, returns: returns, at: moment, random: &random)
@@ -28,21 +28,8 @@ extension Route {
             devices.isStill && asked.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
-        let returns = Self.returns(of: delivery)
+        let returns = DeliveryReader.returns(of: delivery)
         take(delivery, returns: returns, at: moment)
-    }
-
-    /// How often a delivery came back, by the count of a quorum queue; 0 without one that can be read. In
-    /// other queues a producer may have written any number.
-    private static func returns(of delivery: borrowing Delivery) -> Int64 {
-        guard let table = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return 0 }
-        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
-        while let field = try? reader.next(in: delivery.bytes) {
-            guard case .integer(let count) = field.value else { continue }
-            guard delivery.bytes.span.extracting(field.name).isText(BrokerHeader.deliveryCount) else { continue }
-            return min(max(0, count), Int64(UInt32.max))
-        }
-        return 0
     }
 
     /// Reads a delivery and starts to work on it.
@@ -60,10 +47,15 @@ extension Route {
         // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
         let isRejected = delivery.isTruncated
         let origin = intake.origin(returns: returns)
-        switch read(delivery, poisonous: isPoisonous ? returns : nil, at: moment) {
+        // A redelivery counts, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had received before.
+        // A probable reason is a consumer that is cancelled while the broker sends to it.
+        let outcome = reader.read(delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall) {
+            counters.retryReturns[$0] += 1
+        }
+        switch outcome {
         case .success(let job):
             FailPoint.took(job)
-            learn(job.jobClass, notifications: job.notificationCount, bytes: size)
+            prefetch.arrived(job.jobClass, notifications: job.notificationCount, bytes: size)
             if !job.isEarly(at: moment.wall), let waited = job.queueMilliseconds(at: moment.wall) {
                 counters.queueAge.record(microseconds: 1_000 * Int(waited))
             }
@@ -77,7 +69,8 @@ extension Route {
             ledger.took(inFlight)
             takeIn(inFlight, at: moment)
         case .failure(let defect):
-            learn(defect.job.jobClass, notifications: max(1, defect.job.notificationCount), bytes: size)
+            prefetch.arrived(
+                defect.job.jobClass, notifications: max(1, defect.job.notificationCount), bytes: size)
             let tier = tierOnTheWay(of: defect, at: moment)
             let job = JobInFlight(
                 job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,
@@ -241,90 +234,5 @@ extension Route {
         guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
         guard devices.breaker.awaitsProbe else { return true }
         return devices.waiting.count + devices.resends.count + intake.heldCount > queues.count
-    }
-
-    /// Reads a delivery as a job and checks that it belongs to this route.
-    private func read(
-        _ delivery: consuming Delivery, poisonous: Int64?, at moment: Moment
-    ) -> Result<Job, JobDefect> {
-        let isTruncated = delivery.isTruncated
-        let (size, properties) = (delivery.bodySize, delivery.properties)
-        var message = JobMessage(
-            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
-            redelivered: delivery.redelivered)
-        do throws(AMQPError) {
-            try Self.read(properties, into: &message)
-        } catch {
-            return .failure(decoder.refuse(message, .badHeaders, error.message, now: moment.wall, random: Self.bits))
-        }
-        if isTruncated {
-            let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
-            return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: moment.wall, random: Self.bits))
-        }
-        if let poisonous {
-            let detail =
-                "it came back to its queue \(poisonous) times, and every worker that took it up may have "
-                + "died of it: look for the cause before it is replayed"
-            return .failure(decoder.refuseUnread(message, .poison, detail, now: moment.wall, random: Self.bits))
-        }
-        if message.headers.isCopy { countReturn(of: message, properties) }
-        guard let claim else {
-            let detail =
-                JobRoutingKey.mistake(message.routingKey, in: message.bytes.span)
-                ?? "no route takes this routing key: check its environment and topic against the workers' routes"
-            return .failure(decoder.refuse(message, .noRoute, detail, now: moment.wall, random: Self.bits))
-        }
-        let decoded = decoder.decode(message, now: moment.wall, random: Self.bits)
-        guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
-        return .failure(
-            job.refused(
-                .routingMismatch,
-                "environment and topic belong to another route than \(name), whose queue delivered the job"))
-    }
-
-    /// Random bits for the id of a job that brings none.
-    private static func bits() -> UInt64 { UInt64.random(in: 0 ... .max) }
-
-    /// Notes in the message where its properties and headers are.
-    static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
-        let properties = try MessagePropertyReader(message.bytes, range)
-        message.contentType = properties.contentType
-        message.contentEncoding = properties.contentEncoding
-        message.messageID = properties.messageID
-        message.correlationID = properties.correlationID
-        message.replyTo = properties.replyTo
-        message.timestamp = properties.timestamp
-        if let table = properties.headers {
-            // Headers that workers and brokers add to a job must not make it break the producer's limit.
-            let limit = FieldTableReader.maximumSize
-            var mayBeLarger = table.count <= limit || message.redelivered
-            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
-            while let field = try reader.next(in: message.bytes) {
-                if !mayBeLarger { mayBeLarger = isAddition(message.bytes.span.extracting(field.name)) }
-                guard let value = HeaderValue(field.value) else { continue }
-                message.headers.take(name: field.name, value: value, in: message.bytes)
-            }
-            if !mayBeLarger { throw FieldTableReader.tooLarge(table.count, over: limit) }
-        }
-    }
-
-    /// Whether a header shows that a worker published the message, or that the broker moved it.
-    private static func isAddition(_ name: Span<UInt8>) -> Bool {
-        name.isText(HeaderName.version) || name.isText(BrokerHeader.death)
-    }
-}
-
-extension Span where Element == UInt8 {
-    /// Whether both spans hold the same bytes.
-    func isEqual(to other: Span<UInt8>) -> Bool {
-        guard count == other.count else { return false }
-        for position in 0..<count where self[position] != other[position] { return false }
-        return true
-    }
-
-    /// Whether these bytes are a text in UTF-8.
-    func isEqual(to text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { isEqual(to: $0.span) }
     }
 }

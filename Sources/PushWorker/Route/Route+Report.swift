@@ -95,7 +95,7 @@ extension Route {
         RouteSituation(
             intake: devices.breaker.intake, isDraining: isDraining || !isServed || isHalted,
             isServing: consumer.isServing, isCongested: isCongested, hasBacklog: devices.hasWaiting,
-            isRateReached: rateDue != nil, pool: devices.pool?.limit ?? .nothing,
+            isRateReached: rates.nextDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
             inFlight: devices.inFlight
         ).limit

@@ -26,9 +26,9 @@ extension Route {
         if onlyHigh { room.keepNormalOut() }
         // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
-        if !isProbe { takeFromRate(&room, isUrgent: destination.hasHighWaiting, at: moment) }
+        if !isProbe { rates.take(&room, isUrgent: destination.hasHighWaiting, now: moment.monotonic) }
         let taken = room.total
-        defer { rate?.giveBack(isProbe ? room.total - taken : room.total) }
+        defer { rates.giveBack(isProbe ? room.total - taken : room.total) }
         // A notification that is settled without a request needs no free stream. Its result needs room.
         var unsent = 0
         while !isCongested, unsent < Self.mostSettledUnsent, let notification = destination.next(in: room) {
@@ -42,27 +42,6 @@ extension Route {
             destination.sent(notification, in: &room)
         }
         goesOnAtOnce = goesOnAtOnce || unsent == Self.mostSettledUnsent
-    }
-
-    /// Takes as many requests as the rate allows now, whichever host they go to.
-    ///
-    /// If the rate allows none, or fewer than `high` jobs may need, stores in `rateDue` when it allows the next.
-    private func takeFromRate(_ room: inout SendingRoom, isUrgent: Bool, at moment: Moment) {
-        guard let rate else { return }
-        let most = isUrgent ? room.total : room.normal
-        guard most > 0 else { return room.limit(to: 0) }
-        let taken = rate.take(upTo: most, isUrgent: isUrgent, now: moment.monotonic)
-        if taken == 0 || isUrgent && taken < most {
-            rateDue = rate.nextDue(isUrgent: isUrgent, now: moment.monotonic)
-        }
-        room.limit(to: taken)
-    }
-
-    /// Whether the rate allows a request now. If it does not, stores in `rateDue` when it allows the next.
-    private func isWithinRate(at moment: Moment) -> Bool {
-        guard let rate, rate.available(now: moment.monotonic) == 0 else { return true }
-        rateDue = rate.nextDue(now: moment.monotonic)
-        return false
     }
 
     /// Settles a notification that must not be sent, or need not.
@@ -128,27 +107,18 @@ extension Route {
         }
     }
 
-    /// After this long, a rate-limited multicast job puts its rest into a tier. The deliveries behind it must be done
-    /// before RabbitMQ's `consumer_timeout` (30 minutes).
-    static let longestHold = Duration.seconds(300)
-
     /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
     /// acknowledged in time.
     func splitSlow(at moment: Moment) {
-        split(.normal, &slow, at: moment)
-        if devices.takesHighFirst { split(.high, &slowHigh, at: moment) }
-    }
-
-    private func split(
-        _ jobClass: JobClass, _ slow: inout (job: JobInFlight, since: MonotonicTime)?, at moment: Moment
-    ) {
-        guard rate != nil, let job = devices.begun(jobClass) else { return slow = nil }
-        guard let begun = slow, begun.job === job else { return slow = (job, moment.monotonic) }
-        guard moment.monotonic - begun.since >= Self.longestHold,
-            let tier = surroundings.policy.restingTier(remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
-        else { return }
-        for notification in devices.takeBegun(where: { $0 === job }) {
-            postpone(notification, to: tier, at: moment)
+        for jobClass in JobClass.allCases where jobClass == .normal || devices.takesHighFirst {
+            let job = rates.current == nil ? nil : devices.begun(jobClass)
+            guard slow.isOverdue(job, of: jobClass, now: moment.monotonic), let job,
+                let tier = surroundings.policy.restingTier(
+                    remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
+            else { continue }
+            for notification in devices.takeBegun(where: { $0 === job }) {
+                postpone(notification, to: tier, at: moment)
+            }
         }
     }
 
@@ -181,7 +151,7 @@ extension Route {
         var situation = OnDemandStateMachine.Situation(
             hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested || isHalted)
         // Asked only for a job, because the answer wakes the lane when the rate allows the next.
-        if situation.wantsConnection { situation.isWithinRate = isWithinRate(at: moment) }
+        if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
         case .open: surroundings.open(self, host)
         case .close: rest(host)

@@ -94,17 +94,9 @@ final class Route {
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides the prefetch.
-    var credit: RouteCredit
-    /// Decides the prefetch of the queue of `high` jobs, by their shape alone; nil without such a queue.
-    var highCredit: RouteCredit?
-    /// Holds the route on all its lanes to the lower of the two rates below; nil without any.
-    private(set) var rate: SharedRate?
-    /// The configured rate.
-    private var ownRate: SharedRate?
-    /// The worker's part of the rate that operators set for all workers.
-    private var fleetRate: SharedRate?
-    /// What it uses of the worker's memory for jobs.
-    private(set) var memory: MemoryClaim
+    var prefetch: RoutePrefetch
+    /// Holds the route back.
+    var rates: RouteRates
     /// What is owed to the broker for its deliveries.
     var ledger = DeliveryLedger()
     /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
@@ -124,14 +116,8 @@ final class Route {
     /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
     /// sent.
     private(set) var isHeldUp = false
-    /// The multicast job that is sent in part, and since when, where the route has a rate.
-    var slow: (job: JobInFlight, since: MonotonicTime)?
-    /// The same of the `high` jobs that go first.
-    var slowHigh: (job: JobInFlight, since: MonotonicTime)?
-    /// Whether the other lanes know that `high` jobs wait here for the rate.
-    var saidUrgent = false
-    /// When the rate allows the next request, while it holds the route back.
-    var rateDue: MonotonicTime?
+    /// Multicast jobs that a rate keeps half sent.
+    var slow = SlowJobs()
     /// Whether jobs go back because a lower rate would keep them here for too long.
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
@@ -146,8 +132,8 @@ final class Route {
     var counters: RouteCounters
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
-    /// Reads messages as jobs.
-    let decoder = JobDecoder()
+    /// Reads deliveries as jobs.
+    let reader: DeliveryReader
 
     /// Creates a route that consumes nothing yet.
     ///
@@ -167,12 +153,11 @@ final class Route {
         self.position = position
         self.queues = queues
         self.claim = claim
-        self.credit = credit
+        prefetch = RoutePrefetch(
+            credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
         self.shared = shared
-        self.rate = rate
-        ownRate = rate
+        rates = RouteRates(configured: rate)
         self.credential = credential
-        memory = MemoryClaim(surroundings.memory, queues: queues.count)
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         batches = ResultBatches(size: surroundings.resultsBatch)
@@ -182,8 +167,8 @@ final class Route {
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
-        if devices.takesHighFirst { highCredit = credit.counting(on: 1 - HighFirst.normalShare) }
         counters = RouteCounters(tiers: surroundings.policy.allTiers.count)
+        reader = DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers)
     }
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
@@ -202,6 +187,7 @@ final class Route {
     /// - Returns: The methods that the lane is to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
         goesOnAtOnce = false
+        rates.turnBegan()
         let givesBack = isLeaving || isHalted || givesBackExcess || leavesItsPart(condition)
         let condition = givesBack ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
@@ -218,7 +204,6 @@ final class Route {
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
-        rateDue = nil
         let maySend = !isCongested && !isHalted
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
@@ -233,12 +218,14 @@ final class Route {
         connect(devices, at: moment)
         let open = devices.inFlight
         if maySend { send(to: devices, at: moment) }
-        if devices.takesHighFirst { noteUrgency() }
+        if devices.takesHighFirst { rates.noteUrgency(hasHighWaiting: devices.hasHighWaiting) }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
         shareSuspects()
-        memory.follow(memoryUse, now: moment.monotonic)
+        prefetch.claimMemory(
+            isFull: devices.breaker.intake == .full, streams: streams, wanted: consumer.wantedPrefetch,
+            current: consumer.currentWindow, unacknowledged: ledger.unacknowledged, now: moment.monotonic)
         lookForExpired(at: moment, condition)
         updateIntake(condition)
         // All results are there that this turn can have.
@@ -271,45 +258,16 @@ final class Route {
     /// The prefetch is 0 while the lane drains or another worker serves the route. It is also 0 while results cannot go
     /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
-        let formerHigh = consumer.wantedHighPrefetch.take()
         guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp, !expiryLook.isEnding else {
-            consumer.wantedPrefetch = 0
+            consumer.wantedWindow = RoutePrefetch.Window()
             return
         }
-        switch devices.breaker.intake {
-        case .none: consumer.wantedPrefetch = expiryLook.isLooking ? lookPrefetch : 0
-        case .one where makesRoomForSuspects, .full where makesRoomForSuspects: consumer.wantedPrefetch = 0
-        // A job that is here already is the next probe. More jobs would wait for their turn, or come back so often that
-        // they look harmful.
-        case .one: consumer.wantedPrefetch = devices.isQuiet && !intake.hasSuspects ? 1 : 0
-        // Suspects that came with a whole window are taken up before anything else is delivered.
-        case .full where intake.hasSuspects && consumer.currentPrefetch != 1: consumer.wantedPrefetch = 0
-        case .full where intake.isNarrow: consumer.wantedPrefetch = 1
-        // Jobs that only go on to a tier open no connection, and must not hold up those behind them.
-        case .full where isUnconnected:
-            let wanted = min(RouteCredit.minimum, credit.wanted(streams: streams, share: memory.share))
-            consumer.wantedPrefetch = isSendingOn ? wanted : 1
-        case .full:
-            let wanted = credit.wanted(streams: streams, share: memory.share)
-            let current = consumer.currentPrefetch
-            let isTooMuch = credit.bytes(of: current) > memory.share
-            if current == 0 || isTooMuch || credit.isWorthChanging(from: current, to: wanted) {
-                consumer.wantedPrefetch = wanted
-            }
-            if highCredit != nil { consumer.wantedHighPrefetch = highPrefetch(instead: formerHigh, streams: streams) }
-        }
-    }
-
-    /// How much shared memory the route's jobs use, and how much the route would use at full speed.
-    private var memoryUse: MemoryClaim.Use {
-        let prefetch = consumer.currentPrefetch
-        // While nothing is consumed yet, the wanted prefetch may be all that the broker knows.
-        let mayArrive = max(prefetch, consumer.wantedPrefetch)
-        return MemoryClaim.Use(
-            demand: devices.breaker.intake == .full ? credit.demand(streams: streams) : 0,
-            isFull: prefetch > 0 && ledger.unacknowledged * 2 >= prefetch,
-            held: max(
-                credit.bytes(of: max(mayArrive, ledger.unacknowledged / max(1, queues.count))), highBytes))
+        let situation = RoutePrefetch.Situation(
+            intake: devices.breaker.intake, streams: streams, makesRoom: makesRoomForSuspects,
+            hasSuspects: intake.hasSuspects, isNarrow: intake.isNarrow, isQuiet: devices.isQuiet,
+            isUnconnected: isUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
+        consumer.wantedWindow = prefetch.wanted(
+            in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
     }
 
     /// How many streams its connections have, open or free; the most before the first connection.
@@ -322,10 +280,7 @@ final class Route {
     /// Holds the route to another configured rate from now on.
     ///
     /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
-    func limit(to rate: SharedRate?) {
-        ownRate = rate
-        followRates()
-    }
+    func limit(to rate: SharedRate?) { follow(rates.limit(to: rate)) }
 
     /// Holds the route to another part of the rate that operators set for all workers.
     ///
@@ -333,37 +288,30 @@ final class Route {
     /// - Returns: Whether that is news.
     @discardableResult
     func limitForFleet(to rate: SharedRate?) -> Bool {
-        guard rate !== fleetRate else { return false }
-        fleetRate = rate
-        followRates()
+        guard let change = rates.limitForFleet(to: rate) else { return false }
+        follow(change)
         return true
+    }
+
+    private func follow(_ change: RouteRates.Change) {
+        guard change != .none else { return }
+        givesBackExcess = change == .lower && hasExcess
+        prefetch.limit(to: rates.current?.perLane)
     }
 
     /// Whether other workers take over this worker's part of a rate for all workers. They do so within seconds, so what
     /// was not sent goes to them.
     private func leavesItsPart(_ condition: LaneCondition) -> Bool {
-        fleetRate != nil && (condition.isDraining || !isServed)
+        rates.hasPart && (condition.isDraining || !isServed)
     }
 
     /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
     /// minutes). A smaller prefetch changes nothing about jobs that are here already.
-    private func isExcessive(at perSecond: Double) -> Bool {
-        // One job of each queue stays: a multicast job has its own limit (`longestHold`).
-        guard credit.followsRate, devices.waiting.count > queues.count else { return false }
+    private var hasExcess: Bool {
+        // One job of each queue stays: a multicast job has its own limit (`SlowJobs`).
+        guard let rate = rates.current, prefetch.followsRate, devices.waiting.count > queues.count else { return false }
         let unsent = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
-        return Double(unsent) > perSecond * 900
-    }
-
-    private func followRates() {
-        let rate = [ownRate, fleetRate].compactMap(\.self).min { $0.perLane < $1.perLane }
-        guard rate !== self.rate else { return }
-        if saidUrgent { self.rate?.note(isUrgent: false) }
-        saidUrgent = false
-        let former = self.rate?.perLane ?? .infinity
-        self.rate = rate
-        givesBackExcess = rate.map { $0.perLane < former && isExcessive(at: $0.perLane) } ?? false
-        credit.limit(to: rate?.perLane)
-        highCredit?.limit(to: rate?.perLane)
+        return Double(unsent) > rate.perLane * 900
     }
 
     // MARK: What the lane asks
@@ -447,7 +395,7 @@ final class Route {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
         for host in broadcastHosts { host.rest() }
-        memory.release()
+        prefetch.releaseMemory()
         consumer.end(now: moment.monotonic)
     }
 

@@ -53,6 +53,11 @@ package struct RouteConsumer {
     package var wantedPrefetch = 0
     /// The same for the queue of `high` jobs, while anything is consumed; nil for as many as of the other queues.
     package var wantedHighPrefetch: Int?
+    /// Both of these numbers.
+    var wantedWindow: RoutePrefetch.Window {
+        get { RoutePrefetch.Window(normal: wantedPrefetch, high: wantedHighPrefetch) }
+        set { (wantedPrefetch, wantedHighPrefetch) = (newValue.normal, newValue.high) }
+    }
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
     /// Why the route, or one of its queues, is not consumed although it should be, in the broker's words.
@@ -141,6 +146,10 @@ package struct RouteConsumer {
     }
     /// The prefetch that the consumer of `high` jobs now has; 0 without one.
     package var currentHighPrefetch: Int { high.map { consuming[$0] ? granted[$0] : 0 } ?? 0 }
+    /// Both of these numbers.
+    var currentWindow: RoutePrefetch.Window {
+        RoutePrefetch.Window(normal: currentPrefetch, high: currentHighPrefetch)
+    }
     /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// The request that the broker has not answered; nil without one. There is never more than one.

@@ -47,14 +47,14 @@ struct RouteControlTests: RouteSuite {
     func rates() throws {
         let route = try route()
         let (own, fast, slow) = (SharedRate(perSecond: 50), SharedRate(perSecond: 80), SharedRate(perSecond: 20))
-        #expect(route.limitForFleet(to: fast) && route.rate === fast)
+        #expect(route.limitForFleet(to: fast) && route.rates.current === fast)
         #expect(!route.limitForFleet(to: fast), "no news")
         route.limit(to: own)
-        #expect(route.rate === own)
-        #expect(route.limitForFleet(to: slow) && route.rate === slow)
+        #expect(route.rates.current === own)
+        #expect(route.limitForFleet(to: slow) && route.rates.current === slow)
         route.limit(to: nil)
-        #expect(route.rate === slow)
-        #expect(route.limitForFleet(to: nil) && route.rate == nil)
+        #expect(route.rates.current === slow)
+        #expect(route.limitForFleet(to: nil) && route.rates.current == nil)
     }
 
     @Test("A paused route gives back what it did not send, and takes jobs again when it is resumed")

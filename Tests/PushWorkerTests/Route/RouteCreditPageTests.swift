@@ -29,12 +29,12 @@ struct RouteCreditPageTests {
 
     @Test("Operating says how long a rate may hold a job, and so how large a fixed prefetch may be")
     func rate() {
-        #expect(Route.longestHold == .seconds(300))
+        #expect(SlowJobs.longestHold == .seconds(300))
         #expect(text.contains("If a `rate` would hold a multicast job for more than five minutes, the rest of the job"))
-        let jobs = Int(0.1 * (Route.longestHold / .seconds(1)))
+        let jobs = Int(0.1 * (SlowJobs.longestHold / .seconds(1)))
         #expect(
             text.contains(
-                "below \(Route.longestHold.components.seconds) s times the rate of a lane: at most \(jobs) jobs of "
+                "below \(SlowJobs.longestHold.components.seconds) s times the rate of a lane: at most \(jobs) jobs of "
                     + "one device token at `rate: 0.1`."))
     }
 

@@ -226,13 +226,13 @@ struct RouteIntakeTests: RouteSuite {
     func rates() throws {
         let route = try route(
             rate: SharedRate(perSecond: 2, lanes: 2), credit: RouteCredit(fixed: nil, rate: 1))
-        for _ in 0..<300 { route.credit.arrived(notifications: 1, bytes: 500) }
-        #expect((299...300).contains(route.credit.wanted(streams: 1_000, share: .max)))
+        for _ in 0..<300 { route.prefetch.arrived(.normal, notifications: 1, bytes: 500) }
+        #expect((299...300).contains(route.prefetch.credit.wanted(streams: 1_000, share: .max)))
         route.limit(to: SharedRate(perSecond: 1, lanes: 2))
-        #expect(route.rate?.perLane == 0.5)
-        #expect((149...150).contains(route.credit.wanted(streams: 1_000, share: .max)))
+        #expect(route.rates.current?.perLane == 0.5)
+        #expect((149...150).contains(route.prefetch.credit.wanted(streams: 1_000, share: .max)))
         route.limit(to: nil)
-        #expect(route.rate == nil && route.credit.wanted(streams: 1_000, share: .max) == 1_500)
+        #expect(route.rates.current == nil && route.prefetch.credit.wanted(streams: 1_000, share: .max) == 1_500)
     }
 
     @Test("The rest of a job that a rate keeps for long goes on as a copy", arguments: [0.01, nil])
@@ -243,7 +243,7 @@ struct RouteIntakeTests: RouteSuite {
         route.splitSlow(at: Self.moment(1))
         #expect(job.groups.isEmpty && !route.devices.waiting.isEmpty, "it was not begun")
         _ = job.nextIndex()
-        let hold = UInt64(Route.longestHold.components.seconds)
+        let hold = UInt64(SlowJobs.longestHold.components.seconds)
         for seconds in [10, 9 + hold] {
             route.splitSlow(at: Self.moment(seconds))
             #expect(!route.devices.waiting.isEmpty)

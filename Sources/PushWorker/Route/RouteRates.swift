@@ -1,0 +1,101 @@
+import EventLoop
+
+/// The rates that hold a route back on all its lanes: the configured one, and the worker's part of one that operators
+/// set for all workers. The lower one counts. Time comes in.
+struct RouteRates {
+    /// What became of the rate that counts.
+    enum Change: Equatable {
+        /// It is the one that counted before.
+        case none
+        /// Another rate counts, and allows less.
+        case lower
+        /// Another rate counts, or none.
+        case other
+    }
+
+    /// The rate that counts, on all lanes; nil without any.
+    private(set) var current: SharedRate?
+    /// When it allows the next request, while it holds the route back in this turn.
+    private(set) var nextDue: MonotonicTime?
+    private var configured: SharedRate?
+    private var fleet: SharedRate?
+    /// Whether the other lanes know that `high` jobs wait here for the rate.
+    private var saidUrgent = false
+
+    /// Begins with the configured rate.
+    ///
+    /// - Parameter configured: What the route may send, on all its lanes; nil for no limit.
+    init(configured: SharedRate?) { (self.configured, current) = (configured, configured) }
+
+    /// Whether this worker has a part of a rate for all workers.
+    var hasPart: Bool { fleet != nil }
+
+    /// Holds the route to another configured rate.
+    ///
+    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
+    mutating func limit(to rate: SharedRate?) -> Change {
+        configured = rate
+        return follow()
+    }
+
+    /// Holds the route to another part of the rate for all workers.
+    ///
+    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
+    /// - Returns: Nil where that is no news.
+    mutating func limitForFleet(to rate: SharedRate?) -> Change? {
+        guard rate !== fleet else { return nil }
+        fleet = rate
+        return follow()
+    }
+
+    private mutating func follow() -> Change {
+        let rate = [configured, fleet].compactMap(\.self).min { $0.perLane < $1.perLane }
+        guard rate !== current else { return .none }
+        if saidUrgent { current?.note(isUrgent: false) }
+        saidUrgent = false
+        let isLower = rate.map { $0.perLane < current?.perLane ?? .infinity } ?? false
+        current = rate
+        return isLower ? .lower : .other
+    }
+
+    // MARK: In a turn
+
+    /// A turn begins.
+    mutating func turnBegan() { nextDue = nil }
+
+    /// Takes as many requests as the rate allows now, whichever host they go to. What is not used has to be given back.
+    ///
+    /// - Parameters:
+    ///   - room: How many requests may be submitted; afterwards no more than were taken.
+    ///   - isUrgent: Whether `high` jobs wait that go first.
+    ///   - now: The time.
+    mutating func take(_ room: inout SendingRoom, isUrgent: Bool, now: MonotonicTime) {
+        guard let current else { return }
+        let most = isUrgent ? room.total : room.normal
+        guard most > 0 else { return room.limit(to: 0) }
+        let taken = current.take(upTo: most, isUrgent: isUrgent, now: now)
+        // Fewer than `high` jobs may need: they go on as soon as the rate allows more.
+        if taken == 0 || isUrgent && taken < most { nextDue = current.nextDue(isUrgent: isUrgent, now: now) }
+        room.limit(to: taken)
+    }
+
+    /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
+    func giveBack(_ count: Int) { current?.giveBack(count) }
+
+    /// Whether the rate allows a request now. `nextDue` says when it allows the next where it does not.
+    mutating func allowsOne(now: MonotonicTime) -> Bool {
+        guard let current, current.available(now: now) == 0 else { return true }
+        nextDue = current.nextDue(now: now)
+        return false
+    }
+
+    /// Lets normal jobs of other lanes leave a request to the `high` jobs that wait for the rate here.
+    ///
+    /// - Parameter hasHighWaiting: Whether `high` jobs wait that go first.
+    mutating func noteUrgency(hasHighWaiting: Bool) {
+        let isUrgent = nextDue != nil && hasHighWaiting
+        guard isUrgent != saidUrgent else { return }
+        current?.note(isUrgent: isUrgent)
+        saidUrgent = isUrgent
+    }
+}

@@ -1,0 +1,76 @@
+import EventLoop
+import PushModel
+import Testing
+
+@testable import PushWorker
+
+@Suite("The rates that hold a route back", .timeLimit(.minutes(1)))
+struct RouteRatesTests {
+    private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func rate(_ perSecond: Double) -> SharedRate { SharedRate(perSecond: perSecond) }
+
+    @Test("The lower one of the configured rate and the part of the fleet's counts")
+    func lower() {
+        let (own, fast, slow) = (rate(10), rate(100), rate(1))
+        var rates = RouteRates(configured: own)
+        #expect(rates.current === own && !rates.hasPart)
+        #expect(rates.limitForFleet(to: fast) == RouteRates.Change.none && rates.hasPart)
+        #expect(rates.limitForFleet(to: fast) == nil, "it is no news")
+        #expect(rates.limitForFleet(to: slow) == .lower && rates.current === slow)
+        #expect(rates.limit(to: nil) == RouteRates.Change.none && rates.current === slow)
+        #expect(rates.limitForFleet(to: nil) == .other && rates.current == nil && !rates.hasPart)
+        #expect(rates.limit(to: own) == .lower, "where there was none before")
+        #expect(rates.limit(to: fast) == .other)
+    }
+
+    @Test("It gives no more than the rate allows, and says when it allows the next")
+    func take() {
+        var rates = RouteRates(configured: rate(10))
+        var all = 0
+        for _ in 0..<100 {
+            var room = SendingRoom(5)
+            rates.turnBegan()
+            rates.take(&room, isUrgent: false, now: Self.start)
+            all += room.total
+            guard room.total == 0 else { continue }
+            #expect(rates.nextDue.map { $0 > Self.start } == true)
+            #expect(!rates.allowsOne(now: Self.start))
+        }
+        #expect((1...20).contains(all))
+        rates.turnBegan()
+        #expect(rates.nextDue == nil)
+        rates.giveBack(1)
+        #expect(rates.allowsOne(now: Self.start))
+    }
+
+    @Test("Without a rate everything goes, and nothing is due")
+    func none() {
+        var rates = RouteRates(configured: nil)
+        var room = SendingRoom(5)
+        rates.take(&room, isUrgent: true, now: Self.start)
+        #expect(room == SendingRoom(5) && rates.nextDue == nil && rates.allowsOne(now: Self.start))
+        rates.noteUrgency(hasHighWaiting: true)
+    }
+
+    @Test("High jobs that wait for the rate are left a request by normal jobs of other lanes")
+    func urgency() {
+        let shared = rate(1)
+        var (here, there) = (RouteRates(configured: shared), RouteRates(configured: shared))
+        var room = SendingRoom(.max)
+        here.take(&room, isUrgent: true, now: Self.start)
+        #expect(here.nextDue != nil)
+        here.noteUrgency(hasHighWaiting: true)
+        let later = Self.start + .milliseconds(1_100)
+        room = SendingRoom(5)
+        there.take(&room, isUrgent: false, now: later)
+        #expect(room.total == 0)
+        room = SendingRoom(5)
+        here.take(&room, isUrgent: true, now: later)
+        #expect(room.total == 1)
+        #expect(here.limit(to: nil) == .other, "another rate: the note on the former one is taken back")
+        room = SendingRoom(5)
+        there.take(&room, isUrgent: false, now: later + .milliseconds(1_100))
+        #expect(room.total == 1)
+    }
+}
