@@ -71,7 +71,7 @@ extension Route {
     /// The channel generation ended. Jobs that were not sent are dropped, because the broker delivers them again. Jobs
     /// that were sent are remembered.
     func generationEnded(at moment: Moment) {
-        refused.removeAll()
+        outbox.generationEnded()
         devices.generationEnded()
         for host in broadcastHosts { host.generationEnded() }
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.

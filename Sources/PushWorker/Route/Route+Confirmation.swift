@@ -5,52 +5,14 @@ import PushModel
 extension Route {
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
-        publications -= 1
-        let job = publication.job
-        if case .batch(let batch, let way) = publication.content {
-            return published(batch, way, fate, at: moment)
+        outbox.ended(publication, fate, at: moment, counting: &counters)
+        if case .batch(let batch, _) = publication.content {
+            for part in batch.parts {
+                if outbox.confirmed(part.job, part.count) { finish(part.job, at: moment) }
+            }
+        } else if outbox.confirmed(publication.job) {
+            finish(publication.job, at: moment)
         }
-        switch publication.content {
-        case .reply(let index, let content, let way): replied(index, content, way, fate, for: job)
-        case .retry(_, _, let indexes, _) where fate == .unfit: giveUpCopy(of: job, indexes, at: moment)
-        case .retry(let tier, _, let indexes, _): countCopy(of: job, in: tier, indexes)
-        case .result, .deadLetter, .batch: break
-        }
-        job.confirmed()
-        refused.confirmed(for: job)
-        if job.isFinished { finish(job, at: moment) }
-    }
-
-    /// Counts a retry copy that the broker has confirmed.
-    ///
-    /// - Parameters:
-    ///   - job: The job it is a copy of.
-    ///   - tier: The position of its tier.
-    ///   - indexes: The positions that the copy is about; nil for all of the job.
-    private func countCopy(of job: JobInFlight, in tier: Int, _ indexes: [Int]?) {
-        counters.retryCopies[tier] += 1
-        guard !job.isHeld else { return }
-        counters.retries[tier] += indexes?.count ?? job.job.notificationCount
-    }
-
-    /// Publishes the result whose reply has met its fate, or the reply again by another way.
-    private func replied(
-        _ index: Int, _ content: ResultContent, _ way: ReplyWay, _ fate: ConfirmTracker<Publication>.Fate,
-        for job: JobInFlight
-    ) {
-        var content = content
-        let bytes = job.job.bytes
-        let step = way.step(
-            after: fate, address: bytes.span.extracting(job.job.replyTo ?? 0..<0),
-            mayWriteToQueues: surroundings.publisher.mayWriteToQueues)
-        switch step {
-        case .done: break
-        case .tryQueue: return publish(.reply(index: index, content, .queue), for: job)
-        case .lost(let words):
-            counters.repliesLost += 1
-            content.report.addDetail("the reply \(words)")
-        }
-        publish(index, content, isReply: false, for: job)
     }
 
     /// Everything a job asked for is confirmed. Its delivery is acknowledged, or rejected if the broker writes the dead

@@ -37,7 +37,7 @@ extension Route {
         look(at: expiryLook.nextDue(after: now))
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
-        if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !isCongested {
+        if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !outbox.isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {
             look(at: Self.later(now, by: Self.patrolInterval))

@@ -23,7 +23,7 @@ extension Route {
         guard isServed, isFirstLane, claim != nil, devices.breaker.intake == .none, devices.breaker.mayHandBack else {
             return false
         }
-        guard !condition.isDraining, !condition.isHeldUp, !isHeldUp, !isCongested else { return false }
+        guard !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !outbox.isCongested else { return false }
         return !intake.hasSuspects && !makesRoomForSuspects && !surroundings.policy.tiers.isEmpty
     }
 
@@ -42,7 +42,9 @@ extension Route {
     private func sortOut(at moment: Moment) {
         for host in [devices] + broadcastHosts where host.breaker.intake == .none && host.refusal == nil {
             var unsent = 0
-            while !isCongested, unsent < Self.mostSettledUnsent, let (job, tier) = takeOne(from: host, at: moment) {
+            while !outbox.isCongested, unsent < Self.mostSettledUnsent,
+                let (job, tier) = takeOne(from: host, at: moment)
+            {
                 while let index = job.nextIndex() {
                     unsent += 1
                     let notification = Notification(job: job, index: index)

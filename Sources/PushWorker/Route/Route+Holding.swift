@@ -34,6 +34,6 @@ extension Route {
     private func holdingTier(of job: JobInFlight, at moment: Moment) -> Int? {
         guard let notBefore = job.job.notBefore else { return nil }
         return surroundings.policy.holdingTier(
-            until: notBefore, now: moment.wall, missing: surroundings.publisher.missingTiers)
+            until: notBefore, now: moment.wall, missing: outbox.missingTiers)
     }
 }

@@ -82,7 +82,7 @@ extension Route {
                     waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
                 }
             } else {
-                refused.take(job)
+                outbox.refuse(job)
                 reportRefused(at: moment)
             }
         }
@@ -124,7 +124,7 @@ extension Route {
 
     /// Reports jobs that are refused, as long as results find their way out.
     func reportRefused(at moment: Moment) {
-        while let notification = refused.next(surroundings.publisher, of: position) {
+        while let notification = outbox.nextRefused() {
             guard let refusal = notification.job.refusal else { continue }
             report(notification, refusal, at: moment)
         }
@@ -206,7 +206,7 @@ extension Route {
         // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
         // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
-        guard isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
         let canRequeue = ledger.isOpen && !consumer.mayReceive
@@ -215,7 +215,7 @@ extension Route {
         if hasBroadcastChannelWork, condition.isDraining {
             for host in broadcastHosts { unsent += host.takeUnsent(where: mayGoBack) }
         }
-        if canRequeue { unsent += refused.takeUnreported() }
+        if canRequeue { unsent += outbox.takeUnreported() }
         counters.jobsHandedBack += unsent.count
         for job in unsent {
             if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }

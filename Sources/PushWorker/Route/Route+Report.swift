@@ -47,7 +47,7 @@ extension Route {
         let status = LaneStatus.Route(
             name: name, state: counters.state, connections: usable,
             credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit,
-            refusal: isServed ? surroundings.publisher.trouble(of: position) : nil,
+            refusal: isServed ? outbox.trouble : nil,
             consumers: takesAllJobs ? 1 : 0)
         return (status, counters)
     }
@@ -75,7 +75,7 @@ extension Route {
         guard isServed else { return credentialTroubles }
         var troubles = [control.reason].compactMap(\.self)
         if let trouble = consumer.trouble { troubles.append(trouble) }
-        if let trouble = surroundings.publisher.trouble(of: position) { troubles.append(trouble) }
+        if let trouble = outbox.trouble { troubles.append(trouble) }
         troubles += credentialTroubles
         if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
         if let pool, pool.isConnected != true {
@@ -94,7 +94,7 @@ extension Route {
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
             intake: devices.breaker.intake, isDraining: isDraining || !isServed || isHalted,
-            isServing: consumer.isServing, isCongested: isCongested, hasBacklog: devices.hasWaiting,
+            isServing: consumer.isServing, isCongested: outbox.isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rates.nextDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
             inFlight: devices.inFlight

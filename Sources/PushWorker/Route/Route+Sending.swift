@@ -31,7 +31,7 @@ extension Route {
         defer { rates.giveBack(isProbe ? room.total - taken : room.total) }
         // A notification that is settled without a request needs no free stream. Its result needs room.
         var unsent = 0
-        while !isCongested, unsent < Self.mostSettledUnsent, let notification = destination.next(in: room) {
+        while !outbox.isCongested, unsent < Self.mostSettledUnsent, let notification = destination.next(in: room) {
             if isSettledUnsent(notification, on: destination, at: moment) {
                 unsent += 1
                 continue
@@ -149,7 +149,7 @@ extension Route {
     func connect(_ host: Destination, at moment: Moment) {
         guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
-            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: isCongested || isHalted)
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: outbox.isCongested || isHalted)
         // Asked only for a job, because the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
@@ -184,7 +184,7 @@ extension Route {
         for host in broadcastHosts where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
-            if !isCongested, !isHalted { send(to: host, at: moment) }
+            if !outbox.isCongested, !isHalted { send(to: host, at: moment) }
             // A probe after a refusal needs the connections that the refusal closed.
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)

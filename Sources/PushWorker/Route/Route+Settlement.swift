@@ -132,26 +132,6 @@ extension Route {
 
     // MARK: What becomes of a notification
 
-    /// Reports what cannot be tried again, because the broker's frames are too small for a copy of the job.
-    ///
-    /// - Parameters:
-    ///   - job: The job.
-    ///   - indexes: What the copy was about; nil for all of the job.
-    ///   - moment: The time.
-    func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, at moment: Moment) {
-        let final = FinalReport(
-            .exhausted, .fixRequest, reason: .badHeaders,
-            detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)")
-        job.comesBackUnchanged = false
-        let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
-        for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
-            counters.outcomes.count(final.outcome, final.reason)
-            let content = ResultContent(report: final, finishedAt: moment.wall)
-            publishResult(Notification(job: job, index: index), content, note: nil)
-        }
-        publish(.deadLetter(final, indexes: indexes), for: job)
-    }
-
     /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
     private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification
@@ -197,7 +177,7 @@ extension Route {
             finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         counters.outcomes.count(report.outcome, report.reason)
-        publishResult(notification, content, note: note)
+        outbox.publish(notification, content, note: note, counting: &counters)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)
@@ -205,25 +185,6 @@ extension Route {
             notification.job.settled(at: moment.wall)
             publishGroupsIfSettled(notification.job)
         }
-    }
-
-    /// Publishes the reply first where one is wanted, because the result says when the reply was lost.
-    private func publishResult(_ notification: Notification, _ content: ResultContent, note: UInt64?) {
-        var content = content
-        let job = notification.job
-        if let address = job.job.replyTo {
-            let bytes = job.job.bytes
-            let refusal =
-                ReplyWay.refusal(of: bytes.span.extracting(address))
-                ?? (surroundings.replyPattern.allows(bytes.span.extracting(address))
-                    ? nil : "the worker's replies.allow does not match reply_to")
-            guard let refusal else {
-                return publish(notification.index, content, isReply: true, for: job, note: note)
-            }
-            counters.repliesLost += 1
-            content.report.addDetail("no reply was sent: \(refusal)")
-        }
-        publish(notification.index, content, isReply: false, for: job, note: note)
     }
 
     /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
@@ -235,7 +196,7 @@ extension Route {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)
         } else {
-            publish(purpose.content(for: nil), for: job)
+            outbox.publish(purpose.content(for: nil), for: job)
         }
     }
 
@@ -244,26 +205,8 @@ extension Route {
         // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
         guard job.unsettled == 0, !job.groups.isEmpty, holds(job) else { return }
         for group in job.takeGroups() {
-            publish(group.content(tokenCount: job.job.tokenCount), for: job)
+            outbox.publish(group.content(tokenCount: job.job.tokenCount), for: job)
         }
-    }
-
-    /// Queues a publication that the job's acknowledgement then waits for.
-    ///
-    /// - Parameters:
-    ///   - content: The contents.
-    ///   - job: The job it belongs to.
-    ///   - note: The number of the note in the journal that it waits for; nil for none.
-    func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {
-        if case .retry(_, let attempt, let indexes, _) = content, attempt == job.job.attempt {
-            // A copy about fewer notifications than the delivery cannot be taken for it.
-            let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
-            if isWhole { job.comesBackUnchanged = true }
-        }
-        job.owes()
-        refused.published(for: job)
-        publications += 1
-        surroundings.publisher.enqueue(Publication(job: job, route: self, content: content, note: note))
     }
 }
 

@@ -18,7 +18,7 @@ import WorkerSettings
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`)
 /// 2. sent (`Route+Sending.swift`)
-/// 3. answered, settled, and what that means queued to be published (`Route+Settlement.swift`)
+/// 3. answered and settled (`Route+Settlement.swift`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`Route+Confirmation.swift`)
 ///
 /// `SharedRouteState` and `Route+Lanes.swift` connect the route with itself on other lanes.
@@ -73,12 +73,10 @@ final class Route {
 
     // MARK: State, the route's own
 
+    /// What it publishes for its jobs.
+    let outbox: Outbox
     /// How far it has gone on its way off the lane.
     private(set) var tenure = RouteTenure.staying
-    /// How many of its publications have not met their fate.
-    var publications = 0
-    /// Results of this turn that go out several in a message.
-    var batches: ResultBatches
     /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
     private(set) var isServed = true
     /// Where pushes to devices go.
@@ -111,11 +109,6 @@ final class Route {
     var intake: DeliveryIntake
     /// Decides when it looks for expired jobs while it is stopped.
     var expiryLook = ExpiryLook()
-    /// Jobs that are refused, whose results wait for room.
-    var refused = RefusedJobs()
-    /// Whether the broker has not taken its results for so long that another worker should have the jobs that were not
-    /// sent.
-    private(set) var isHeldUp = false
     /// Multicast jobs that a rate keeps half sent.
     var slow = SlowJobs()
     /// Whether jobs go back because a lower rate would keep them here for too long.
@@ -160,8 +153,10 @@ final class Route {
         self.credential = credential
         deadTokens = DeadTokenTally(shared.deadTokens)
         intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
-        batches = ResultBatches(size: surroundings.resultsBatch)
         self.surroundings = surroundings
+        outbox = Outbox(
+            surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
+            resultsBatch: surroundings.resultsBatch)
         self.devices = devices
         self.broadcastHosts = broadcastHosts
         consumer = RouteConsumer(
@@ -204,7 +199,7 @@ final class Route {
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
-        let maySend = !isCongested && !isHalted
+        let maySend = !outbox.isCongested && !isHalted
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
         //    Only `high` pushes go before them.
@@ -229,7 +224,7 @@ final class Route {
         lookForExpired(at: moment, condition)
         updateIntake(condition)
         // All results are there that this turn can have.
-        publishBatches()
+        outbox.publishBatches()
         restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
@@ -245,7 +240,7 @@ final class Route {
     }
 
     private func passTime(_ moment: Moment) {
-        isHeldUp = surroundings.publisher.heldUpAt(position).map { moment.monotonic >= $0 } ?? false
+        outbox.passTime(now: moment.monotonic)
         devices.breaker.tick(now: moment.monotonic)
         intake.tick(at: moment)
         goOnUnanswered(at: moment)
@@ -258,7 +253,7 @@ final class Route {
     /// The prefetch is 0 while the lane drains or another worker serves the route. It is also 0 while results cannot go
     /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
-        guard isServed, !condition.isDraining, !condition.isHeldUp, !isHeldUp, !expiryLook.isEnding else {
+        guard isServed, !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !expiryLook.isEnding else {
             consumer.wantedWindow = RoutePrefetch.Window()
             return
         }
@@ -318,7 +313,7 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && refused.isEmpty && !intake.hasSuspects && areBroadcastHostsQuiet
+        devices.isQuiet && outbox.refused.isEmpty && !intake.hasSuspects && areBroadcastHostsQuiet
     }
 
     private var areBroadcastHostsQuiet: Bool { !hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isQuiet) }
@@ -327,7 +322,7 @@ final class Route {
     var isIdle: Bool { ledger.unacknowledged == 0 }
 
     /// Whether nothing is in flight, and nothing more can arrive.
-    var isDrained: Bool { isQuiet && batches.isEmpty && !consumer.mayReceive && ledger.isSettled }
+    var isDrained: Bool { isQuiet && !outbox.hasBatches && !consumer.mayReceive && ledger.isSettled }
 
     /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
     var overrun: String? {
@@ -344,18 +339,13 @@ final class Route {
 
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
-        guard refused.isEmpty else { return true }
+        guard outbox.refused.isEmpty else { return true }
         let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areBroadcastHostsQuiet
-        return isHeldUp || wantsToSend && isCongested
+        return outbox.isHeldUp || wantsToSend && outbox.isCongested
     }
-
-    /// Whether no push may start, because results of the route, or of all routes, cannot leave.
-    var isCongested: Bool { surroundings.publisher.isCongested(for: position) }
 
     /// Whether a route that waited for results to go out can go on, now that pushes may.
-    var mayGoOn: Bool {
-        !isCongested && (refused.isEmpty || refused.mayReport(surroundings.publisher, of: position))
-    }
+    var mayGoOn: Bool { outbox.mayGoOn }
 
     /// This worker takes jobs of the route from now on, or leaves them to others. A route that leaves takes none.
     ///
@@ -385,7 +375,7 @@ final class Route {
     /// - Returns: Whether nothing is left on any lane, so that the route may end; false once it has ended.
     func mayEnd() -> Bool {
         guard tenure == .leaving else { return false }
-        return shared.barrier.note(surroundings.lane, isDrained: isDrained && publications == 0)
+        return shared.barrier.note(surroundings.lane, isDrained: isDrained && outbox.underWay == 0)
     }
 
     /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.

@@ -51,12 +51,12 @@ final class Publication: StallingPublication {
     ///
     /// - Parameters:
     ///   - job: The job it belongs to.
-    ///   - route: The route that works on the job.
+    ///   - route: The position on the lane of the route that works on the job.
     ///   - content: Its content.
     ///   - note: The number of the note in the journal that must be written first; nil for none.
-    init(job: JobInFlight, route: Route, content: consuming Content, note: UInt64? = nil) {
+    init(job: JobInFlight, route: Int, content: consuming Content, note: UInt64? = nil) {
         self.job = job
-        self.route = route.position
+        self.route = route
         self.content = content
         self.note = note
     }

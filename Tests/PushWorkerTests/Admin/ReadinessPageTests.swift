@@ -98,7 +98,7 @@ struct ReadinessPageTests: RouteSuite {
         let fates: [ConfirmTracker<Publication>.Fate] = [.returned, .refused, .abandoned]
         return Set(
             contents.flatMap { content in
-                fates.map { Publication(job: job, route: route, content: content).trouble(after: $0) }
+                fates.map { Publication(job: job, route: route.position, content: content).trouble(after: $0) }
             })
     }
 

@@ -63,7 +63,7 @@ struct RouteBatchTests: RouteSuite {
         #expect(publisher.unsent.count == 1 && batches([publication]).map(\.count) == [2])
         #expect(publication.kind == .result && debts(route) == [] && job.unconfirmed == 2)
         route.published(publication, .confirmed, at: Self.moment(2))
-        #expect(job.isFinished && route.publications == 0)
+        #expect(job.isFinished && route.outbox.underWay == 0)
         #expect(debts(route) == [.acknowledge(.init(deliveryTag: 1, multiple: true))])
         turn(route)
         #expect(publisher.unsent.count == 1, "nothing is published twice")
@@ -134,14 +134,14 @@ struct RouteBatchTests: RouteSuite {
         #expect(batches(route.surroundings.publisher.unsent).map(\.count) == [2])
         let (plain, other) = try taken(resultsBatch: 1)
         for index in 0..<2 { report(index, of: other, to: plain) }
-        #expect(plain.surroundings.publisher.unsent.count == 2 && plain.batches.isEmpty)
+        #expect(plain.surroundings.publisher.unsent.count == 2 && !plain.outbox.hasBatches)
     }
 
     @Test("a job with reply_to has a reply for each result unless it asks for batches")
     func singleReplies() throws {
         let (route, job) = try taken(padding: "reply")
         for index in 0..<2 { report(index, of: job, to: route) }
-        #expect(route.surroundings.publisher.channels.replies.waiting.count == 2 && route.batches.isEmpty)
+        #expect(route.surroundings.publisher.channels.replies.waiting.count == 2 && !route.outbox.hasBatches)
     }
 
     @Test("replies of a job that asks for batches are one message, and their results follow once its fate is known")

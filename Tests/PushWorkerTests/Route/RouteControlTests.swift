@@ -143,7 +143,7 @@ struct RouteControlTests: RouteSuite {
         #expect(job.groups.map(\.indexes) == [[1]])
         // The answer of what was sent is settled as usual.
         route.answered(tag, .response(APNSResponse(status: 200)), on: route.devices, at: Self.moment(3))
-        #expect(job.unsettled == 0 && route.counters.outcomes.accepted == 1 && route.publications == 2)
+        #expect(job.unsettled == 0 && route.counters.outcomes.accepted == 1 && route.outbox.underWay == 2)
     }
 
     @Test("What was sent and is to be sent again waits in a tier as well")
@@ -183,7 +183,7 @@ struct RouteControlTests: RouteSuite {
             let cancel = Self.command(.cancel, .campaign("c-7/"), leavesDeadLetters: leavesDeadLetters)
             let (route, isSettled) = try offer([cancel])
             #expect(isSettled && route.counters.outcomes.count(of: .cancelled) == 1)
-            #expect(route.publications == (leavesDeadLetters ? 2 : 1))
+            #expect(route.outbox.underWay == (leavesDeadLetters ? 2 : 1))
             #expect(route.isQuiet)
         }
     }
@@ -193,14 +193,14 @@ struct RouteControlTests: RouteSuite {
         let cancel = Self.command(.cancel, .campaign("c-7/"))
         for reference in ["c-70/1", "c-7", nil] as [String?] {
             let (route, isSettled) = try offer([cancel], reference: reference)
-            #expect(!isSettled && route.publications == 0, "\(reference ?? "-")")
+            #expect(!isSettled && route.outbox.underWay == 0, "\(reference ?? "-")")
         }
     }
 
     @Test("A notification of a paused campaign waits in a tier, and costs no attempt")
     func pausedCampaign() throws {
         let (route, isSettled) = try offer([Self.command(.pause, .campaign("c-7/"), until: Self.wallClock + 70_000)])
-        #expect(isSettled && route.counters.paused == 1 && route.publications == 1)
+        #expect(isSettled && route.counters.paused == 1 && route.outbox.underWay == 1)
         #expect(route.counters.outcomes.count(of: .expired) == 0)
         let deadline = Self.wallClock + 1_000
         let pause = Self.command(.pause, .campaign("c-7/"))

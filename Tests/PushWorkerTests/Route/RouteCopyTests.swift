@@ -12,7 +12,7 @@ struct RouteCopyTests: RouteSuite {
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         var message = OutgoingMessage()
-        let copy = Publication(job: job, route: route, content: .retry(tier: 0, attempt: 1, indexes: nil))
+        let copy = Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 1, indexes: nil))
         renderer.render(copy, into: &message)
         #expect(header("x-apns-duplicate", in: message) == nil)
         copy.isRepublished = true
@@ -51,7 +51,7 @@ struct RouteCopyTests: RouteSuite {
             let job = try #require(route.devices.waiting.first)
             var message = OutgoingMessage()
             let content = Publication.Content.retry(tier: 0, attempt: 1, indexes: nil, wasAttempted: wasAttempted)
-            renderer.render(Publication(job: job, route: route, content: content), into: &message)
+            renderer.render(Publication(job: job, route: route.position, content: content), into: &message)
             let written = message.headers.first { text($0.name, in: message) == name }
             #expect(written.map { Int64(bitPattern: $0.bits) } == after)
         }
@@ -110,7 +110,7 @@ struct RouteCopyTests: RouteSuite {
         let job = try #require(route.devices.waiting.first)
         func publication(_ indexes: [Int]?) -> Publication {
             job.owes()
-            return Publication(job: job, route: route, content: .retry(tier: 0, attempt: 2, indexes: indexes))
+            return Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 2, indexes: indexes))
         }
         route.published(publication(nil), .unfit, at: Self.moment(1))
         #expect(route.counters.retries[0] == 0 && route.counters.retryCopies[0] == 0)
@@ -146,7 +146,7 @@ struct RouteCopyTests: RouteSuite {
         let route = try route()
         take(delivery(returns: 1), route)
         let copy = Publication(
-            job: try #require(route.devices.waiting.first), route: route,
+            job: try #require(route.devices.waiting.first), route: route.position,
             content: .retry(tier: 0, attempt: 2, indexes: nil))
         var message = OutgoingMessage()
         renderer.render(copy, into: &message)

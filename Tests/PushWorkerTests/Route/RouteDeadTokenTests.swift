@@ -20,7 +20,7 @@ struct RouteDeadTokenTests: RouteSuite {
             var message = OutgoingMessage()
             let content = group.content(tokenCount: job.job.tokenCount)
             renderer.render(
-                Publication(job: job, route: route, content: content), into: &message,
+                Publication(job: job, route: route.position, content: content), into: &message,
                 withProducerHeaders: withProducerHeaders)
             return ["x-apns-action", "x-apns-indexes", "x-apns-token-invalid-since"].map { header($0, in: message) }
         }

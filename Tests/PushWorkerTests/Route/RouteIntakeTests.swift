@@ -45,11 +45,11 @@ struct RouteIntakeTests: RouteSuite {
         let own = String(repeating: "x", count: FieldTableReader.maximumSize - 20)
         take(delivery(returns: returns, headers: (addition.map { [($0, "1")] } ?? []) + [("own", own)]), route)
         #expect(route.devices.hasWaiting == isTaken)
-        guard isTaken else { return #expect(route.refused.count == 1) }
+        guard isTaken else { return #expect(route.outbox.refused.count == 1) }
         let job = try #require(route.devices.waiting.first)
         var message = OutgoingMessage()
         let copy = Publication.Content.retry(tier: 0, attempt: 2, indexes: nil)
-        renderer.render(Publication(job: job, route: route, content: copy), into: &message)
+        renderer.render(Publication(job: job, route: route.position, content: copy), into: &message)
         #expect(header("own", in: message) == own)
     }
 
@@ -73,7 +73,8 @@ struct RouteIntakeTests: RouteSuite {
         ] {
             var message = OutgoingMessage()
             renderer.render(
-                Publication(job: job, route: route, content: content), into: &message, withProducerHeaders: false)
+                Publication(job: job, route: route.position, content: content), into: &message,
+                withProducerHeaders: false)
             #expect(message.headers.contains { text($0.name, in: message) == "x-apns-indexes" })
             #expect((3_000...AMQPSession.smallestFrameMax - 20).contains(message.propertyBytes), "\(content)")
         }
@@ -274,7 +275,7 @@ struct RouteIntakeTests: RouteSuite {
         let tokens = Array(repeating: "\"aa11\"", count: 1_000).joined(separator: ",")
         let body = #"{"device_tokens":[\#(tokens)],"payload":{"aps":{}},"priority":7}"#
         take(delivery(returns: 0, body: body), route)
-        let job = try #require(route.refused.first)
+        let job = try #require(route.outbox.refused.first)
         #expect(job.unsettled == 1_000 && !route.isQuiet, "there is no channel for results")
         let publisher = route.surroundings.publisher
         publisher.confirmsSelected(1)
@@ -288,9 +289,9 @@ struct RouteIntakeTests: RouteSuite {
         var second = delivery(returns: 0, id: "job-2", body: body)
         second.deliveryTag = 2
         take(second, route)
-        #expect(route.refused.count == 2 && route.refused.last?.unsettled == 1_000)
+        #expect(route.outbox.refused.count == 2 && route.outbox.refused.last?.unsettled == 1_000)
         route.generationEnded(at: Self.moment(2))
-        #expect(route.refused.isEmpty && route.isQuiet)
+        #expect(route.outbox.refused.isEmpty && route.isQuiet)
     }
 
     @Test("A stopped route hands back a window, and keeps what was delivered for its probes, one of each queue")
@@ -446,7 +447,7 @@ struct RouteIntakeTests: RouteSuite {
                 report: FinalReport(.accepted, .none, status: 200), finishedAt: Self.wallClock,
                 isSuppressed: isSuppressed)
             var message = OutgoingMessage()
-            let publication = Publication(job: job, route: route, content: .result(index: 1, content))
+            let publication = Publication(job: job, route: route.position, content: .result(index: 1, content))
             renderer.render(publication, into: &message)
             return header("x-apns-duplicate", in: message)
         }

@@ -126,7 +126,8 @@ struct RouteLanesTests {
                 report: final, apnsUniqueID: nil, broadcastChannel: nil, finishedAt: 0, apnsMilliseconds: nil,
                 isSuppressed: false)
             let publication = Publication(
-                job: notification.job, route: route, content: .result(index: notification.index, content), note: nil)
+                job: notification.job, route: route.position,
+                content: .result(index: notification.index, content), note: nil)
             route.published(publication, .confirmed, at: Self.moment(4))
         }
     }

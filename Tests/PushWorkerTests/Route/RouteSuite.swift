@@ -116,7 +116,7 @@ extension RouteSuite {
         let refusal = try #require(job.refusal)
         #expect(refusal.reason == .poison)
         var message = OutgoingMessage()
-        let publication = Publication(job: job, route: route, content: .deadLetter(refusal, indexes: nil))
+        let publication = Publication(job: job, route: route.position, content: .deadLetter(refusal, indexes: nil))
         renderer.render(publication, into: &message)
         return message
     }

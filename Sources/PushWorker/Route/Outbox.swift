@@ -1,0 +1,256 @@
+import EventLoop
+import PushModel
+import WorkerSettings
+
+/// What a route publishes for its jobs, from a settlement to the broker's confirm: results and replies, retry copies and
+/// dead letters. It also has the refused jobs, which owe nothing but results.
+///
+/// Every publication is owed by its job until the fate of the publication is known. So a job is not finished, and its
+/// delivery not acknowledged, before the broker has everything that the job led to.
+///
+/// A class, so that nothing is copied when the route asks before each push whether results can leave. Confined to its
+/// lane.
+final class Outbox {
+    private let publisher: Publisher
+    private let replyPattern: ReplyPattern
+    /// The position of the route on the lane.
+    private let route: Int
+    /// Results of this turn that go out several in a message.
+    private var batches: ResultBatches
+    /// Jobs that are refused, whose results wait for room.
+    private(set) var refused = RefusedJobs()
+    /// How many publications have not met their fate.
+    private(set) var underWay = 0
+    /// Whether the broker has not taken results of the route for so long that another worker should have the jobs that
+    /// were not sent.
+    private(set) var isHeldUp = false
+
+    /// An outbox without publications.
+    ///
+    /// - Parameters:
+    ///   - publisher: Publishes them.
+    ///   - replyPattern: Which `reply_to` are allowed.
+    ///   - route: The position of the route on the lane.
+    ///   - resultsBatch: How many results the configuration wants in a message.
+    init(_ publisher: Publisher, replyPattern: ReplyPattern, route: Int, resultsBatch: Int) {
+        self.publisher = publisher
+        self.replyPattern = replyPattern
+        self.route = route
+        batches = ResultBatches(size: resultsBatch)
+    }
+
+    // MARK: Whether anything can leave
+
+    /// Time passed: results may have been held up for long enough.
+    func passTime(now: MonotonicTime) { isHeldUp = publisher.heldUpAt(route).map { now >= $0 } ?? false }
+
+    /// Whether no push may start, because results of the route, or of all routes, cannot leave.
+    var isCongested: Bool { publisher.isCongested(for: route) }
+
+    /// Whether a route that waited for results to go out can go on, now that pushes may.
+    var mayGoOn: Bool { !isCongested && (refused.isEmpty || refused.mayReport(publisher, of: route)) }
+
+    /// Whether results wait for the end of the turn.
+    var hasBatches: Bool { !batches.isEmpty }
+
+    /// Why publications of the route do not go through, for readiness, such as `results_full`; nil if they do.
+    var trouble: String? { publisher.trouble(of: route) }
+
+    /// The positions of holding tiers that the broker lacks, as far as is known.
+    var missingTiers: Set<Int> { publisher.missingTiers }
+
+    // MARK: Refused jobs
+
+    /// Takes a job that is refused. Its results wait for room.
+    func refuse(_ job: JobInFlight) { refused.take(job) }
+
+    /// The next notification of a refused job; nil where its result may not be queued now.
+    func nextRefused() -> Notification? { refused.next(publisher, of: route) }
+
+    /// Takes out the refused jobs of which nothing was reported yet, so that another worker may report them.
+    func takeUnreported() -> [JobInFlight] { refused.takeUnreported() }
+
+    /// The channel of the route's deliveries is gone: refused jobs come again. Publications still find their fate.
+    func generationEnded() { refused.removeAll() }
+
+    // MARK: Publishing
+
+    /// Publishes the result of a notification. Where a reply is wanted, that goes first, because the result says when
+    /// the reply was lost.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - content: What became of it.
+    ///   - note: The number of the note in the journal that the message waits for; nil for none.
+    ///   - counters: Counts a reply that is refused.
+    func publish(
+        _ notification: Notification, _ content: ResultContent, note: UInt64?,
+        counting counters: inout RouteCounters
+    ) {
+        var content = content
+        let job = notification.job
+        if let address = job.job.replyTo {
+            let bytes = job.job.bytes
+            let refusal =
+                ReplyWay.refusal(of: bytes.span.extracting(address))
+                ?? (replyPattern.allows(bytes.span.extracting(address))
+                    ? nil : "the worker's replies.allow does not match reply_to")
+            guard let refusal else {
+                return publish(notification.index, content, isReply: true, for: job, note: note)
+            }
+            counters.repliesLost += 1
+            content.report.addDetail("no reply was sent: \(refusal)")
+        }
+        publish(notification.index, content, isReply: false, for: job, note: note)
+    }
+
+    /// Publishes a result or a reply: at the end of the turn together with others, or as a message of its own.
+    private func publish(
+        _ index: Int, _ content: ResultContent, isReply: Bool, for job: JobInFlight, note: UInt64? = nil
+    ) {
+        guard batches.takes(job.job),
+            publisher.add(index, content, of: job, isReply: isReply, to: &batches, of: route, note: note)
+        else {
+            return publish(
+                isReply ? .reply(index: index, content) : .result(index: index, content), for: job, note: note)
+        }
+        job.owes()
+        refused.published(for: job)
+    }
+
+    /// Queues a publication that the job's acknowledgement then waits for.
+    ///
+    /// - Parameters:
+    ///   - content: The contents.
+    ///   - job: The job it belongs to.
+    ///   - note: The number of the note in the journal that it waits for; nil for none.
+    func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {
+        if case .retry(_, let attempt, let indexes, _) = content, attempt == job.job.attempt {
+            // A copy about fewer notifications than the delivery cannot be taken for it.
+            let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
+            if isWhole { job.comesBackUnchanged = true }
+        }
+        job.owes()
+        refused.published(for: job)
+        enqueue(content, for: job, note: note)
+    }
+
+    /// Queues the batches of this turn.
+    func publishBatches() {
+        guard !batches.isEmpty else { return }
+        for batch in batches.take() { enqueue(batch, batch.isReply ? .exchange : nil) }
+    }
+
+    private func enqueue(_ batch: ResultBatch, _ way: ReplyWay?) {
+        enqueue(.batch(batch, way), for: batch.job, note: batch.note)
+    }
+
+    private func enqueue(_ content: consuming Publication.Content, for job: JobInFlight, note: UInt64?) {
+        underWay += 1
+        publisher.enqueue(Publication(job: job, route: route, content: content, note: note))
+    }
+
+    // MARK: Fates
+
+    /// The broker took a publication, or lost a reply: what follows from that is published.
+    ///
+    /// The jobs that the publication belongs to still owe it, until `confirmed(_:_:)`.
+    ///
+    /// - Parameters:
+    ///   - publication: The publication.
+    ///   - fate: What became of it.
+    ///   - moment: The time.
+    ///   - counters: Counts copies, and replies that are lost.
+    func ended(
+        _ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment,
+        counting counters: inout RouteCounters
+    ) {
+        underWay -= 1
+        let job = publication.job
+        switch publication.content {
+        case .reply(let index, let content, let way):
+            let step = step(after: fate, of: way, to: job)
+            guard step != .tryQueue else { return publish(.reply(index: index, content, .queue), for: job) }
+            replied(index, content, for: job, loss: step.loss, counting: &counters)
+        case .batch(let batch, let way?):
+            let step = step(after: fate, of: way, to: job)
+            guard step != .tryQueue else {
+                job.owes(batch.count)
+                refused.published(for: job, batch.count)
+                return enqueue(batch, .queue)
+            }
+            let loss = step.loss
+            for (index, content) in batch.replied {
+                replied(index, content, for: job, loss: loss, counting: &counters)
+            }
+        case .retry(_, _, let indexes, _) where fate == .unfit:
+            giveUpCopy(of: job, indexes, at: moment, counting: &counters)
+        case .retry(let tier, _, let indexes, _):
+            counters.retryCopies[tier] += 1
+            if !job.isHeld { counters.retries[tier] += indexes?.count ?? job.job.notificationCount }
+        case .result, .deadLetter, .batch: break
+        }
+    }
+
+    /// A job no longer owes a publication, or some results of a batch.
+    ///
+    /// - Returns: Whether nothing is left to do for the job but to settle its delivery.
+    func confirmed(_ job: JobInFlight, _ count: Int = 1) -> Bool {
+        job.confirmed(count)
+        refused.confirmed(for: job, count)
+        return job.isFinished
+    }
+
+    private func step(
+        after fate: ConfirmTracker<Publication>.Fate, of way: ReplyWay, to job: JobInFlight
+    ) -> ReplyWay.Step {
+        let bytes = job.job.bytes
+        return way.step(
+            after: fate, address: bytes.span.extracting(job.job.replyTo ?? 0..<0),
+            mayWriteToQueues: publisher.mayWriteToQueues)
+    }
+
+    /// Publishes a result whose reply has met its fate.
+    private func replied(
+        _ index: Int, _ content: ResultContent, for job: JobInFlight, loss: String?,
+        counting counters: inout RouteCounters
+    ) {
+        var content = content
+        if let loss {
+            counters.repliesLost += 1
+            content.report.addDetail(loss)
+        }
+        publish(index, content, isReply: false, for: job)
+    }
+
+    /// Reports what cannot be tried again, because the broker's frames are too small for a copy of the job.
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - indexes: What the copy was about; nil for all of the job.
+    ///   - moment: The time.
+    ///   - counters: Counts the outcomes.
+    private func giveUpCopy(
+        of job: JobInFlight, _ indexes: [Int]?, at moment: Moment, counting counters: inout RouteCounters
+    ) {
+        let final = FinalReport(
+            .exhausted, .fixRequest, reason: .badHeaders,
+            detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)")
+        job.comesBackUnchanged = false
+        let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
+        for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
+            counters.outcomes.count(final.outcome, final.reason)
+            let content = ResultContent(report: final, finishedAt: moment.wall)
+            publish(Notification(job: job, index: index), content, note: nil, counting: &counters)
+        }
+        publish(.deadLetter(final, indexes: indexes), for: job)
+    }
+}
+
+extension ReplyWay.Step {
+    /// What the result says about the reply; nil where it arrived.
+    fileprivate var loss: String? {
+        guard case .lost(let words) = self else { return nil }
+        return "the reply \(words)"
+    }
+}
