@@ -192,16 +192,16 @@ extension Route {
             credential?.accepted(version)
             credential?.refusal = nil
             credential?.candidateTrouble = nil
-            tellOthers(.credential(.accepted(version: version)))
+            peers.tellOthers(.credential(.accepted(version: version)))
         case .candidateRefused(let version, let reason) where isRoute:
             candidateRefused(reason)
-            tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
+            peers.tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
         case .retried where isRoute: credential?.candidateTrouble = nil
         case .refused(let version, let reason, _):
             guard destination.pool?.isReplaced(version) != true else { return false }
             if isRoute {
                 credential?.refusal = reason
-                tellOthers(.credential(.refused(version: version, reason: reason)))
+                peers.tellOthers(.credential(.refused(version: version, reason: reason)))
             }
             // If an answer refused it, the destination hears of that answer next.
             destination.credentialRefused(.connection(reason), at: moment)

@@ -41,7 +41,7 @@ extension Route {
 
     /// The broker accepted the prefetch.
     func prefetchSet() {
-        if consumer.prefetchSet() { channelProved() }
+        if consumer.prefetchSet() { questions.channelProved() }
     }
 
     /// The broker started a consumer.
@@ -75,11 +75,10 @@ extension Route {
         devices.generationEnded()
         for host in broadcastHosts { host.generationEnded() }
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
-        for (delivery, job) in intake.lentDeliveries { tell(job.lane, .lost(delivery, of: job)) }
-        let unasked = asked.removeAll()
+        for (delivery, job) in intake.lentDeliveries { peers.tell(job.lane, .lost(delivery, of: job)) }
+        let unasked = questions.takeAsked()
         for job in unasked { ledger.leave(job) }
         intake.generationEnded(ledger.end(), asked: unasked, at: moment)
-        doubts.keys = nil
-        channelGone()
+        questions.channelGone()
     }
 }

@@ -20,7 +20,7 @@ extension Route {
     func finish(_ job: JobInFlight, at moment: Moment) {
         guard holds(job) else {
             if job.isComplete, let key = job.redeliveryKey {
-                intake.finished(key, onThisLane(job), isRemembered: !job.comesBackUnchanged)
+                intake.finished(key, peers.here(job), isRemembered: !job.comesBackUnchanged)
             }
             return
         }
@@ -30,7 +30,7 @@ extension Route {
         }
         FailPoint.reached(.confirmedUnacknowledged)
         counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
-        guard job.lent == nil else { return settleLent(job) }
+        guard job.lent == nil else { return peers.settleLent(job) }
         ledger.finish(job, at: moment)
         // A retry copy with the same attempt has the same key. It must not pass for this delivery.
         if !job.comesBackUnchanged, let key = job.redeliveryKey {

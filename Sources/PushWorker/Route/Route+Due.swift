@@ -32,7 +32,7 @@ extension Route {
         }
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))
-        look(at: asked.nextDue)
+        look(at: questions.nextDue)
         look(at: prefetch.nextDue(after: now))
         look(at: expiryLook.nextDue(after: now))
         look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))

@@ -24,7 +24,7 @@ extension Route {
             return false
         }
         guard !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !outbox.isCongested else { return false }
-        return !intake.hasSuspects && !makesRoomForSuspects && !surroundings.policy.tiers.isEmpty
+        return !intake.hasSuspects && !suspects.makesRoom && !surroundings.policy.tiers.isEmpty
     }
 
     private func stepLook(mayLook: Bool, at moment: Moment) {

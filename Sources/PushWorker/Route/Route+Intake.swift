@@ -23,9 +23,9 @@ extension Route {
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
-        guard intake.hasSuspects, shared.suspects.mayTake(surroundings.lane, of: shared.lanes) else { return }
+        guard intake.hasSuspects, suspects.mayTake else { return }
         let isIdle =
-            devices.isStill && asked.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
+            devices.isStill && questions.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
         let returns = DeliveryReader.returns(of: delivery)
@@ -169,7 +169,7 @@ extension Route {
             ledger.finish(delivery.deliveryTag, at: moment)
             // This acknowledgement can be lost as well.
             intake.settled(key, as: delivery.origin, at: moment)
-        case .unfinished(let job) where job.lane == surroundings.lane: takeOver(delivery, for: job.job, at: moment)
+        case .unfinished(let job) where job.lane == peers.lane: takeOver(delivery, for: job.job, at: moment)
         case .unfinished(let job): if !lend(delivery, key, to: job) { return .unsent }
         }
         counters.duplicatesSuppressed += delivery.job.notificationCount
@@ -219,7 +219,7 @@ extension Route {
         counters.jobsHandedBack += unsent.count
         for job in unsent {
             if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
-            if job.lent == nil { ledger.requeue(job, at: moment) } else { giveBackLent(job) }
+            if job.lent == nil { ledger.requeue(job, at: moment) } else { peers.giveBackLent(job) }
         }
         guard canRequeue else { return }
         let suspects = intake.releaseSuspects()

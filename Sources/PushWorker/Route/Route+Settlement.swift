@@ -126,7 +126,7 @@ extension Route {
         guard destination.kind == .devices, destination.breaker.state == .working else { return }
         credential?.refusal = nil
         if let version = destination.pool?.credential.version {
-            tellOthers(.credential(.accepted(version: version)))
+            peers.tellOthers(.credential(.accepted(version: version)))
         }
     }
 

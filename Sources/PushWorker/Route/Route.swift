@@ -21,7 +21,7 @@ import WorkerSettings
 /// 3. answered and settled (`Route+Settlement.swift`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`Route+Confirmation.swift`)
 ///
-/// `SharedRouteState` and `Route+Lanes.swift` connect the route with itself on other lanes.
+/// `SharedRouteState` and the messages in `Route+Lanes.swift` connect the route with itself on other lanes (`RoutePeers`).
 ///
 /// Events bring the first half of each step; the rest is done in the route's turn.
 final class Route {
@@ -57,14 +57,16 @@ final class Route {
     let position: Int
     /// The queues it consumes: that of its retries first, the high one last.
     let queues: [String]
-    /// Whether this lane speaks for all on which the route lives.
-    var isFirstLane: Bool { shared.lanes.first == surroundings.lane }
     /// The number of its channel on the lane's consume connection.
     var channel: UInt16 { UInt16(position + 1) }
     /// What it needs from its lane.
     let surroundings: Surroundings
     /// What it shares with the same route on other lanes.
     let shared: SharedRouteState
+    /// The same route on other lanes.
+    let peers: RoutePeers
+    /// Whether this lane speaks for all on which the route lives.
+    var isFirstLane: Bool { peers.lanes.first == peers.lane }
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
 
@@ -99,12 +101,10 @@ final class Route {
     var ledger = DeliveryLedger()
     /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
     var isSendingOn = false
-    /// Whether the other lanes know of suspects here.
-    var saidSuspects = false
-    /// Deliveries about which other lanes were asked.
-    var asked = AskedDeliveries()
-    /// What other lanes have asked.
-    var doubts = LaneDoubts()
+    /// What the lanes tell each other of suspects.
+    var suspects: LaneSuspects
+    /// What the lanes ask each other about deliveries.
+    var questions: LaneQuestions
     /// Decides how deliveries are taken in that were made before.
     var intake: DeliveryIntake
     /// Decides when it looks for expired jobs while it is stopped.
@@ -149,6 +149,10 @@ final class Route {
         prefetch = RoutePrefetch(
             credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
         self.shared = shared
+        peers = RoutePeers(
+            of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
+        suspects = LaneSuspects(shared.suspects, among: peers)
+        questions = LaneQuestions(among: peers)
         rates = RouteRates(configured: rate)
         self.credential = credential
         deadTokens = DeadTokenTally(shared.deadTokens)
@@ -228,11 +232,7 @@ final class Route {
         restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
-        if consumer.isProving, !doubts.waiting.isEmpty, !actions.isEmpty {
-            doubts.proving += doubts.waiting
-            doubts.waiting = []
-        }
-        doubts.keys = nil
+        questions.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
         for case .startConsuming(let queue) in actions {
             ledger.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
         }
@@ -258,7 +258,7 @@ final class Route {
             return
         }
         let situation = RoutePrefetch.Situation(
-            intake: devices.breaker.intake, streams: streams, makesRoom: makesRoomForSuspects,
+            intake: devices.breaker.intake, streams: streams, makesRoom: suspects.makesRoom,
             hasSuspects: intake.hasSuspects, isNarrow: intake.isNarrow, isQuiet: devices.isQuiet,
             isUnconnected: isUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
         consumer.wantedWindow = prefetch.wanted(
@@ -334,7 +334,7 @@ final class Route {
     /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, here or on another lane, or
     /// connections that are to close because other workers serve the route.
     var awaitsAcknowledgements: Bool {
-        intake.hasSuspects || makesRoomForSuspects || (!isServed && devices.pool != nil)
+        intake.hasSuspects || suspects.makesRoom || (!isServed && devices.pool != nil)
     }
 
     /// Whether the route has something to do that only waits until results can leave.
@@ -375,7 +375,7 @@ final class Route {
     /// - Returns: Whether nothing is left on any lane, so that the route may end; false once it has ended.
     func mayEnd() -> Bool {
         guard tenure == .leaving else { return false }
-        return shared.barrier.note(surroundings.lane, isDrained: isDrained && outbox.underWay == 0)
+        return shared.barrier.note(peers.lane, isDrained: isDrained && outbox.underWay == 0)
     }
 
     /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.
@@ -401,7 +401,7 @@ final class Route {
 
     /// The lane ends: closes all connections to APNs, and lets no other lane wait.
     func close() {
-        channelGone()
+        questions.channelGone()
         devices.close()
         for host in broadcastHosts { host.close() }
     }

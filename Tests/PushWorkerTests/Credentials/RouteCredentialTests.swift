@@ -96,7 +96,7 @@ struct RouteCredentialTests {
         probed.devices.breaker.tick(now: Self.moment(60).monotonic)
         #expect(probed.devices.breaker.state == .probing)
         probed.devices.breaker.credentialAccepted()
-        probed.tellOthers(.credential(.accepted(version: 1)))
+        probed.peers.tellOthers(.credential(.accepted(version: 1)))
         pair.tell()
         #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
     }

@@ -438,7 +438,7 @@ struct RouteLanesTests {
         pair.deliver(1, returns: 7, id: "suspect")
         #expect(pair.routes[1].intake.heldCount == 1)
         for seconds in 60...61 as ClosedRange<UInt64> { for lane in [1, 0] { turn(lane, at: seconds) } }
-        #expect(pair.routes[1].intake.heldCount == 1 && pair.routes[0].makesRoomForSuspects)
+        #expect(pair.routes[1].intake.heldCount == 1 && pair.routes[0].suspects.makesRoom)
         #expect(pair.routes[0].consumer.wantedPrefetch == 0)
         accept(sent, on: pair.routes[0])
         #expect(pair.debts(0, at: 62).count == 1)
@@ -448,7 +448,7 @@ struct RouteLanesTests {
         accept(try send(3, on: pair.routes[1]), on: pair.routes[1])
         #expect(pair.debts(1, at: 64).count == 1)
         turn(1, at: 64)
-        #expect(!pair.routes[0].makesRoomForSuspects && !pair.routes[1].hasSuspect)
+        #expect(!pair.routes[0].suspects.makesRoom && !pair.routes[1].hasSuspect)
         turn(0, at: 64)
         #expect(pair.routes[0].consumer.wantedPrefetch > 0)
     }
