@@ -1,5 +1,4 @@
 import APNSClient
-import EventLoop
 import PushModel
 
 /// What a route knows about its credential, apart from what its pool knows.
@@ -16,13 +15,13 @@ struct RouteCredential {
     /// A version that was given up. APNs may accept it later.
     private(set) var spare: APNSCredential?
     /// Why APNs refuses the credential, in APNs' words; nil while APNs does not.
-    var refusal: String?
+    private(set) var refusal: String?
     /// Why its files cannot be used; nil once they could.
     private(set) var unusable: String?
     /// Why the credential is not valid now; nil while it is.
-    var untimely: String?
+    private(set) var untimely: String?
     /// Why a newer version was not taken; nil after one was.
-    var candidateTrouble: String?
+    private(set) var candidateTrouble: String?
 
     /// Starts with a version about which nothing is known.
     ///
@@ -53,8 +52,14 @@ struct RouteCredential {
     /// - Returns: Why the route cannot use it, and goes on with what it had; nil if it can. With another app's certificate
     ///   APNs would refuse every push for good.
     @discardableResult mutating func offered(_ version: APNSCredential) -> String? {
+        candidateTrouble = nil
         if let reason = mismatch(version) {
-            if trusted == nil { unusable = reason }
+            if trusted == nil {
+                unusable = reason
+            } else {
+                candidateTrouble =
+                    "the new version of credential \(version.name) is not used: \(reason); the one before stays in use"
+            }
             return reason
         }
         newest = version
@@ -67,8 +72,18 @@ struct RouteCredential {
 
     /// Time passed. A version that is not valid now stays trusted only if there is no other.
     ///
-    /// - Parameter seconds: Seconds since 1970.
-    mutating func timePassed(_ seconds: Int64) {
+    /// - Parameters:
+    ///   - seconds: Seconds since 1970.
+    ///   - inUse: The version that the connections to devices use; nil without connections.
+    /// - Returns: Whether nothing may be sent with the credential now.
+    @discardableResult mutating func timePassed(_ seconds: Int64, inUse: APNSCredential? = nil) -> Bool {
+        trustAnother(at: seconds)
+        let reason = (inUse ?? trusted)?.untimely(at: seconds)
+        if untimely != reason { untimely = reason }
+        return reason != nil || unusable != nil
+    }
+
+    private mutating func trustAnother(at seconds: Int64) {
         guard let trusted, trusted.untimely(at: seconds) != nil else { return }
         if let newest, newest !== trusted {
             if newest.untimely(at: seconds) == nil { self.trusted = newest }
@@ -105,167 +120,44 @@ struct RouteCredential {
         newest = trusted
         return true
     }
-}
 
-extension Route {
-    /// The version that pushes use, or would use if there were connections.
-    var presentCredential: APNSCredential? { devices.pool?.credential ?? credential?.trusted }
+    // MARK: What is said against it
 
-    /// Why its credential's files cannot be used for it; nil if they can.
-    var credentialDefect: String? { credential?.unusable }
+    /// APNs refuses the version that is in use.
+    mutating func refused(_ reason: String) { refusal = reason }
 
-    /// The versions of its credential with which a destination begins that gets connections.
-    struct OpeningCredentials {
-        /// The version that it uses.
-        let present: APNSCredential
-        /// The newest version, which it proves where that is another one.
-        let newest: APNSCredential
-        /// A version that was given up; nil without one.
-        let spare: APNSCredential?
+    /// APNs accepts the version that is in use, or another one is in use now.
+    mutating func refusalEnded() { refusal = nil }
+
+    /// APNs refuses the newest version, and the one before stays in use.
+    mutating func candidateRefused(_ reason: String) {
+        candidateTrouble = "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
     }
 
-    /// The versions with which a destination begins; nil where the route has no version that it can use.
-    var openingCredentials: OpeningCredentials? {
-        guard let credential, let newest = credential.newest, let present = presentCredential else { return nil }
-        // The same version as on the route's other connections. A version that APNs refused there would have no
-        // fallback here.
-        let other = ([devices] + broadcastHosts).lazy.compactMap(\.pool).first
-        return OpeningCredentials(
-            present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? credential.spare)
-    }
-
-    /// The credential's files still cannot be used.
-    func credentialUnusable(_ reason: String) { credential?.failed(reason) }
-
-    /// Lets the credential's validity and the breaker decide whether there are connections.
-    func followCredential(at moment: Moment) {
-        credential?.timePassed(moment.wall / 1_000)
-        guard let known = credential else { return }
-        let untimely = presentCredential?.untimely(at: moment.wall / 1_000)
-        if known.untimely != untimely { credential?.untimely = untimely }
-        let isHeld = untimely != nil || known.unusable != nil
-        devices.hold(isHeld, at: moment)
-        for host in broadcastHosts where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
-        if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
-    }
-
-    /// A new version of the credential was read. Each destination proves it for itself.
-    ///
-    /// - Returns: Why the route cannot use it; nil if it can.
-    @discardableResult func offer(_ newest: APNSCredential, at moment: Moment) -> String? {
-        credential?.candidateTrouble = nil
-        if let mismatch = credential?.offered(newest) {
-            if credential?.trusted != nil {
-                credential?.candidateTrouble =
-                    "the new version of credential \(newest.name) is not used: \(mismatch); the one before stays in use"
-            }
-            return mismatch
-        }
-        // If there was no good version to lose, the pool has switched already.
-        if devices.offer(newest, now: moment.monotonic) { credential?.refusal = nil }
-        for host in broadcastHosts { _ = host.offer(newest, now: moment.monotonic) }
-        return nil
-    }
-
-    /// APNs refused a version on another route. Every connection made with that version is replaced.
-    func refusedElsewhere(version: Int, at moment: Moment) {
-        guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
-        for destination in [devices] + broadcastHosts where destination.pool?.credential.version == version {
-            destination.pool?.refreshCredential(now: moment.monotonic)
-        }
-    }
-
-    /// This machine's clock was set. A route whose token carries a wrong time need not wait for its next probe.
-    func clockStepped() {
-        if devices.pool?.credential.tokens != nil { devices.breaker.credentialReplaced() }
-    }
-
-    /// A destination's pool has news about the credential.
-    ///
-    /// - Returns: False only for the refusal of a version that was replaced already.
-    func credentialEvent(_ event: CredentialEvent, on destination: Destination, at moment: Moment) -> Bool {
-        let isRoute = destination.kind == .devices
-        switch event {
-        // A parked route asks with the new version at once.
-        case .tried: destination.credentialReplaced()
-        case .switched(let version) where isRoute:
-            credential?.accepted(version)
-            credential?.refusal = nil
-            credential?.candidateTrouble = nil
-            peers.tellOthers(.credential(.accepted(version: version)))
-        case .candidateRefused(let version, let reason) where isRoute:
-            candidateRefused(reason)
-            peers.tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
-        case .retried where isRoute: credential?.candidateTrouble = nil
-        case .refused(let version, let reason, _):
-            guard destination.pool?.isReplaced(version) != true else { return false }
-            if isRoute {
-                credential?.refusal = reason
-                peers.tellOthers(.credential(.refused(version: version, reason: reason)))
-            }
-            // If an answer refused it, the destination hears of that answer next.
-            destination.credentialRefused(.connection(reason), at: moment)
-        case .switched, .candidateRefused, .retried: break
-        }
-        return true
-    }
-
-    /// The same route on another lane heard something about the credential.
-    ///
-    /// News about a version that is neither in use nor on trial here is ignored.
-    func learn(_ news: CredentialNews, at moment: Moment) {
-        func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
-            devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
-        }
-        switch news {
-        case .accepted(let version):
-            if learned(.accepted, of: version) { devices.credentialReplaced() }
-            credential?.accepted(version)
-            guard presentCredential?.version == version else { return }
-            credential?.refusal = nil
-            credential?.candidateTrouble = nil
-            guard !devices.breaker.isTroubled, devices.breaker.state != .working else { return }
-            devices.credentialReplaced()
-            devices.breaker.credentialAccepted()
-        case .candidateRefused(let version, let reason):
-            if learned(.refused(.oneRoute), of: version) || credential?.giveUp(version) == true {
-                candidateRefused(reason)
-            }
-        case .refused(let version, let reason):
-            guard presentCredential?.version == version, !devices.breaker.isParked else { return }
-            _ = learned(.refused(.oneRoute), of: version)
-            guard presentCredential?.version == version else { return }
-            credential?.refusal = reason
-            devices.credentialRefused(.connection(reason), at: moment)
-        }
-    }
-
-    private func candidateRefused(_ reason: String) {
-        let name = credential?.name ?? ""
-        credential?.candidateTrouble =
-            "APNs refuses the new version of credential \(name): \(reason); the one before stays in use"
-    }
+    /// The newest version is in use, or is tried again.
+    mutating func candidateTroubleEnded() { candidateTrouble = nil }
 
     /// Why the credential keeps the route from pushing, or what else is to be known about it, in one line each.
-    var credentialTroubles: [String] {
-        guard let credential else { return [] }
+    ///
+    /// - Parameters:
+    ///   - breaker: The breaker of the host for devices.
+    ///   - isProving: Whether the connections prove a new version.
+    func troubles(_ breaker: RouteBreaker, isProving: Bool) -> [String] {
         var troubles: [String] = []
-        if let unusable = credential.unusable {
-            troubles.append("parked: the credential \(credential.name) cannot be used: \(unusable)")
-        }
-        if let untimely = credential.untimely { troubles.append("parked: \(untimely)") }
-        let reason = credential.refusal.map { ": \($0)" } ?? ""
-        switch devices.breaker.state {
-        case _ where devices.breaker.isTroubled && devices.breaker.state != .working: break
-        case .parked: troubles.append("parked: APNs refuses the credential \(credential.name)\(reason)")
-        case .probing where credential.refusal == nil:
-            troubles.append("probing: the next job shows whether APNs accepts the credential \(credential.name)")
-        case .probing: troubles.append("probing: APNs refused the credential \(credential.name)\(reason)")
+        if let unusable { troubles.append("parked: the credential \(name) cannot be used: \(unusable)") }
+        if let untimely { troubles.append("parked: \(untimely)") }
+        let reason = refusal.map { ": \($0)" } ?? ""
+        switch breaker.state {
+        case _ where breaker.isTroubled && breaker.state != .working: break
+        case .parked: troubles.append("parked: APNs refuses the credential \(name)\(reason)")
+        case .probing where refusal == nil:
+            troubles.append("probing: the next job shows whether APNs accepts the credential \(name)")
+        case .probing: troubles.append("probing: APNs refused the credential \(name)\(reason)")
         case .working: break
         }
-        if let trouble = credential.candidateTrouble { troubles.append(trouble) }
-        if devices.pool?.provingVersion != nil {
-            troubles.append("the next push shows whether APNs accepts the new version of credential \(credential.name)")
+        if let candidateTrouble { troubles.append(candidateTrouble) }
+        if isProving {
+            troubles.append("the next push shows whether APNs accepts the new version of credential \(name)")
         }
         return troubles
     }

@@ -73,7 +73,7 @@ extension Route {
     func generationEnded(at moment: Moment) {
         outbox.generationEnded()
         devices.generationEnded()
-        for host in broadcastHosts { host.generationEnded() }
+        for host in broadcast.all { host.generationEnded() }
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
         for (delivery, job) in intake.lentDeliveries { peers.tell(job.lane, .lost(delivery, of: job)) }
         let unasked = questions.takeAsked()

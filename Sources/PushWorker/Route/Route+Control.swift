@@ -12,7 +12,6 @@ extension Route {
     func follow(_ control: RouteControl) -> Bool {
         guard claim != nil, control != self.control else { return false }
         self.control = control
-        isHalted = control.isHalted
         // One lane tells the others, because they share what is trusted.
         if isFirstLane, let trust = control.trust { shared.deadTokens.trust(by: trust) }
         return true
@@ -21,8 +20,8 @@ extension Route {
     /// Lets nothing of a halted route stay that cannot go back to its queue, because a part of it was sent: it waits in
     /// a tier. From there it comes back to the queue, where all jobs of the route wait.
     func clearHalted(at moment: Moment) {
-        guard isHalted else { return }
-        for host in [devices] + broadcastHosts where host.hasWaiting {
+        guard control.isHalted else { return }
+        for host in [devices] + broadcast.all where host.hasWaiting {
             for notification in host.takeTouched() { wait(notification, for: .zero, at: moment) }
         }
     }

@@ -26,10 +26,7 @@ extension Route {
         look(at: consumer.nextDue(now: now))
         look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
-        if hasBroadcastChannelWork {
-            // Nobody looks at a host that sleeps, so its time would stay in the past.
-            for host in broadcastHosts where !host.isAsleep { look(at: host.nextDue) }
-        }
+        look(at: broadcast.nextDue)
         look(at: credentialDue(after: moment))
         look(at: intake.nextDue(after: now))
         look(at: questions.nextDue)

@@ -25,7 +25,7 @@ extension Route {
     func takeSuspect(at moment: Moment) {
         guard intake.hasSuspects, suspects.mayTake else { return }
         let isIdle =
-            devices.isStill && questions.isEmpty && (!hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isStill))
+            devices.isStill && questions.isEmpty && broadcast.areStill
         let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
         guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
         let returns = DeliveryReader.returns(of: delivery)
@@ -118,7 +118,7 @@ extension Route {
                 FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
             return
         }
-        if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
+        if destination.isForBroadcastChannels { broadcast.gotWork() }
         destination.take(job)
     }
 
@@ -192,7 +192,7 @@ extension Route {
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
         if let destination = destination(Destination.Kind(job.job.operation)) {
-            if destination.isForBroadcastChannels { hasBroadcastChannelWork = true }
+            if destination.isForBroadcastChannels { broadcast.gotWork() }
             destination.resume(job)
         } else if job.hasMore {
             takeIn(job, at: moment)
@@ -212,8 +212,8 @@ extension Route {
         let canRequeue = ledger.isOpen && !consumer.mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
-        if hasBroadcastChannelWork, condition.isDraining {
-            for host in broadcastHosts { unsent += host.takeUnsent(where: mayGoBack) }
+        if broadcast.hasWork, condition.isDraining {
+            for host in broadcast.all { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += outbox.takeUnreported() }
         counters.jobsHandedBack += unsent.count

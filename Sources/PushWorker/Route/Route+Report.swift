@@ -83,7 +83,7 @@ extension Route {
             let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")
         }
-        for host in broadcastHosts { troubles += host.broadcastChannelTroubles }
+        for host in broadcast.all { troubles += host.broadcastChannelTroubles }
         return troubles
     }
 
@@ -93,7 +93,7 @@ extension Route {
     /// The limit that keeps the route from pushing more, at the end of a turn.
     private func limit(isDraining: Bool) -> RouteLimit {
         RouteSituation(
-            intake: devices.breaker.intake, isDraining: isDraining || !isServed || isHalted,
+            intake: devices.breaker.intake, isDraining: isDraining || !isServed || control.isHalted,
             isServing: consumer.isServing, isCongested: outbox.isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rates.nextDue != nil, pool: devices.pool?.limit ?? .nothing,
             unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,

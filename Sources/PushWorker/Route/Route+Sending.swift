@@ -11,7 +11,7 @@ extension Route {
 
     /// The host that is asked for an operation; nil where the configuration names none.
     func destination(_ kind: Destination.Kind) -> Destination? {
-        kind == .devices ? devices : broadcastHosts.first { $0.kind == kind }
+        kind == .devices ? devices : broadcast.all.first { $0.kind == kind }
     }
 
     /// Sends as much as streams, window, rate and breaker of a destination allow.
@@ -149,7 +149,8 @@ extension Route {
     func connect(_ host: Destination, at moment: Moment) {
         guard !host.isSettled(at: moment) else { return }
         var situation = OnDemandStateMachine.Situation(
-            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: outbox.isCongested || isHalted)
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake,
+            isCongested: outbox.isCongested || control.isHalted)
         // Asked only for a job, because the answer wakes the lane when the rate allows the next.
         if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
         switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
@@ -181,15 +182,15 @@ extension Route {
 
     /// Opens, fills, flushes and closes the connections to the hosts of broadcast channels.
     func advanceBroadcastHosts(at moment: Moment) {
-        for host in broadcastHosts where !host.isAsleep {
+        for host in broadcast.all where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
-            if !outbox.isCongested, !isHalted { send(to: host, at: moment) }
+            if !outbox.isCongested, !control.isHalted { send(to: host, at: moment) }
             // A probe after a refusal needs the connections that the refusal closed.
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)
         }
-        hasBroadcastChannelWork = broadcastHosts.contains { !$0.isAsleep }
+        broadcast.advanced()
     }
 
     /// Answers jobs with the refusal of the credential that was seen last, instead of asking APNs again: most wait in a tier.

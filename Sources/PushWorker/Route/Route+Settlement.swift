@@ -115,7 +115,7 @@ extension Route {
         guard isRefused else { return }
         let refusal = CredentialRefusal.answer(answer)
         // The pool has news only of what it is to act on; an operator wants to know the reason in any case.
-        if destination.kind == .devices { credential?.refusal = refusal.text }
+        if destination.kind == .devices { credential?.refused(refusal.text) }
         destination.credentialRefused(refusal, at: moment)
     }
 
@@ -124,7 +124,7 @@ extension Route {
         guard destination.breaker.state != .working else { return }
         destination.breaker.credentialAccepted()
         guard destination.kind == .devices, destination.breaker.state == .working else { return }
-        credential?.refusal = nil
+        credential?.refusalEnded()
         if let version = destination.pool?.credential.version {
             peers.tellOthers(.credential(.accepted(version: version)))
         }

@@ -83,10 +83,8 @@ final class Route {
     private(set) var isServed = true
     /// Where pushes to devices go.
     let devices: Destination
-    /// Where jobs about broadcast channels go, as far as the configuration names hosts for them.
-    let broadcastHosts: [Destination]
-    /// Whether one of those has work or a connection; false for nearly every route at all times.
-    var hasBroadcastChannelWork = false
+    /// Where jobs about broadcast channels go.
+    var broadcast: BroadcastHosts
     /// What is known about its credential; nil for the route that answers `NoRoute`.
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
@@ -119,8 +117,6 @@ final class Route {
     var deadTokens: DeadTokenTally
     /// What operators want of it.
     var control = RouteControl()
-    /// Whether it takes no jobs, sends nothing and gives back what it has, because operators want that or may want it.
-    var isHalted = false
     /// What the route counted so far.
     var counters: RouteCounters
     /// Randomness for waits and generated ids.
@@ -162,7 +158,7 @@ final class Route {
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch)
         self.devices = devices
-        self.broadcastHosts = broadcastHosts
+        broadcast = BroadcastHosts(broadcastHosts)
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
@@ -187,7 +183,7 @@ final class Route {
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
         goesOnAtOnce = false
         rates.turnBegan()
-        let givesBack = isLeaving || isHalted || givesBackExcess || leavesItsPart(condition)
+        let givesBack = isLeaving || control.isHalted || givesBackExcess || leavesItsPart(condition)
         let condition = givesBack ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
@@ -203,11 +199,11 @@ final class Route {
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
-        let maySend = !outbox.isCongested && !isHalted
+        let maySend = !outbox.isCongested && !control.isHalted
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
         //    Only `high` pushes go before them.
-        if hasBroadcastChannelWork {
+        if broadcast.hasWork {
             if maySend, devices.hasHighWaiting { send(to: devices, onlyHigh: true, at: moment) }
             advanceBroadcastHosts(at: moment)
         }
@@ -270,7 +266,7 @@ final class Route {
 
     /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be
     /// given back where no connection can be had, and be delivered once more each time.
-    private var isUnconnected: Bool { devices.isUntried && broadcastHosts.allSatisfy { $0.pool == nil } }
+    private var isUnconnected: Bool { devices.isUntried && broadcast.areUnconnected }
 
     /// Holds the route to another configured rate from now on.
     ///
@@ -313,10 +309,8 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && outbox.refused.isEmpty && !intake.hasSuspects && areBroadcastHostsQuiet
+        devices.isQuiet && outbox.refused.isEmpty && !intake.hasSuspects && broadcast.areQuiet
     }
-
-    private var areBroadcastHostsQuiet: Bool { !hasBroadcastChannelWork || broadcastHosts.allSatisfy(\.isQuiet) }
 
     /// Whether it has no delivery.
     var isIdle: Bool { ledger.unacknowledged == 0 }
@@ -340,7 +334,7 @@ final class Route {
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard outbox.refused.isEmpty else { return true }
-        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !areBroadcastHostsQuiet
+        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !broadcast.areQuiet
         return outbox.isHeldUp || wantsToSend && outbox.isCongested
     }
 
@@ -384,7 +378,7 @@ final class Route {
     func end(at moment: Moment) {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
-        for host in broadcastHosts { host.rest() }
+        for host in broadcast.all { host.rest() }
         prefetch.releaseMemory()
         consumer.end(now: moment.monotonic)
     }
@@ -403,6 +397,6 @@ final class Route {
     func close() {
         questions.channelGone()
         devices.close()
-        for host in broadcastHosts { host.close() }
+        for host in broadcast.all { host.close() }
     }
 }

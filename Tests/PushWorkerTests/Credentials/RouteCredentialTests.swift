@@ -157,7 +157,7 @@ struct RouteCredentialTests {
         known.accepted(2)
         #expect(known.trusted === second && known.newest === second)
         // Nothing good is lost where the one in use is refused.
-        known.refusal = "InvalidProviderToken"
+        known.refused("InvalidProviderToken")
         let third = try credential(3)
         known.offered(third)
         #expect(known.trusted === third)
