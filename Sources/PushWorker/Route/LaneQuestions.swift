@@ -4,8 +4,8 @@ import PushModel
 /// What the lanes of a route ask each other about deliveries that may have been made before.
 ///
 /// - A lane with such a delivery asks all others, and waits until they have answered.
-/// - A lane that is asked answers at once, unless it has a job that looks like the delivery's. Either the delivery is of
-///   another message, or the lane's channel is gone and the lane does not know it yet. So the lane answers once its
+/// - A lane that is asked answers at once, unless it has a job that looks like the delivery's. Either the delivery is
+///   of another message, or the lane's channel is gone and the lane does not know it yet. So the lane answers once its
 ///   channel has proved alive, or is gone and its jobs are in the memory.
 ///
 /// Time comes in.

@@ -22,14 +22,13 @@ struct LaneSuspects {
     /// Whether this lane has to stand still, because another lane takes up suspects.
     var makesRoom: Bool { turns.lane.map { $0 != peers.lane } ?? false }
 
-    /// Tells the other lanes what they must know.
+    /// Tells the other lanes what they must know. There are others.
     ///
     /// - Parameters:
     ///   - hasSuspects: Whether suspects are held here, or one is being worked on. A lane that cannot take its suspects
     ///     up now keeps no other lane waiting.
     ///   - isStill: Whether nothing is under way here but suspects that are held, and nothing more can arrive.
     mutating func share(hasSuspects: Bool, isStill: Bool) {
-        guard peers.hasOthers else { return }
         let lane = peers.lane
         var isNews = hasSuspects != saidSuspects
         if isNews {

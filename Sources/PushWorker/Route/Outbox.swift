@@ -2,8 +2,8 @@ import EventLoop
 import PushModel
 import WorkerSettings
 
-/// What a route publishes for its jobs, from a settlement to the broker's confirm: results and replies, retry copies and
-/// dead letters. It also has the refused jobs, which owe nothing but results.
+/// What a route publishes for its jobs, from a settlement to the broker's confirm: results and replies, retry copies
+/// and dead letters. It also has the refused jobs, which owe nothing but results.
 ///
 /// Every publication is owed by its job until the fate of the publication is known. So a job is not finished, and its
 /// delivery not acknowledged, before the broker has everything that the job led to.

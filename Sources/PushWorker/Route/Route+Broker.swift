@@ -23,9 +23,8 @@ extension Route {
     /// The broker opened the channel.
     func channelOpened(at moment: Moment) {
         generationEnded(at: moment)
-        intake.generationBegan(at: moment)
         consumer.channelOpened()
-        ledger.begin(generation: consumer.generation)
+        deliveries.generationBegan(consumer.generation, at: moment)
     }
 
     /// The broker closed the channel.
@@ -41,7 +40,7 @@ extension Route {
 
     /// The broker accepted the prefetch.
     func prefetchSet() {
-        if consumer.prefetchSet() { questions.channelProved() }
+        if consumer.prefetchSet() { deliveries.channelProved() }
     }
 
     /// The broker started a consumer.
@@ -50,7 +49,7 @@ extension Route {
     @discardableResult
     func consumeStarted(at moment: Moment) -> OutageLog.Ended? {
         consumer.consumeStarted()
-        intake.consumeStarted(at: moment)
+        deliveries.consumeStarted(at: moment)
         return consumer.isServing ? channelOutage.works(now: moment.monotonic) : nil
     }
 
@@ -74,11 +73,6 @@ extension Route {
         outbox.generationEnded()
         devices.generationEnded()
         for host in broadcast.all { host.generationEnded() }
-        // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
-        for (delivery, job) in intake.lentDeliveries { peers.tell(job.lane, .lost(delivery, of: job)) }
-        let unasked = questions.takeAsked()
-        for job in unasked { ledger.leave(job) }
-        intake.generationEnded(ledger.end(), asked: unasked, at: moment)
-        questions.channelGone()
+        deliveries.generationEnded(at: moment)
     }
 }

@@ -21,18 +21,18 @@ extension Route {
         func look(at time: MonotonicTime?) {
             if let time { due = min(due, time) }
         }
-        look(at: ledger.nextDue)
+        look(at: deliveries.ledger.nextDue)
+        look(at: deliveries.intake.nextDue(after: now))
+        look(at: deliveries.answersDue)
         look(at: devices.nextDue)
         look(at: consumer.nextDue(now: now))
         look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
         look(at: broadcast.nextDue)
         look(at: credentialDue(after: moment))
-        look(at: intake.nextDue(after: now))
-        look(at: questions.nextDue)
         look(at: prefetch.nextDue(after: now))
         look(at: expiryLook.nextDue(after: now))
-        look(at: Self.later(intake.nextForgetting, by: Self.forgettingInterval))
+        look(at: Self.later(deliveries.intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
         if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !outbox.isCongested {
             look(at: now + Self.backlogInterval)

@@ -12,7 +12,7 @@ extension Route {
             expiryLook.routeWorks()
             return stepLook(mayLook: false, at: moment)
         }
-        if intake.hasSuspects { expiryLook.forbid() }
+        if deliveries.intake.hasSuspects { expiryLook.forbid() }
         let mayLook = mayLookForExpired(condition)
         if mayLook, expiryLook.hasBegun { sortOut(at: moment) }
         stepLook(mayLook: mayLook, at: moment)
@@ -24,7 +24,7 @@ extension Route {
             return false
         }
         guard !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !outbox.isCongested else { return false }
-        return !intake.hasSuspects && !suspects.makesRoom && !surroundings.policy.tiers.isEmpty
+        return !deliveries.intake.hasSuspects && !deliveries.suspects.makesRoom && !surroundings.policy.tiers.isEmpty
     }
 
     private func stepLook(mayLook: Bool, at moment: Moment) {
@@ -33,7 +33,7 @@ extension Route {
             mayLook: mayLook, probeAt: devices.breaker.probeAt, isConsuming: consumer.isConsuming,
             mayReceive: consumer.mayReceive, delivered: counters.jobsReceived,
             waiting: stopped.reduce(0) { $0 + $1.waiting.count + $1.resends.count },
-            unacknowledged: ledger.unacknowledged)
+            unacknowledged: deliveries.ledger.unacknowledged)
         expiryLook.next(situation, now: moment.monotonic, random: &random)
     }
 

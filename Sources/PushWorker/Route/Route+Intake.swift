@@ -8,14 +8,15 @@ extension Route {
     ///
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
-        guard ledger.delivered(delivery.deliveryTag) else { return false }
-        counters.jobsReceived += 1
         let isRedelivered = delivery.redelivered
-        if isRedelivered { counters.jobsRedelivered += 1 }
         let returns = isRedelivered ? DeliveryReader.returns(of: delivery) : 0
-        switch intake.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment) {
+        let treatment = deliveries.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment)
+        guard let treatment else { return false }
+        counters.jobsReceived += 1
+        if isRedelivered { counters.jobsRedelivered += 1 }
+        switch treatment {
         case .ordinary: take(delivery, returns: returns, at: moment)
-        case .alone: intake.hold(delivery, returns: returns, at: moment, random: &random)
+        case .alone: deliveries.hold(delivery, returns: returns, at: moment, random: &random)
         case .refused: take(delivery, returns: returns, isPoisonous: true, at: moment)
         }
         return true
@@ -23,11 +24,9 @@ extension Route {
 
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
-        guard intake.hasSuspects, suspects.mayTake else { return }
-        let isIdle =
-            devices.isStill && questions.isEmpty && broadcast.areStill
-        let isAlone = ledger.unacknowledged == intake.heldCount && !ledger.hasDebts
-        guard let delivery = intake.takeSuspect(isIdle: isIdle, isAlone: isAlone, at: moment) else { return }
+        guard deliveries.intake.hasSuspects else { return }
+        let isIdle = devices.isStill && broadcast.areStill
+        guard let delivery = deliveries.takeSuspect(isIdle: isIdle, at: moment) else { return }
         let returns = DeliveryReader.returns(of: delivery)
         take(delivery, returns: returns, at: moment)
     }
@@ -46,7 +45,7 @@ extension Route {
         let size = delivery.bytes.count
         // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
         let isRejected = delivery.isTruncated
-        let origin = intake.origin(returns: returns)
+        let origin = deliveries.intake.origin(returns: returns)
         // A redelivery counts, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had received before.
         // A probable reason is a consumer that is cancelled while the broker sends to it.
         let outcome = reader.read(delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall) {
@@ -61,22 +60,19 @@ extension Route {
             }
             counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
-                job: job, refusal: nil, deliveryTag: tag, generation: ledger.generation, properties: properties,
-                receivedAt: moment.wall, origin: origin)
-            if inFlight.job.redelivered, isSettledElsewhere(inFlight, isFirstDelivery: isFirstDelivery, at: moment) {
-                return
-            }
-            ledger.took(inFlight)
-            takeIn(inFlight, at: moment)
+                job: job, refusal: nil, deliveryTag: tag, generation: deliveries.ledger.generation,
+                properties: properties, receivedAt: moment.wall, origin: origin)
+            let verdict = deliveries.take(inFlight, isFirstDelivery: isFirstDelivery, at: moment)
+            follow(verdict, on: inFlight, at: moment)
         case .failure(let defect):
             prefetch.arrived(
                 defect.job.jobClass, notifications: max(1, defect.job.notificationCount), bytes: size)
             let tier = tierOnTheWay(of: defect, at: moment)
             let job = JobInFlight(
                 job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,
-                generation: ledger.generation, properties: properties, receivedAt: moment.wall)
+                generation: deliveries.ledger.generation, properties: properties, receivedAt: moment.wall)
             job.isRejected = isRejected
-            ledger.took(job)
+            deliveries.took(job)
             if let tier {
                 while let index = job.nextIndex() {
                     waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
@@ -130,63 +126,21 @@ extension Route {
         }
     }
 
-    /// True if this delivery must not be pushed now: its job was pushed already or is open here, or other lanes were asked
-    /// and have not answered.
-    private func isSettledElsewhere(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Bool {
-        switch suppressRedelivery(delivery, at: moment) {
-        case .suppressed: return true
-        case .unsent: return false
-        case .unknown: break
+    /// Does what was judged of the job that a delivery became.
+    private func follow(_ verdict: RouteDeliveries.Verdict, on job: JobInFlight, at moment: Moment) {
+        switch verdict {
+        case .taken: takeIn(job, at: moment)
+        case .asked: break
+        case .suppressed: counters.duplicatesSuppressed += job.job.notificationCount
+        case .resumed(let earlier):
+            resume(earlier, at: moment)
+            counters.duplicatesSuppressed += job.job.notificationCount
         }
-        // Drop the second copy of a retry that was published twice: the first is settled, or still open here. An open one
-        // comes back if this worker dies.
-        if isFirstDelivery, let key = delivery.redeliveryKey,
-            intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
-        {
-            suppressCopy(delivery, at: moment)
-            return true
-        }
-        return askOthers(about: delivery, isCopy: isFirstDelivery, at: moment)
     }
 
-    /// What the memory of redeliveries says about a delivery.
-    enum Recognition {
-        /// Nothing.
-        case unknown
-        /// It was not pushed.
-        case unsent
-        /// It was pushed here, and needs no push of its own.
-        case suppressed
-    }
-
-    /// Goes on with what was pushed for an earlier delivery of the same job, where one is remembered.
-    func suppressRedelivery(_ delivery: JobInFlight, at moment: Moment) -> Recognition {
-        guard let key = delivery.redeliveryKey else { return .unsent }
-        switch intake.recognise(key, as: delivery.origin, at: moment) {
-        case .unknown: return .unknown
-        case .unsent: return .unsent
-        case .settled:
-            ledger.finish(delivery.deliveryTag, at: moment)
-            // This acknowledgement can be lost as well.
-            intake.settled(key, as: delivery.origin, at: moment)
-        case .unfinished(let job) where job.lane == peers.lane: takeOver(delivery, for: job.job, at: moment)
-        case .unfinished(let job): if !lend(delivery, key, to: job) { return .unsent }
-        }
-        counters.duplicatesSuppressed += delivery.job.notificationCount
-        return .suppressed
-    }
-
-    /// Acknowledges the second of two copies.
-    func suppressCopy(_ copy: JobInFlight, at moment: Moment) {
-        ledger.finish(copy.deliveryTag, at: moment)
-        counters.duplicatesSuppressed += copy.job.notificationCount
-    }
-
-    /// Goes on with a job whose channel was gone, now that the broker delivered it again.
-    private func takeOver(_ delivery: JobInFlight, for job: JobInFlight, at moment: Moment) {
-        job.redelivered(as: delivery)
-        ledger.took(job)
-        resume(job, at: moment)
+    /// Goes on with a delivery about which other lanes were asked: all have answered, or one has not for too long.
+    func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
+        follow(deliveries.judge(one, at: moment), on: one.job, at: moment)
     }
 
     /// Goes on with a job that has a delivery again.
@@ -209,22 +163,16 @@ extension Route {
         guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
-        let canRequeue = ledger.isOpen && !consumer.mayReceive
-        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.ledger.holds($0) }
+        let canRequeue = deliveries.ledger.isOpen && !consumer.mayReceive
+        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
         if broadcast.hasWork, condition.isDraining {
             for host in broadcast.all { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += outbox.takeUnreported() }
         counters.jobsHandedBack += unsent.count
-        for job in unsent {
-            if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
-            if job.lent == nil { ledger.requeue(job, at: moment) } else { peers.giveBackLent(job) }
-        }
-        guard canRequeue else { return }
-        let suspects = intake.releaseSuspects()
-        counters.jobsHandedBack += suspects.count
-        for suspect in suspects { ledger.requeue(suspect, at: moment) }
+        for job in unsent { deliveries.giveBack(job, at: moment) }
+        if canRequeue { counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
     }
 
     /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
@@ -233,6 +181,6 @@ extension Route {
         // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
         guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
         guard devices.breaker.awaitsProbe else { return true }
-        return devices.waiting.count + devices.resends.count + intake.heldCount > queues.count
+        return devices.waiting.count + devices.resends.count + deliveries.intake.heldCount > queues.count
     }
 }

@@ -30,11 +30,11 @@ extension Route {
         counters.limitedBy = limit
         // The lanes' reports are added up.
         counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
-        counters.suspects = intake.heldCount
+        counters.suspects = deliveries.intake.heldCount
         counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
         counters.inFlight = devices.inFlight
-        counters.unacknowledged = ledger.unacknowledged
-        counters.bytesInFlight = ledger.bytes
+        counters.unacknowledged = deliveries.ledger.unacknowledged
+        counters.bytesInFlight = deliveries.ledger.bytes
         counters.connections = usable
         counters.streamLimit = pool?.streamLimit ?? 0
         counters.connectionsOpened = devices.earlier.opened + (pool?.opened ?? 0)
@@ -96,7 +96,7 @@ extension Route {
             intake: devices.breaker.intake, isDraining: isDraining || !isServed || control.isHalted,
             isServing: consumer.isServing, isCongested: outbox.isCongested, hasBacklog: devices.hasWaiting,
             isRateReached: rates.nextDue != nil, pool: devices.pool?.limit ?? .nothing,
-            unacknowledged: ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
+            unacknowledged: deliveries.ledger.unacknowledged, prefetch: consumer.currentPrefetch * jobQueues,
             inFlight: devices.inFlight
         ).limit
     }

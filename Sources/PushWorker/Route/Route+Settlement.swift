@@ -136,7 +136,7 @@ extension Route {
     private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification
         if counted { again.resends += 1 } else { again.refusals += 1 }
-        guard holds(notification.job) else {
+        guard deliveries.holds(notification.job) else {
             notification.job.postpone(again)
             return
         }
@@ -192,7 +192,7 @@ extension Route {
     private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
         let job = notification.job
         job.settled(at: moment.wall)
-        if job.job.isMulticast || !holds(job) {
+        if job.job.isMulticast || !deliveries.holds(job) {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)
         } else {
@@ -203,7 +203,7 @@ extension Route {
     /// Publishes one copy per group once every notification of a multicast job is settled.
     func publishGroupsIfSettled(_ job: JobInFlight) {
         // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
-        guard job.unsettled == 0, !job.groups.isEmpty, holds(job) else { return }
+        guard job.unsettled == 0, !job.groups.isEmpty, deliveries.holds(job) else { return }
         for group in job.takeGroups() {
             outbox.publish(group.content(tokenCount: job.job.tokenCount), for: job)
         }

@@ -16,12 +16,13 @@ import WorkerSettings
 /// only state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
-/// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`)
+/// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`), unless it was pushed before (`RouteDeliveries`)
 /// 2. sent (`Route+Sending.swift`)
 /// 3. answered and settled (`Route+Settlement.swift`); the messages that this leads to are queued (`Outbox`)
-/// 4. confirmed by RabbitMQ, and acknowledged or given back (`Route+Confirmation.swift`)
+/// 4. confirmed by RabbitMQ (`Route+Confirmation.swift`), and acknowledged or given back (`RouteDeliveries`)
 ///
-/// `SharedRouteState` and the messages in `Route+Lanes.swift` connect the route with itself on other lanes (`RoutePeers`).
+/// `RoutePeers` are the same route on other lanes. It is connected with them by `SharedRouteState`, and by messages
+/// (`Route+Lanes.swift`).
 ///
 /// Events bring the first half of each step; the rest is done in the route's turn.
 final class Route {
@@ -89,22 +90,16 @@ final class Route {
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
     var channelOutage = OutageLog()
+    /// Its deliveries, until they are settled.
+    var deliveries: RouteDeliveries
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides the prefetch.
     var prefetch: RoutePrefetch
     /// Holds the route back.
     var rates: RouteRates
-    /// What is owed to the broker for its deliveries.
-    var ledger = DeliveryLedger()
     /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
     var isSendingOn = false
-    /// What the lanes tell each other of suspects.
-    var suspects: LaneSuspects
-    /// What the lanes ask each other about deliveries.
-    var questions: LaneQuestions
-    /// Decides how deliveries are taken in that were made before.
-    var intake: DeliveryIntake
     /// Decides when it looks for expired jobs while it is stopped.
     var expiryLook = ExpiryLook()
     /// Multicast jobs that a rate keeps half sent.
@@ -147,12 +142,10 @@ final class Route {
         self.shared = shared
         peers = RoutePeers(
             of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
-        suspects = LaneSuspects(shared.suspects, among: peers)
-        questions = LaneQuestions(among: peers)
+        deliveries = RouteDeliveries(shared, among: peers)
         rates = RouteRates(configured: rate)
         self.credential = credential
         deadTokens = DeadTokenTally(shared.deadTokens)
-        intake = DeliveryIntake(shared.redeliveries, lane: surroundings.lane, lanes: shared.lanes.count)
         self.surroundings = surroundings
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
@@ -217,10 +210,12 @@ final class Route {
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
-        shareSuspects()
+        if peers.hasOthers {
+            deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: consumer.mayReceive)
+        }
         prefetch.claimMemory(
             isFull: devices.breaker.intake == .full, streams: streams, wanted: consumer.wantedPrefetch,
-            current: consumer.currentWindow, unacknowledged: ledger.unacknowledged, now: moment.monotonic)
+            current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: moment.monotonic)
         lookForExpired(at: moment, condition)
         updateIntake(condition)
         // All results are there that this turn can have.
@@ -228,9 +223,9 @@ final class Route {
         restIfUnserved()
         consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
         let actions = consumer.actions(at: moment)
-        questions.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
+        deliveries.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
         for case .startConsuming(let queue) in actions {
-            ledger.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
+            deliveries.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
         }
         return actions
     }
@@ -238,8 +233,7 @@ final class Route {
     private func passTime(_ moment: Moment) {
         outbox.passTime(now: moment.monotonic)
         devices.breaker.tick(now: moment.monotonic)
-        intake.tick(at: moment)
-        goOnUnanswered(at: moment)
+        for unanswered in deliveries.passTime(at: moment) { goOn(with: unanswered, at: moment) }
         shared.cooling.forgetIfDue(now: moment.monotonic)
         followCredential(at: moment)
     }
@@ -254,8 +248,8 @@ final class Route {
             return
         }
         let situation = RoutePrefetch.Situation(
-            intake: devices.breaker.intake, streams: streams, makesRoom: suspects.makesRoom,
-            hasSuspects: intake.hasSuspects, isNarrow: intake.isNarrow, isQuiet: devices.isQuiet,
+            intake: devices.breaker.intake, streams: streams, makesRoom: deliveries.suspects.makesRoom,
+            hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow, isQuiet: devices.isQuiet,
             isUnconnected: isUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
         consumer.wantedWindow = prefetch.wanted(
             in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
@@ -309,32 +303,33 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && outbox.refused.isEmpty && !intake.hasSuspects && broadcast.areQuiet
+        devices.isQuiet && outbox.refused.isEmpty && !deliveries.intake.hasSuspects && broadcast.areQuiet
     }
 
     /// Whether it has no delivery.
-    var isIdle: Bool { ledger.unacknowledged == 0 }
+    var isIdle: Bool { deliveries.ledger.unacknowledged == 0 }
 
     /// Whether nothing is in flight, and nothing more can arrive.
-    var isDrained: Bool { isQuiet && !outbox.hasBatches && !consumer.mayReceive && ledger.isSettled }
+    var isDrained: Bool { isQuiet && !outbox.hasBatches && !consumer.mayReceive && deliveries.ledger.isSettled }
 
     /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
     var overrun: String? {
-        guard ledger.isOverrun else { return nil }
-        return "the broker delivered \(ledger.unacknowledged) messages to route \(name), and its prefetch allows "
-            + "\(ledger.mostUnacknowledged)"
+        guard deliveries.ledger.isOverrun else { return nil }
+        return
+            "the broker delivered \(deliveries.ledger.unacknowledged) messages to route \(name), and its prefetch allows "
+            + "\(deliveries.ledger.mostUnacknowledged)"
     }
 
     /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, here or on another lane, or
     /// connections that are to close because other workers serve the route.
     var awaitsAcknowledgements: Bool {
-        intake.hasSuspects || suspects.makesRoom || (!isServed && devices.pool != nil)
+        deliveries.intake.hasSuspects || deliveries.suspects.makesRoom || (!isServed && devices.pool != nil)
     }
 
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard outbox.refused.isEmpty else { return true }
-        let wantsToSend = devices.hasWaiting || intake.hasSuspects || !broadcast.areQuiet
+        let wantsToSend = devices.hasWaiting || deliveries.intake.hasSuspects || !broadcast.areQuiet
         return outbox.isHeldUp || wantsToSend && outbox.isCongested
     }
 
@@ -395,7 +390,7 @@ final class Route {
 
     /// The lane ends: closes all connections to APNs, and lets no other lane wait.
     func close() {
-        questions.channelGone()
+        deliveries.laneEnds()
         devices.close()
         for host in broadcast.all { host.close() }
     }

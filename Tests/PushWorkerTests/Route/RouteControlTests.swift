@@ -67,7 +67,7 @@ struct RouteControlTests: RouteSuite {
         #expect(route.devices.hasWaiting, "it would come straight back")
         answer(.cancelConsuming(queue: 0), route, at: Self.moment(2))
         #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
-        #expect(!route.devices.hasWaiting && route.ledger.nextDebt == .requeue(1))
+        #expect(!route.devices.hasWaiting && route.deliveries.ledger.nextDebt == .requeue(1))
         #expect(route.counters.jobsHandedBack == 1)
         #expect(status(route).state == .paused && status(route).troubles.first == "paused by anna: too loud")
         #expect(status(route).consumers == 0)
@@ -91,7 +91,7 @@ struct RouteControlTests: RouteSuite {
         #expect(route.turn(at: Self.moment(2), condition) == [.cancelConsuming(queue: 0)])
         answer(.cancelConsuming(queue: 0), route, at: Self.moment(2))
         #expect(route.turn(at: Self.moment(2), condition) == [])
-        #expect(!route.devices.hasWaiting && route.ledger.nextDebt == .requeue(1))
+        #expect(!route.devices.hasWaiting && route.deliveries.ledger.nextDebt == .requeue(1))
     }
 
     @Test("With a much lower rate, what would wait for too long goes back once, and jobs are taken again")

@@ -9,6 +9,9 @@ struct RouteCopyTests: RouteSuite {
     @Test("A retry copy that the broker may have twice says so, and is not pushed again where it was pushed")
     func republished() throws {
         let route = try route()
+        // Its channel is open, so that a delivery can be settled.
+        route.connected()
+        for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         var message = OutgoingMessage()
@@ -19,11 +22,17 @@ struct RouteCopyTests: RouteSuite {
         renderer.render(copy, into: &message)
         #expect(header("x-apns-duplicate", in: message) == "possible")
 
-        _ = route.ledger.end()
-        route.generationEnded(at: Self.moment(1))
-        route.intake.settled(try #require(job.redeliveryKey), at: Self.moment(1))
+        while let notification = route.devices.next() {
+            route.report(notification, FinalReport(.accepted, .none, status: 200), at: Self.moment(1))
+        }
+        for publication in route.surroundings.publisher.unsent {
+            route.published(publication, .confirmed, at: Self.moment(1))
+        }
+        #expect(job.isFinished)
         let copies = [("x-apns-v", "1"), ("x-apns-duplicate", "possible")]
-        take(delivery(returns: 0, headers: copies), route, at: 2)
+        var second = delivery(returns: 0, headers: copies)
+        second.deliveryTag = 2
+        take(second, route, at: 2)
         #expect(route.devices.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
         // Without that word it is a job of its own, whatever id its producer chose.
         route.generationEnded(at: Self.moment(2))
@@ -62,14 +71,14 @@ struct RouteCopyTests: RouteSuite {
         let route = try route(neighbour: "com.example.moved")
         take(delivery(returns: 0, topic: "com.example.moved"), route)
         #expect(route.devices.waiting.isEmpty)
-        let job = try #require(route.ledger.end().first)
+        let job = try #require(unsettled(route).first)
         #expect(job.groups.map(\.indexes) == [[0, 1]])
         #expect(job.refusal == nil && job.job.attempt == 1)
 
         func refused(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) throws -> Reason? {
             route.generationEnded(at: Self.moment(seconds))
             take(delivery, route, at: seconds)
-            return try #require(route.ledger.end().first).refusal?.reason
+            return try #require(unsettled(route).first).refusal?.reason
         }
         let day = 86_400_000
         let old = [("x-apns-v", "1"), ("x-apns-first-attempt-at", "\(Self.wallClock - Int64(day))")]
@@ -87,8 +96,9 @@ struct RouteCopyTests: RouteSuite {
         second.deliveryTag = 2
         take(second, route)
         #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
-        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1)
-        #expect(route.ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
+        var ledger = route.deliveries.ledger
+        let settled = ledger.decide(at: Self.moment(1), flush: true)
+        #expect(settled == 1 && ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
         // What a parked job became looks like it, and may be all that is left of it.
         let first = try #require(route.devices.waiting.first)
         first.comesBackUnchanged = true
@@ -128,7 +138,6 @@ struct RouteCopyTests: RouteSuite {
             let before = route.counters.retryReturns
             route.generationEnded(at: Self.moment(1))
             take(delivery(returns: times, headers: headers), route)
-            _ = route.ledger.end()
             return route.counters.retryReturns[0] - before[0]
         }
         let (copy, death) = (("x-apns-v", "1"), ("x-first-death-queue", "apns.q.retry.2s"))

@@ -95,15 +95,15 @@ struct RouteExpiryTests: RouteSuite {
         #expect(route.nextDue(after: Self.at(12)) == Self.at(12).monotonic + Route.patrolInterval)
         // It gives nothing back, which would count.
         #expect(follow(route, 14) == [.cancelConsuming(queue: 0)])
-        #expect(!route.ledger.hasDebts)
+        #expect(!route.deliveries.ledger.hasDebts)
         // The shortest tier takes two seconds, so that one of them stays until its time is over.
         #expect(copies(route) == [2, 0, 0, 0, 0] && route.devices.waiting.count == 1)
         follow(route, 15)
         #expect(expired(route) == 2)
         follow(route, 16)
-        #expect(expired(route) == 3 && route.devices.waiting.isEmpty && !route.ledger.hasDebts)
+        #expect(expired(route) == 3 && route.devices.waiting.isEmpty && !route.deliveries.ledger.hasDebts)
         var unchanged = 0
-        route.ledger.forEach { unchanged += $0.comesBackUnchanged ? 1 : 0 }
+        route.deliveries.ledger.forEach { unchanged += $0.comesBackUnchanged ? 1 : 0 }
         #expect(unchanged == 2, "their attempt is the same")
     }
 
@@ -130,7 +130,7 @@ struct RouteExpiryTests: RouteSuite {
         #expect(follow(route, 12) == [.cancelConsuming(queue: 0)])
         #expect(route.consumerArguments == FieldTable() && !route.expiryLook.isLooking)
         #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1, "it is the next probe")
-        #expect(copies(route) == [0, 0, 0, 0, 0] && !route.ledger.hasDebts)
+        #expect(copies(route) == [0, 0, 0, 0, 0] && !route.deliveries.ledger.hasDebts)
     }
 
     @Test("a parked route keeps one job for its probe, and its look ends before that")
@@ -156,7 +156,7 @@ struct RouteExpiryTests: RouteSuite {
         deliver(1, deadline: 5, returns: 4, to: route, at: 11)
         #expect(follow(route, 11) == [.cancelConsuming(queue: 0)])
         follow(route, 12)
-        #expect(route.ledger.nextDebt == .requeue(1) && expired(route) == 0)
+        #expect(route.deliveries.ledger.nextDebt == .requeue(1) && expired(route) == 0)
         follow(route, 10_000)
         #expect(!route.consumer.mayReceive && !route.expiryLook.isLooking)
     }
@@ -173,7 +173,7 @@ struct RouteExpiryTests: RouteSuite {
         follow(route, 11)
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         for second: UInt64 in [12, 13] { follow(route, second, leaving) }
-        #expect(route.ledger.nextDebt == .requeue(1) && !route.consumer.mayReceive)
+        #expect(route.deliveries.ledger.nextDebt == .requeue(1) && !route.consumer.mayReceive)
     }
 
     @Test(

@@ -35,7 +35,7 @@ struct RouteHoldingTests: RouteSuite {
         let route = try route(rate: rate)
         route.connected()
         for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
-        try #require(route.ledger.isOpen)
+        try #require(route.deliveries.ledger.isOpen)
         return route
     }
 
@@ -60,7 +60,9 @@ struct RouteHoldingTests: RouteSuite {
         let publication = try #require(route.surroundings.publisher.unsent.first)
         route.published(publication, .confirmed, at: Self.moment(1))
         #expect(route.counters.retryCopies[tier] == 1 && route.counters.retries[tier] == 0, "it is no retry")
-        #expect(route.ledger.decide(at: Self.moment(1), flush: true) == 1, "its delivery is settled")
+        var ledger = route.deliveries.ledger
+        let settled = ledger.decide(at: Self.moment(1), flush: true)
+        #expect(settled == 1, "its delivery is settled")
     }
 
     @Test("A job whose time has come is sent, and its age counts from then")

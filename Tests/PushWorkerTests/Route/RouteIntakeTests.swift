@@ -60,7 +60,7 @@ struct RouteIntakeTests: RouteSuite {
         let tokens = Array(repeating: "\"aa11\"", count: Job.maximumTokens).joined(separator: ",")
         let body = #"{"device_tokens":[\#(tokens)],"payload":{"aps":{}}}"#
         take(delivery(returns: 0, id: nil, padding: longest, body: body), route)
-        let job = try #require(route.ledger.end().first)
+        let job = try #require(unsettled(route).first)
         let detail = String(repeating: "y", count: 5_000)
         let report = FinalReport(
             .invalid, .fixRequest, status: 400, reason: Reason(rawValue: longest), detail: detail)
@@ -87,7 +87,7 @@ struct RouteIntakeTests: RouteSuite {
         // On 90 channels it may have been held, and lost with them; this is the next one.
         for _ in 0..<90 { route.shared.redeliveries.returnedUnread() }
         take(delivery(returns: 100), route, at: 3)
-        #expect(route.ledger.end().first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(unsettled(route).first === job && route.counters.duplicatesSuppressed == 2)
         #expect((0..<2).map(job.isSuppressed) == [true, false])
     }
 
@@ -128,7 +128,7 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route()
         let job = try interrupted(delivery(returns: 2), route)
         #expect(route.delivered(delivery(returns: 3), at: Self.moment(3)))
-        #expect(route.intake.hasSuspects, "it waits to be taken up alone")
+        #expect(route.deliveries.intake.hasSuspects, "it waits to be taken up alone")
         route.generationEnded(at: Self.moment(3))
         take(delivery(returns: 4), route, at: 4)
         #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
@@ -147,7 +147,7 @@ struct RouteIntakeTests: RouteSuite {
         }
         route.channelOpened(at: Self.moment(4))
         #expect(route.delivered(delivery(returns: row.returns), at: Self.moment(row.seconds)))
-        #expect(route.intake.hasSuspects == row.isSuspect)
+        #expect(route.deliveries.intake.hasSuspects == row.isSuspect)
     }
 
     @Test("A channel that was lost before anything came on it brought nothing back")
@@ -159,7 +159,7 @@ struct RouteIntakeTests: RouteSuite {
         }
         route.channelOpened(at: Self.moment(4))
         #expect(route.delivered(delivery(returns: 3), at: Self.moment(5)))
-        #expect(route.intake.hasSuspects)
+        #expect(route.deliveries.intake.hasSuspects)
     }
 
     @Test("What its queue may soon give up is refused with a result, whatever was lost here")
@@ -172,7 +172,7 @@ struct RouteIntakeTests: RouteSuite {
         }
         route.channelOpened(at: Self.moment(4))
         take(delivery(returns: 40, id: nil), route, at: 5)
-        #expect(route.ledger.end().first?.refusal?.reason == .poison)
+        #expect(unsettled(route).first?.refusal?.reason == .poison)
     }
 
     @Test("A job is not refused for channels that were lost here")
@@ -190,7 +190,7 @@ struct RouteIntakeTests: RouteSuite {
         route.channelOpened(at: Self.moment(6))
         take(delivery(returns: 31, id: "job-2"), route, at: 7)
         #expect(route.devices.waiting.isEmpty)
-        #expect(route.ledger.end().first?.refusal?.reason == .poison)
+        #expect(unsettled(route).first?.refusal?.reason == .poison)
     }
 
     @Test("A job that another worker had in between is pushed, though channels came and delivered something meanwhile")
@@ -362,7 +362,7 @@ struct RouteIntakeTests: RouteSuite {
             route.answered(host.began(notification), .unprocessed, on: host, at: Self.moment(1))
         }
         #expect(requests == RetryPolicy.maximumRefusals + 1)
-        let job = try #require(route.ledger.end().first)
+        let job = try #require(unsettled(route).first)
         #expect(job.unsettled == 0 && job.unconfirmed == 1)
     }
 
@@ -382,7 +382,7 @@ struct RouteIntakeTests: RouteSuite {
         for (returns, id) in [(20, "job-2"), (25, "job-1")] {
             let route = try route(earlier: earlier)
             take(delivery(returns: returns, id: id), route)
-            #expect(route.ledger.end().map(\.refusal?.reason) == [.poison], "\(id)")
+            #expect(unsettled(route).map(\.refusal?.reason) == [.poison], "\(id)")
         }
         let route = try route(earlier: earlier)
         take(delivery(returns: 20), route)

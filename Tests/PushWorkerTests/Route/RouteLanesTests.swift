@@ -146,7 +146,7 @@ struct RouteLanesTests {
         accept(sent, on: pair.routes[0])
         pair.tell()
         #expect(pair.debts(1).count == 1)
-        #expect(pair.routes.allSatisfy { $0.devices.isQuiet } && pair.routes[1].ledger.isSettled)
+        #expect(pair.routes.allSatisfy { $0.devices.isQuiet } && pair.routes[1].deliveries.ledger.isSettled)
         // The acknowledgement may be lost as well.
         pair.lose(1)
         pair.open(0)
@@ -227,7 +227,7 @@ struct RouteLanesTests {
         pair.lose(1)
         pair.open(1)
         pair.deliver(1, returns: 9)
-        #expect(pair.routes[1].intake.heldCount == 1, "taken up alone, not settled unseen")
+        #expect(pair.routes[1].deliveries.intake.heldCount == 1, "taken up alone, not settled unseen")
     }
 
     @Test("What another worker may have had in between is pushed, though a lane of this one knows it")
@@ -251,7 +251,7 @@ struct RouteLanesTests {
         if isSettled { accept(sent, on: pair.routes[0]) }
         pair.deliver(1, returns: 1)
         pair.tell()
-        #expect(!pair.routes[1].devices.hasWaiting && pair.routes[1].ledger.unacknowledged == 1)
+        #expect(!pair.routes[1].devices.hasWaiting && pair.routes[1].deliveries.ledger.unacknowledged == 1)
         #expect(pair.routes[0].turn(at: Self.moment(3), LaneCondition()) == [.setPrefetch(1)])
         pair.lose(0)
         pair.tell()
@@ -260,7 +260,7 @@ struct RouteLanesTests {
             accept(sent, on: pair.routes[0])
             pair.tell()
         }
-        #expect(pair.debts(1).count == 1 && pair.routes[1].ledger.isSettled)
+        #expect(pair.debts(1).count == 1 && pair.routes[1].deliveries.ledger.isSettled)
     }
 
     @Test("A job that a lane whose channel is alive works on is another one that looks the same: both are pushed")
@@ -339,7 +339,7 @@ struct RouteLanesTests {
         pair.deliver(0)
         _ = try send(3, on: pair.routes[0])
         pair.lose(0)
-        pair.routes[1].intake.hold(
+        pair.routes[1].deliveries.hold(
             Self.delivery(9, returns: 5), returns: 5, at: Self.moment(2), random: &pair.routes[1].random)
         pair.lose(1)
         pair.open(1)
@@ -436,24 +436,24 @@ struct RouteLanesTests {
         }
         // Taken up after the longest wait of a suspect.
         pair.deliver(1, returns: 7, id: "suspect")
-        #expect(pair.routes[1].intake.heldCount == 1)
+        #expect(pair.routes[1].deliveries.intake.heldCount == 1)
         for seconds in 60...61 as ClosedRange<UInt64> { for lane in [1, 0] { turn(lane, at: seconds) } }
-        #expect(pair.routes[1].intake.heldCount == 1 && pair.routes[0].suspects.makesRoom)
+        #expect(pair.routes[1].deliveries.intake.heldCount == 1 && pair.routes[0].deliveries.suspects.makesRoom)
         #expect(pair.routes[0].consumer.wantedPrefetch == 0)
         accept(sent, on: pair.routes[0])
         #expect(pair.debts(0, at: 62).count == 1)
         for seconds in 62...63 as ClosedRange<UInt64> { for lane in [0, 1] { turn(lane, at: seconds) } }
-        #expect(pair.routes[1].intake.heldCount == 0 && pair.routes[1].hasSuspect)
+        #expect(pair.routes[1].deliveries.intake.heldCount == 0 && pair.routes[1].hasSuspect)
         // It is done with.
         accept(try send(3, on: pair.routes[1]), on: pair.routes[1])
         #expect(pair.debts(1, at: 64).count == 1)
         turn(1, at: 64)
-        #expect(!pair.routes[0].suspects.makesRoom && !pair.routes[1].hasSuspect)
+        #expect(!pair.routes[0].deliveries.suspects.makesRoom && !pair.routes[1].hasSuspect)
         turn(0, at: 64)
         #expect(pair.routes[0].consumer.wantedPrefetch > 0)
     }
 }
 
 extension Route {
-    fileprivate var hasSuspect: Bool { intake.hasSuspects }
+    fileprivate var hasSuspect: Bool { deliveries.intake.hasSuspects }
 }

@@ -110,9 +110,16 @@ extension RouteSuite {
         return job
     }
 
+    /// The jobs whose deliveries are not settled.
+    func unsettled(_ route: Route) -> [JobInFlight] {
+        var jobs: [JobInFlight] = []
+        route.deliveries.ledger.forEach { jobs.append($0) }
+        return jobs
+    }
+
     /// The dead letter of the one job that the route refused.
     func deadLetter(_ route: Route) throws -> OutgoingMessage {
-        let job = try #require(route.ledger.end().first)
+        let job = try #require(unsettled(route).first)
         let refusal = try #require(job.refusal)
         #expect(refusal.reason == .poison)
         var message = OutgoingMessage()

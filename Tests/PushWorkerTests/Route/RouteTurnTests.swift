@@ -105,7 +105,7 @@ struct RouteTurnTests {
         }
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         #expect(route.turn(at: Self.moment(21), leaving) == [])
-        #expect(!route.devices.hasWaiting && route.ledger.hasDebts)
+        #expect(!route.devices.hasWaiting && route.deliveries.ledger.hasDebts)
     }
 
     @Test("a route that was removed cancels, gives back what it did not send, and closes its channel in the end")
@@ -121,7 +121,7 @@ struct RouteTurnTests {
         #expect(route.devices.hasWaiting && !route.isDrained)
         _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
-        #expect(!route.devices.hasWaiting && route.ledger.hasDebts && route.counters.jobsHandedBack == 1)
+        #expect(!route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.counters.jobsHandedBack == 1)
         #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
         let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
         #expect(!route.letGo() && payment.sent == 1 && route.mayEnd())
@@ -180,10 +180,10 @@ struct RouteTurnTests {
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         #expect(route.turn(at: Self.moment(2), leaving) == [.cancelConsuming(queue: 0)])
-        #expect(!route.ledger.hasDebts && !route.isDrained)
+        #expect(!route.deliveries.ledger.hasDebts && !route.isDrained)
         _ = route.consumeCancelled(Array("q0.1".utf8), byBroker: false, at: Self.moment(2))
         #expect(route.turn(at: Self.moment(2), leaving) == [])
-        #expect(route.ledger.nextDebt == .requeue(1))
+        #expect(route.deliveries.ledger.nextDebt == .requeue(1))
         let isFull = route.settleDeliveries(at: Self.moment(2), isDraining: true) { _ in false }
         #expect(!isFull.isComplete && isFull.sent == 0 && !route.isDrained)
         let sent = route.settleDeliveries(at: Self.moment(2), isDraining: true) { $0 == .requeue(1) }
