@@ -22,39 +22,15 @@ extension Route {
     func clearHalted(at moment: Moment) {
         guard control.isHalted else { return }
         for host in [devices] + broadcast.all where host.hasWaiting {
-            for notification in host.takeTouched() { wait(notification, for: .zero, at: moment) }
+            for notification in host.takeTouched() {
+                wait(notification, preflight.pause(notification, for: .zero, at: moment), at: moment)
+            }
         }
     }
 
-    /// Settles a notification whose campaign is paused or cancelled. One that was sent already is settled as usual.
-    ///
-    /// - Returns: Whether it is settled.
-    func isHeldByCampaign(_ notification: Notification, at moment: Moment) -> Bool {
-        guard !notification.wasSent, let reference = notification.job.job.reference else { return false }
-        let bytes = notification.job.job.bytes
-        switch control.campaigns.fate(of: bytes.span.extracting(reference), at: moment.wall) {
-        case .goesOn: return false
-        case .paused(let until):
-            counters.paused += 1
-            wait(notification, for: until.map { .milliseconds($0 - moment.wall) }, at: moment)
-        case .cancelled(let leavesDeadLetter, let detail):
-            var final = FinalReport(.cancelled, .none, detail: detail)
-            final.leavesDeadLetter = leavesDeadLetter
-            report(notification, final, at: moment)
-        }
-        return true
-    }
-
-    /// Lets a notification wait in a tier until something goes on that an operator paused.
-    ///
-    /// - Parameters:
-    ///   - notification: The notification.
-    ///   - duration: How long the pause lasts; nil where no end is known.
-    ///   - moment: The time.
-    private func wait(_ notification: Notification, for duration: Duration?, at moment: Moment) {
-        let settlement = surroundings.policy.pause(
-            for: duration, job: AttemptFacts(notification.job.job), now: moment.wall)
-        switch settlement {
+    /// Lets a notification wait until something goes on that an operator paused.
+    func wait(_ notification: Notification, _ pause: RetryPolicy.Pause, at moment: Moment) {
+        switch pause {
         case .tier(let tier): postpone(notification, to: tier, at: moment)
         case .over(let final): report(notification, final, at: moment)
         }

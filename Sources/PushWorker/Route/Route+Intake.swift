@@ -118,6 +118,25 @@ extension Route {
         destination.take(job)
     }
 
+    /// Sends a whole job whose time has not come into the tier in which it waits next, its attempt unchanged: its
+    /// notifications in one copy. It needs neither a connection to APNs nor a place of the rate.
+    private func hold(_ job: JobInFlight, at moment: Moment) {
+        guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
+            let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
+            while let index = job.nextIndex() {
+                report(
+                    Notification(job: job, index: index),
+                    FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            }
+            return
+        }
+        job.isHeld = true
+        while let index = job.nextIndex() {
+            counters.held += 1
+            postpone(Notification(job: job, index: index), to: tier, at: moment)
+        }
+    }
+
     /// Reports jobs that are refused, as long as results find their way out.
     func reportRefused(at moment: Moment) {
         while let notification = outbox.nextRefused() {

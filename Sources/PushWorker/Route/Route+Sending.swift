@@ -50,35 +50,29 @@ extension Route {
     func isSettledUnsent(
         _ notification: Notification, on destination: Destination, at moment: Moment
     ) -> Bool {
-        // The job is read in place, never copied: it is 400 bytes with several references.
-        let inFlight = notification.job
-        let isPush = destination.kind == .devices
-        if isPush, let defect = inFlight.job.tokenDefect(notification.index) {
+        let finding = preflight.look(
+            at: notification, isPush: destination.kind == .devices,
+            campaigns: control.campaigns.isEmpty ? nil : control.campaigns, missing: outbox.missingTiers, at: moment)
+        switch finding {
+        case nil: return false
+        case .over(let final): report(notification, final, at: moment)
+        case .pushed(let record):
+            // Its result is published once more, as the same message, because the broker may not have taken the first.
+            counters.duplicatesSuppressed += 1
             report(
-                notification, FinalReport(.invalid, .fixRequest, reason: defect.reason, detail: defect.detail),
-                at: moment)
-            return true
+                notification, FinalReport(.accepted, .none, status: 200), at: moment,
+                finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
+        case .expired: settle(notification, .expired, on: destination, at: moment)
+        case .early(let tier):
+            counters.held += 1
+            postpone(notification, to: tier, at: moment)
+        case .paused(let pause):
+            counters.paused += 1
+            wait(notification, pause, at: moment)
+        case .resting(let tier):
+            counters.cooled += 1
+            postpone(notification, to: tier, at: moment)
         }
-        if inFlight.job.redelivered, isJournalled(notification, at: moment) { return true }
-        guard !inFlight.job.isExpired(at: moment.wall) else {
-            settle(notification, .expired, on: destination, at: moment)
-            return true
-        }
-        // Only a clock that was set back makes a job early that waits here.
-        if inFlight.job.isEarly(at: moment.wall), holdAgain(notification, at: moment) { return true }
-        if !control.campaigns.isEmpty, isHeldByCampaign(notification, at: moment) { return true }
-        return isPush && !shared.cooling.isEmpty && rests(notification, at: moment)
-    }
-
-    /// Whether a notification's device token rests; if so, the notification waits in a tier, its attempt unchanged.
-    private func rests(_ notification: Notification, at moment: Moment) -> Bool {
-        let job = notification.job
-        guard let remaining = shared.cooling.remaining(notification.coolingKey, now: moment.monotonic),
-            let tier = surroundings.policy.restingTier(
-                remaining: remaining, job: AttemptFacts(job.job), now: moment.wall)
-        else { return false }
-        counters.cooled += 1
-        postpone(notification, to: tier, at: moment)
         return true
     }
 
@@ -222,13 +216,5 @@ extension Route {
     private func giveUp(_ host: Destination, at moment: Moment) {
         let why = host.trouble ?? "no connection to \(host.connector?.endpoint.description ?? "the host") is usable"
         while let notification = host.next() { settle(notification, .unreachable(why), on: host, at: moment) }
-    }
-}
-
-extension Notification {
-    /// What its device token is remembered by while it rests.
-    var coolingKey: Int {
-        let bytes = job.job.bytes
-        return CoolingTokens.key(bytes.span.extracting(job.job.deviceToken(index)))
     }
 }

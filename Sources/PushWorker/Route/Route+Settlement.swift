@@ -1,7 +1,6 @@
 import APNSClient
 import EventLoop
 import PushModel
-import WorkerSettings
 
 // From an answer, or its absence, to publications. What to do is decided by `RetryPolicy`; here it is carried out.
 extension Route {
@@ -68,6 +67,14 @@ extension Route {
         // APNs refused the credential, or would have. The job waits for another one no longer than `retry.max_age`.
         case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
+    }
+
+    /// Notes that APNs accepted a notification.
+    ///
+    /// - Returns: The number of the note that the result waits for; nil if nothing is noted.
+    private func journal(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) -> UInt64? {
+        guard let journal = surroundings.journal, let key = notification.journalKey else { return nil }
+        return journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
     }
 
     // MARK: What an answer teaches
@@ -207,12 +214,5 @@ extension Route {
         for group in job.takeGroups() {
             outbox.publish(group.content(tokenCount: job.job.tokenCount), for: job)
         }
-    }
-}
-
-extension FinalReport {
-    /// Adds a sentence to the detail.
-    mutating func addDetail(_ sentence: String) {
-        detail = detail.map { "\($0); \(sentence)" } ?? sentence
     }
 }

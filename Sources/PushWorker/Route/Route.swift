@@ -10,14 +10,15 @@ import WorkerSettings
 /// Everything that can go wrong with one app ends here: a missing queue, a refused credential or a dead APNs parks this
 /// route and no other. The lane drives the route; the route never touches a socket itself.
 ///
-/// The route's state is its own. The extensions of `Route` stand in several files, so most of the state cannot be
-/// `private`; but no other type reads or writes it (`.ci/lint` looks). A lane reads constants such as `name`, asks for
-/// facts and calls methods. A destination is lent to the lane that opens its connections and passes their events on. The
-/// only state that the lane writes itself is its own: `marks`.
+/// The route's state is its own. Most of it is in parts such as `Outbox` and `RouteDeliveries`, which keep theirs
+/// private. The extensions of `Route` stand in several files, so the parts themselves cannot be `private`; but no other
+/// type reads or writes them (`.ci/lint` looks). A lane reads constants such as `name`, asks for facts and calls
+/// methods. A destination is lent to the lane that opens its connections and passes their events on. The only state that
+/// the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`), unless it was pushed before (`RouteDeliveries`)
-/// 2. sent (`Route+Sending.swift`)
+/// 2. sent (`Route+Sending.swift`), unless it must not be or need not be (`Preflight`)
 /// 3. answered and settled (`Route+Settlement.swift`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ (`Route+Confirmation.swift`), and acknowledged or given back (`RouteDeliveries`)
 ///
@@ -90,6 +91,8 @@ final class Route {
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
     var channelOutage = OutageLog()
+    /// Looks at each notification before it is sent.
+    let preflight: Preflight
     /// Its deliveries, until they are settled.
     var deliveries: RouteDeliveries
     /// Decides the methods on the consume channel.
@@ -150,6 +153,7 @@ final class Route {
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch)
+        preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
         self.devices = devices
         broadcast = BroadcastHosts(broadcastHosts)
         consumer = RouteConsumer(
@@ -315,9 +319,9 @@ final class Route {
     /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
     var overrun: String? {
         guard deliveries.ledger.isOverrun else { return nil }
-        return
-            "the broker delivered \(deliveries.ledger.unacknowledged) messages to route \(name), and its prefetch allows "
-            + "\(deliveries.ledger.mostUnacknowledged)"
+        let ledger = deliveries.ledger
+        return "the broker delivered \(ledger.unacknowledged) messages to route \(name), and its prefetch allows "
+            + "\(ledger.mostUnacknowledged)"
     }
 
     /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, here or on another lane, or

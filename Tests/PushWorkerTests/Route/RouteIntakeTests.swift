@@ -389,7 +389,7 @@ struct RouteIntakeTests: RouteSuite {
         let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
         let known = (0..<2).map {
-            route.isJournalled(Notification(job: again, index: $0), at: Self.moment(1))
+            route.isSettledUnsent(Notification(job: again, index: $0), on: route.devices, at: Self.moment(1))
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")

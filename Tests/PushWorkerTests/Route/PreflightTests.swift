@@ -1,0 +1,82 @@
+import EventLoop
+import PushModel
+import TestSupport
+import Testing
+
+@testable import PushWorker
+
+@Suite("What is looked at before a notification is sent", .timeLimit(.minutes(1)))
+struct PreflightTests: RouteSuite {
+    private let cooling = SharedCoolingTokens()
+    private var preflight: Preflight { Preflight(RetryPolicy(), earlier: nil, cooling: cooling) }
+
+    /// The only notification of a job.
+    ///
+    /// - Parameter fields: What the job says beside its token and payload.
+    private func notification(_ fields: String = "") throws -> PushWorker.Notification {
+        let route = try route()
+        take(delivery(returns: 0, body: #"{"device_token":"aa11","payload":{"aps":{}}\#(fields)}"#), route)
+        return PushWorker.Notification(job: try #require(route.devices.waiting.first), index: 0)
+    }
+
+    /// What is found, in a word; `sent` for nothing.
+    private func look(
+        at notification: PushWorker.Notification, isPush: Bool = true, _ campaigns: [ControlCommand] = [],
+        after milliseconds: Int64 = 0
+    ) -> String {
+        let finding = preflight.look(
+            at: notification, isPush: isPush, campaigns: campaigns.isEmpty ? nil : CampaignIndex(campaigns),
+            missing: [], at: Self.moment(1, wall: Self.wallClock + milliseconds))
+        return switch finding {
+        case nil: "sent"
+        case .over(let final): "over: \(final.outcome)"
+        case .pushed: "pushed"
+        case .expired: "expired"
+        case .early(let tier): "early: \(tier)"
+        case .paused(.tier): "paused"
+        case .paused(.over(let final)): "paused: \(final.outcome)"
+        case .resting: "resting"
+        }
+    }
+
+    private static func command(_ action: ControlCommand.Action) -> ControlCommand {
+        ControlCommand(
+            id: "1", action: action, target: .campaign("c-7/"), author: "anna", issuedAt: 0, until: nil, reason: nil,
+            leavesDeadLetters: false)
+    }
+
+    @Test("a notification is sent unless its time is over, or has not come")
+    func times() throws {
+        #expect(try look(at: notification()) == "sent")
+        let deadline = try notification(#","deadline":\#(Self.wallClock + 1_000)"#)
+        #expect(look(at: deadline) == "sent" && look(at: deadline, after: 2_000) == "expired")
+        // The clock was set back by more than an hour.
+        let late = try notification(#","not_before":\#(Self.wallClock - 10)"#)
+        #expect(look(at: late) == "sent" && look(at: late, after: -3_700_000) == "early: 5")
+    }
+
+    @Test("a device token that rests keeps pushes back, and no other requests")
+    func resting() throws {
+        let tired = try notification()
+        cooling.cool(tired.coolingKey, until: Self.moment(61).monotonic, now: Self.moment(1).monotonic)
+        #expect(look(at: tired) == "resting" && look(at: tired, isPush: false) == "sent")
+    }
+
+    @Test("a campaign that is cancelled or paused keeps its notifications back, if they were not sent before")
+    func campaigns() throws {
+        var named = try notification(#","reference":"c-7/1""#)
+        #expect(look(at: named, [Self.command(.cancel)]) == "over: cancelled")
+        #expect(look(at: named, [Self.command(.pause)]) == "paused")
+        named.refusals = 1
+        #expect(look(at: named, [Self.command(.cancel)]) == "sent")
+        #expect(try look(at: notification(), [Self.command(.cancel)]) == "sent")
+    }
+
+    @Test("a notification whose time is over is reported so, whatever becomes of its campaign and its device token")
+    func order() throws {
+        let all = try notification(#","reference":"c-7/1","deadline":\#(Self.wallClock + 1_000)"#)
+        cooling.cool(all.coolingKey, until: Self.moment(61).monotonic, now: Self.moment(1).monotonic)
+        #expect(look(at: all, [Self.command(.cancel)]) == "over: cancelled")
+        #expect(look(at: all, [Self.command(.cancel)], after: 2_000) == "expired")
+    }
+}
