@@ -106,7 +106,7 @@ final class Preflight {
         policy.pause(for: duration, job: AttemptFacts(notification.job.job), now: moment.wall)
     }
 
-    /// The tier in which a job waits next until its time has come; nil where there is none.
+    /// The tier in which a job waits next until its time has come; nil where the worker has no tiers.
     ///
     /// - Parameters:
     ///   - job: The job.

@@ -106,7 +106,7 @@ extension Route {
     func splitSlow(at moment: Moment) {
         for jobClass in JobClass.allCases where jobClass == .normal || devices.takesHighFirst {
             let job = rates.current == nil ? nil : devices.begun(jobClass)
-            guard slow.isOverdue(job, of: jobClass, now: moment.monotonic), let job,
+            guard rates.keepsTooLong(job, of: jobClass, now: moment.monotonic), let job,
                 let tier = surroundings.policy.restingTier(
                     remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
             else { continue }

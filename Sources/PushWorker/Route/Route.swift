@@ -105,8 +105,6 @@ final class Route {
     var isSendingOn = false
     /// Decides when it looks for expired jobs while it is stopped.
     var expiryLook = ExpiryLook()
-    /// Multicast jobs that a rate keeps half sent.
-    var slow = SlowJobs()
     /// Whether jobs go back because a lower rate would keep them here for too long.
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.

@@ -1,4 +1,5 @@
 import EventLoop
+import PushModel
 
 /// The rates that hold a route back on all its lanes: the configured one, and the worker's part of one that operators
 /// set for all workers. The lower one counts. Time comes in.
@@ -21,6 +22,8 @@ struct RouteRates {
     private var fleet: SharedRate?
     /// Whether the other lanes know that `high` jobs wait here for the rate.
     private var saidUrgent = false
+    /// Multicast jobs that the rate that counts keeps half sent.
+    private var slow = SlowJobs()
 
     /// Begins with the configured rate.
     ///
@@ -87,6 +90,17 @@ struct RouteRates {
         guard let current, current.available(now: now) == 0 else { return true }
         nextDue = current.nextDue(now: now)
         return false
+    }
+
+    /// Looks at the multicast job of a class that is partly sent now.
+    ///
+    /// - Parameters:
+    ///   - job: The job; nil without one, or without a rate.
+    ///   - jobClass: The class of jobs that it waits among.
+    ///   - now: The time.
+    /// - Returns: Whether the rate has kept the job half sent for too long.
+    mutating func keepsTooLong(_ job: JobInFlight?, of jobClass: JobClass, now: MonotonicTime) -> Bool {
+        slow.isOverdue(job, of: jobClass, now: now)
     }
 
     /// Lets normal jobs of other lanes leave a request to the `high` jobs that wait for the rate here.

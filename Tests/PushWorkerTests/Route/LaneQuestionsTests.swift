@@ -16,7 +16,7 @@ struct LaneQuestionsTests: RouteSuite {
 
         /// The other lanes, as lane 1 knows them.
         func peers(of route: Int? = 7, lanes: [Int] = [0, 1, 2]) -> RoutePeers {
-            RoutePeers(of: route, on: 1, lanes: lanes) { [unowned self] lane, message in
+            RoutePeers(of: route, on: 1, lanes: lanes) { [self] lane, message in
                 guard !ended.contains(lane), case .route(7, let message) = message else { return false }
                 told.append((lane, message))
                 return true
