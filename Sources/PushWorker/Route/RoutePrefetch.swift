@@ -39,7 +39,7 @@ struct RoutePrefetch {
     /// The credit of the queue of `high` jobs that go first, by their shape alone; nil without such a queue.
     private var highCredit: RouteCredit?
     /// What the route uses of the worker's memory for jobs.
-    private var memory: MemoryClaim
+    private(set) var memory: MemoryClaim
     private let queues: Int
 
     /// Starts with what the configuration says.

@@ -95,8 +95,8 @@ struct OutboxTests: RouteSuite {
         var counters = RouteCounters(tiers: 1)
         publish(for: try job(replyTo: "elsewhere"), counting: &counters)
         #expect(publisher.channels.replies.waiting.isEmpty && counters.repliesLost == 1)
-        let detail = try #require(detail())
-        #expect(detail?.hasPrefix("no reply was sent: ") == true)
+        let said = try #require(detail())
+        #expect(said?.hasPrefix("no reply was sent: ") == true)
     }
 
     @Test("a copy of a whole job with the same attempt must not be taken for its delivery")

@@ -164,12 +164,12 @@ struct RouteTurnTests {
             _ = route.turn(at: Self.moment(1), LaneCondition())
         }
         let (first, second) = (routes[0], routes[1])
-        #expect(first.memory.lent == 32 * mebibyte && second.memory.lent == 0)
+        #expect(first.prefetch.memory.lent == 32 * mebibyte && second.prefetch.memory.lent == 0)
         // Sizes are taken for the largest while few are known.
         #expect((100...110).contains(first.consumer.wantedPrefetch) && second.consumer.wantedPrefetch == 6)
         for route in [first, first, second] { _ = route.turn(at: Self.moment(1), LaneCondition()) }
         for route in routes {
-            #expect(route.memory.lent == 16 * mebibyte && (50...60).contains(route.consumer.wantedPrefetch))
+            #expect(route.prefetch.memory.lent == 16 * mebibyte && (50...60).contains(route.consumer.wantedPrefetch))
         }
     }
 
