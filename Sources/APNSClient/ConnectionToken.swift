@@ -41,8 +41,14 @@ struct ConnectionToken {
         guard let source else { return }
         due = now + Self.retry
         let token = try source.current(wallSeconds: wallSeconds)
+        let delay = ProviderTokenChange.delay(of: token, wallSeconds: wallSeconds, random: &random)
+        use(token, until: now + delay)
+    }
+
+    /// Sends this token from now on, until a request after `due` takes a newer one.
+    mutating func use(_ token: ProviderToken, until due: MonotonicTime) {
         held = token
-        due = now + ProviderTokenChange.delay(of: token, wallSeconds: wallSeconds, random: &random)
+        self.due = due
     }
 
     /// APNs called the token expired. A new one is made, once for all connections that ask. New connections take it.

@@ -55,11 +55,11 @@ private final class DayClient: APNSConnectionOwner {
             limiter: ConnectRateLimiter(.init(hostBurst: 10, processBurst: 10)))
         let request = ConnectRequest(id: 1, avoiding: [], timeout: .seconds(10))
         let established = try connector.result(of: request).get()
+        let credential = APNSCredential(name: "day", context: context, tokens: tokens)
         connection = try APNSConnection(
-            established, authority: endpoint.authority, settings: Self.configuration,
-            credential: APNSCredential(name: "day", context: context, tokens: tokens), token: nil, isProof: false,
+            established, authority: endpoint.authority, settings: Self.configuration, credential: credential,
+            token: try ConnectionToken(of: credential, wallSeconds: clock.wallSeconds), isProof: false,
             loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
-        connection.use(try tokens.current(wallSeconds: clock.wallSeconds), until: 0)
         connection.flush(now: clock.now)
     }
 
@@ -79,7 +79,7 @@ private final class DayClient: APNSConnectionOwner {
     func push(_ job: Job) async throws -> Int {
         try await serve { connection.isUsable && connection.admits(bytes: job.payload.count) }
         let before = answers.count
-        if connection.needsToken(now: clock.now) { try changeToken() }
+        if connection.token.isDue(now: clock.now) { try changeToken() }
         guard connection.submit(job, index: 0, tag: before, now: clock.now) != nil else { throw stuck }
         connection.flush(now: clock.now)
         try await serve { answers.count > before }
@@ -104,9 +104,7 @@ private final class DayClient: APNSConnectionOwner {
     }
 
     private func changeToken() throws {
-        let token = try tokens.current(wallSeconds: clock.wallSeconds)
-        let delay = ProviderTokenChange.delay(of: token, wallSeconds: clock.wallSeconds, random: &random)
-        connection.use(token, until: clock.now + delay)
+        try connection.token.change(now: clock.now, wallSeconds: clock.wallSeconds, random: &random)
         tokensTaken += 1
     }
 
