@@ -8,9 +8,9 @@ import CRabbitMQ
 struct FrameWriter: ~Copyable {
     /// How many bytes may wait to be sent before nothing more is published or acknowledged. Above this limit a slow
     /// broker holds back publishing. A larger buffer would not make writes cheaper.
-    static let limit = 256 << 10
+    static let outputLimit = 256 << 10
     /// How many bytes may wait before requests and answers are an error: what a broker can make this side answer.
-    static let requestLimit = limit + (64 << 10)
+    static let requestLimit = outputLimit + (64 << 10)
     /// Room for the arguments of a method without a table, in bytes: more than enough for three names.
     static let ordinarySize = 1024
 
@@ -32,13 +32,13 @@ struct FrameWriter: ~Copyable {
     /// Whether no byte waits to be sent.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether so many bytes of a message or an acknowledgement may be written now: all that waits stays below `limit`.
-    /// What is larger than that goes out alone.
+    /// Whether so many bytes of a message or an acknowledgement may be written now: all that waits stays below
+    /// `outputLimit`. What is larger than that goes out alone.
     ///
     /// - Parameter size: How many bytes.
     /// - Returns: Whether there is room.
     @inline(__always)
-    func hasRoom(for size: Int) -> Bool { waiting.count + size <= Self.limit || waiting.isEmpty }
+    func hasRoom(for size: Int) -> Bool { waiting.count + size <= Self.outputLimit || waiting.isEmpty }
 
     /// Lends all bytes that wait; those that `body` has sent are dropped.
     ///

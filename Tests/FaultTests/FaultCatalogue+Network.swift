@@ -8,7 +8,7 @@ import Topology
 // Whatever can happen to the connections with the broker.
 extension FaultCatalogue {
     /// Faults of the network between workers and the broker.
-    static let network = (breaks + bottlenecks).map(\.onceOnly)
+    static let network = breaks.map(\.hardlyTwice) + bottlenecks.map(\.onceOnly)
 
     /// Connections break, with and without a word.
     private static let breaks = [

@@ -160,11 +160,11 @@ struct AMQPSessionSendingTests {
         message.setBody([UInt8](repeating: 7, count: 4000).span)
         var count = 0
         while try session.publish(message, channel: 1) { count += 1 }
-        #expect(count == FrameWriter.limit / 4048)
+        #expect(count == FrameWriter.outputLimit / 4048)
         var acknowledgements = 0
         while try session.acknowledge(channel: 1, deliveryTag: 1, multiple: true) { acknowledgements += 1 }
         #expect(acknowledgements < 4048 / 21)
-        #expect(session.pendingOutput <= FrameWriter.limit && !session.hasRoom(for: 21))
+        #expect(session.pendingOutput <= FrameWriter.outputLimit && !session.hasRoom(for: 21))
         // Requests and answers still go, so that a channel that the broker closes can be answered.
         try session.selectConfirms(1)
         #expect(broker.frames().count == count * 3 + acknowledgements + 1)
@@ -177,11 +177,11 @@ struct AMQPSessionSendingTests {
         let broker = try ScriptedBroker(frameMax: 100_000)
         try broker.open(1)
         var message = OutgoingMessage()
-        message.setBody([UInt8](repeating: 7, count: FrameWriter.limit + 1).span)
+        message.setBody([UInt8](repeating: 7, count: FrameWriter.outputLimit + 1).span)
         #expect(try broker.session.publish(message, channel: 1))
         #expect(try !broker.session.publish(message, channel: 1))
         let bodies = broker.frames().filter { $0.type == 3 }.map(\.payload.count)
-        #expect(bodies == [99_992, 99_992, FrameWriter.limit + 1 - 2 * 99_992])
+        #expect(bodies == [99_992, 99_992, FrameWriter.outputLimit + 1 - 2 * 99_992])
         #expect(try broker.session.publish(message, channel: 1))
     }
 
