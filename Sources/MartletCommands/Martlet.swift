@@ -36,7 +36,7 @@ package struct Martlet: AsyncParsableCommand {
             var command = try parseAsRoot()
             // Here, because to run it takes a thread already.
             if command is WorkerCommand { try ThreadRoom.check() }
-            if type(of: command) is any UsesContext.Type { try ContextStore.apply() }
+            try ContextStore.apply(for: command)
             if var running = command as? any AsyncParsableCommand {
                 try await running.run()
             } else {

@@ -29,6 +29,8 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
     @OptionGroup var format: OutputOptions
 
+    var namedConfiguration: String? { source.config }
+
     func run() async throws {
         var (report, configuration) = try await BlockingWork.run("check") { steps() }
         if !offline, let configuration { await checkTiers(configuration, &report) }

@@ -1,6 +1,8 @@
+import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Synchronization
+import WorkerSettings
 
 /// The contexts of one person, and which of them is in use: a file that only its owner reads.
 struct ContextStore: Codable, Equatable {
@@ -76,10 +78,18 @@ struct ContextStore: Codable, Equatable {
         return (name, context)
     }
 
-    /// Sets the variables that the selected context stands for.
-    static func apply() throws(CommandFailure) {
+    /// Sets the variables that the selected context stands for, for a command that uses it.
+    ///
+    /// If the command line names a configuration file, and the file itself says where the broker is, nothing of the context
+    /// counts: routes meant for one broker go to no other.
+    ///
+    /// - Parameter command: The command that is to run.
+    /// - Throws: What `load(environment:)` and `selected(_:)` throw.
+    static func apply(for command: any ParsableCommand) throws(CommandFailure) {
+        guard let command = command as? any UsesContext else { return }
         let environment = ProcessInfo.processInfo.environment
         guard let (_, context) = try load().selected(environment) else { return }
+        if let file = command.namedConfiguration, ConfigurationLoader.saysWhereTheBrokerIs(file) { return }
         for (name, value) in context.variables { setenv(name, value, 1) }
         applied.withLock { $0 = context.config }
     }

@@ -1,2 +1,11 @@
-/// A command that works with the broker of the selected context, unless options or variables name another.
-protocol UsesContext {}
+/// A command that works with the broker of the selected context, unless options, variables or a configuration file name
+/// another.
+protocol UsesContext {
+    /// The configuration file that the command line names and that may say where the broker is; nil for none.
+    var namedConfiguration: String? { get }
+}
+
+extension UsesContext {
+    /// Most commands take no configuration file.
+    var namedConfiguration: String? { nil }
+}

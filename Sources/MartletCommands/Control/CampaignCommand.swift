@@ -41,6 +41,8 @@ struct CampaignCommand: ParsableCommand {
         @Flag(help: "Do not ask before a prefix of less than four bytes.") var yes = false
         @OptionGroup var options: ControlOptions
 
+        var namedConfiguration: String? { options.config }
+
         func run() throws {
             try CampaignCommand.publish(.pause, prefix, end, options, isCertain: yes)
         }
@@ -54,6 +56,8 @@ struct CampaignCommand: ParsableCommand {
 
         @Argument(help: "The prefix that was paused or cancelled.") var prefix: String
         @OptionGroup var options: ControlOptions
+
+        var namedConfiguration: String? { options.config }
 
         func run() throws {
             // It matches no more than what it takes back.
@@ -73,6 +77,8 @@ struct CampaignCommand: ParsableCommand {
         @OptionGroup var end: ControlEnd
         @Flag(help: "Do not ask before a prefix of less than four bytes.") var yes = false
         @OptionGroup var options: ControlOptions
+
+        var namedConfiguration: String? { options.config }
 
         func run() throws {
             try CampaignCommand.publish(.cancel, prefix, end, options, isCertain: yes, leavesDeadLetters: deadLetters)

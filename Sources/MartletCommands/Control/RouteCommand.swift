@@ -33,6 +33,8 @@ struct RouteCommand: ParsableCommand {
         @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 
+        var namedConfiguration: String? { options.config }
+
         func run() throws {
             try RouteCommand.publish(.pause, route, end, options)
         }
@@ -44,6 +46,8 @@ struct RouteCommand: ParsableCommand {
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @OptionGroup var options: ControlOptions
+
+        var namedConfiguration: String? { options.config }
 
         func run() throws {
             try RouteCommand.publish(.resume, route, nil, options)
@@ -61,6 +65,8 @@ struct RouteCommand: ParsableCommand {
         var rate: RateArgument
         @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
+
+        var namedConfiguration: String? { options.config }
 
         func validate() throws {
             if rate.perSecond == nil, end.duration != nil || end.until != nil {
@@ -85,6 +91,8 @@ struct RouteCommand: ParsableCommand {
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @OptionGroup var options: ControlOptions
+
+        var namedConfiguration: String? { options.config }
 
         func run() throws {
             try RouteCommand.publish(.trust, route, nil, options)

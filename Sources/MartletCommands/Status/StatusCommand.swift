@@ -47,6 +47,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     @OptionGroup(title: "Broker, without --config") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
 
+    var namedConfiguration: String? { source.config }
+
     func validate() throws {
         if source.config != nil, broker.broker != nil {
             throw ValidationError("--broker is for use without --config, which names a broker.")

@@ -32,6 +32,8 @@ struct TopologyCommand: ParsableCommand {
         @OptionGroup var source: ConfigurationOptions
         @Flag(help: "Add one user per role, with a new password each.") var users = false
 
+        var namedConfiguration: String? { source.config }
+
         func run() throws {
             let topology = try source.load().topology()
             let accounts = users ? try BrokerRole.allCases.map(BrokerAccount.new) : []
@@ -58,6 +60,8 @@ struct TopologyCommand: ParsableCommand {
         @OptionGroup var format: OutputOptions
         @Flag(help: "Do not ask before stale bindings are removed.") var yes = false
         @Flag(help: "Remove bindings of routes that this configuration does not have, too.") var prune = false
+
+        var namedConfiguration: String? { source.config }
 
         func run() async throws {
             let configuration = try source.load()
@@ -97,6 +101,8 @@ struct TopologyCommand: ParsableCommand {
 
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
+
+        var namedConfiguration: String? { source.config }
 
         func run() async throws {
             let configuration = try source.load()

@@ -37,6 +37,16 @@ package enum ConfigurationLoader {
         return .success(configuration)
     }
 
+    /// Whether a configuration file says itself where the broker is.
+    ///
+    /// - Parameter file: The file's path.
+    /// - Returns: Also true for a pipe, which can be read only once; false for a file that cannot be read.
+    package static func saysWhereTheBrokerIs(_ file: String) -> Bool {
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
+        return readFile(file, ConfigurationProblems())?["broker"]?["uri"].map { !$0.isNull } ?? false
+    }
+
     /// The names of the variables that win over the file.
     package static func variables(in environment: [String: String]) -> [String] {
         ConfigurationSchema.variables.flatMap { [$0.name, $0.fileName].compactMap(\.self) }

@@ -60,6 +60,27 @@ struct ContextTests {
         #expect(render.status == 66 && render.errorText.contains("missing.yaml"))
     }
 
+    @Test(
+        "The broker of a file that --config names wins over the context; a file without one goes with the context",
+        arguments: [("broker: { uri: \"amqp://guest:guest@127.0.0.1:3/\" }", 15_672), ("", 2)])
+    func named(broker: String, port: Int) throws {
+        let added = try martlet(
+            "context", "add", "staging", "--broker", "amqp://guest:guest@127.0.0.1:1/", "--management",
+            "http://guest:guest@127.0.0.1:2")
+        #expect(added.status == 0)
+        try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
+        let file = try home.write(
+            """
+            \(broker)
+            credentials:
+              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a], credential: key }
+            """, to: "app.yaml")
+        let outcome = try martlet("topology", "check", "-c", file)
+        #expect(outcome.status != 0 && outcome.errorText.contains("127.0.0.1:\(port)"), "\(outcome.errorText)")
+    }
+
     @Test("A file that holds something else is an error in words, and names are plain")
     func mistakes() throws {
         #expect(try martlet("context", "add", "a b", "--broker", "amqp://localhost/").status == 64)
