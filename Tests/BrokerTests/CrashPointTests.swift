@@ -23,7 +23,7 @@ struct CrashPointTests {
             try await ring.publish(jobs, watch.audit)
             for kill in 0..<Self.kills {
                 // Steps that jobs reach one by one are reached more often than those of a turn of the loop.
-                let number = 1 + (kill + 1) * 97 % (point.isOfOneJob ? 300 : 10)
+                let number = point.isOfOneJob ? 98 + kill * 97 % 300 : 1 + kill * 97 % 10
                 let worker = try ring.local.startWorker(
                     "\(point.rawValue)-\(kill)", settings: ["MARTLET_FAILPOINT": "\(point.rawValue):\(number)"])
                 #expect(try await ring.ending(of: worker, within: .seconds(60)) == .signalled(SIGKILL))

@@ -46,12 +46,13 @@ extension Route {
         // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
         let isRejected = delivery.isTruncated
         let origin = deliveries.intake.origin(returns: returns)
-        // A redelivery counts, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had received before.
-        // A probable reason is a consumer that is cancelled while the broker sends to it.
-        let outcome = reader.read(delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall) {
-            counters.retryReturns[$0] += 1
-        }
-        switch outcome {
+        // Copies that come again count, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had
+        // received before. A probable reason is a consumer that is cancelled while the broker sends to it.
+        // Not kept in a constant, so that the job is moved, never copied.
+        switch reader.read(
+            delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall,
+            returned: { counters.retryReturns[$0] += 1 })
+        {
         case .success(let job):
             FailPoint.took(job)
             prefetch.arrived(job.jobClass, notifications: job.notificationCount, bytes: size)
