@@ -95,7 +95,7 @@ final class Route {
     /// Looks at each notification before it is sent.
     let preflight: Preflight
     /// Its deliveries, until they are settled.
-    var deliveries: RouteDeliveries
+    let deliveries: RouteDeliveries
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides the prefetch.

@@ -9,8 +9,8 @@ import RabbitMQ
 ///   takes the job in.
 /// - Whatever settles a delivery, or remembers that it was settled, is done here, so that both always happen together.
 ///
-/// Time and randomness come in.
-struct RouteDeliveries {
+/// A class, because whatever settles jobs shares it. Confined to its lane. Time and randomness come in.
+final class RouteDeliveries {
     /// What the route does with the job that a delivery became.
     enum Verdict {
         /// It takes the job in.
@@ -74,7 +74,7 @@ struct RouteDeliveries {
     ///   - earlier: What an earlier process noted.
     ///   - moment: The time.
     /// - Returns: How to take it in; nil where its tag is not the next one of the channel.
-    mutating func arrived(
+    func arrived(
         _ delivery: borrowing Delivery, returns: Int64, earlier: Journal?, at moment: Moment
     ) -> PoisonWatch<Delivery>.Treatment? {
         guard ledger.delivered(delivery.deliveryTag) else { return nil }
@@ -82,7 +82,7 @@ struct RouteDeliveries {
     }
 
     /// Holds a suspect, to be taken up alone.
-    mutating func hold(
+    func hold(
         _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
         intake.hold(delivery, returns: returns, at: moment, random: &random)
@@ -93,13 +93,13 @@ struct RouteDeliveries {
     /// - Parameters:
     ///   - isIdle: Whether nothing is sent, or waits to be.
     ///   - moment: The time.
-    mutating func takeSuspect(isIdle: Bool, at moment: Moment) -> Delivery? {
+    func takeSuspect(isIdle: Bool, at moment: Moment) -> Delivery? {
         guard suspects.mayTake else { return nil }
         return intake.takeSuspect(isIdle: isIdle && questions.isEmpty, isAlone: hasOnlySuspects, at: moment)
     }
 
     /// Notes that a delivery became a job that is taken in, or refused, whatever is known of it.
-    mutating func took(_ job: JobInFlight) { ledger.took(job) }
+    func took(_ job: JobInFlight) { ledger.took(job) }
 
     /// A delivery became a job.
     ///
@@ -108,7 +108,7 @@ struct RouteDeliveries {
     ///   - isFirstDelivery: Whether the broker did not deliver it before. It may be a copy then that the broker has
     ///     twice.
     ///   - moment: The time.
-    mutating func take(_ job: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict {
+    func take(_ job: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict {
         if job.job.redelivered, let verdict = judge(job, isFirstDelivery: isFirstDelivery, at: moment) {
             return verdict
         }
@@ -118,7 +118,7 @@ struct RouteDeliveries {
 
     /// Why a delivery must not be pushed now: its job was pushed already or is open here, or other lanes were asked and
     /// have not answered. Nil where it may be.
-    private mutating func judge(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict? {
+    private func judge(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict? {
         switch recognise(delivery, at: moment) {
         case .pushed(let verdict): return verdict
         case .unsent: return nil
@@ -139,7 +139,7 @@ struct RouteDeliveries {
     }
 
     /// Goes on with what was pushed for an earlier delivery of the same job, where one is remembered.
-    private mutating func recognise(_ delivery: JobInFlight, at moment: Moment) -> Recognition {
+    private func recognise(_ delivery: JobInFlight, at moment: Moment) -> Recognition {
         guard let key = delivery.redeliveryKey else { return .unsent }
         switch intake.recognise(key, as: delivery.origin, at: moment) {
         case .unknown: return .unknown
@@ -164,7 +164,7 @@ struct RouteDeliveries {
     /// letter.
     ///
     /// - Returns: Whether it is acknowledged, here or on the lane that lent it.
-    mutating func finish(_ job: JobInFlight, at moment: Moment) -> Bool {
+    func finish(_ job: JobInFlight, at moment: Moment) -> Bool {
         guard holds(job) else {
             if job.isComplete, let key = job.redeliveryKey {
                 intake.finished(key, peers.here(job), isRemembered: !job.comesBackUnchanged)
@@ -189,7 +189,7 @@ struct RouteDeliveries {
     }
 
     /// A job goes back to the broker unsent, for another worker.
-    mutating func giveBack(_ job: JobInFlight, at moment: Moment) {
+    func giveBack(_ job: JobInFlight, at moment: Moment) {
         if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
         if job.lent == nil { ledger.requeue(job, at: moment) } else { peers.giveBackLent(job) }
     }
@@ -197,7 +197,7 @@ struct RouteDeliveries {
     /// All suspects that are held go back to the broker unread.
     ///
     /// - Returns: How many there were.
-    mutating func giveBackSuspects(at moment: Moment) -> Int {
+    func giveBackSuspects(at moment: Moment) -> Int {
         let suspects = intake.releaseSuspects()
         for suspect in suspects { ledger.requeue(suspect, at: moment) }
         return suspects.count
@@ -211,7 +211,7 @@ struct RouteDeliveries {
     ///   - send: Sends one method; false where the connection has no room for it.
     /// - Returns: What was sent.
     /// - Throws: What `send` throws.
-    mutating func settle<Failure: Error>(
+    func settle<Failure: Error>(
         at moment: Moment, isDraining: Bool, _ send: (DeliveryLedger.Debt) throws(Failure) -> Bool
     ) throws(Failure) -> DeliveryLedger.Payment {
         var payment = DeliveryLedger.Payment()
@@ -235,13 +235,13 @@ struct RouteDeliveries {
     /// A lane has answered.
     ///
     /// - Returns: The delivery that was asked about, once all lanes have answered, or one has the first of two copies.
-    mutating func answered(_ delivery: DeliveryOnLane, isKnown: Bool) -> AskedDeliveries.Asked? {
+    func answered(_ delivery: DeliveryOnLane, isKnown: Bool) -> AskedDeliveries.Asked? {
         guard delivery.generation == ledger.generation else { return nil }
         return questions.answered(delivery.deliveryTag, isKnown: isKnown)
     }
 
     /// Judges a delivery about which lanes were asked. If one of them had the job, the memory knows it now.
-    mutating func judge(_ one: AskedDeliveries.Asked, at moment: Moment) -> Verdict {
+    func judge(_ one: AskedDeliveries.Asked, at moment: Moment) -> Verdict {
         ledger.leave(one.job)
         guard !one.isKnown else {
             ledger.finish(one.job.deliveryTag, at: moment)
@@ -255,7 +255,7 @@ struct RouteDeliveries {
     /// Lends a delivery to the job on another lane that was pushed for an earlier one.
     ///
     /// - Returns: False where that lane has ended, and nobody will go on with the job.
-    private mutating func lend(_ delivery: JobInFlight, _ key: RedeliveryKey, to job: JobOnLane) -> Bool {
+    private func lend(_ delivery: JobInFlight, _ key: RedeliveryKey, to job: JobOnLane) -> Bool {
         let lent = peers.here(delivery, key)
         guard peers.tell(job.lane, .lent(lent, for: job)) else { return false }
         intake.lend(lent, to: job, bytes: delivery.job.bytes.count)
@@ -263,7 +263,7 @@ struct RouteDeliveries {
     }
 
     /// The job on another lane is done with a delivery that was lent to it.
-    mutating func takeBack(_ delivery: DeliveryOnLane, of job: JobOnLane, _ fate: LentFate, at moment: Moment) {
+    func takeBack(_ delivery: DeliveryOnLane, of job: JobOnLane, _ fate: LentFate, at moment: Moment) {
         let canSettle = intake.takeBack(delivery)
         switch fate {
         case .acknowledged(let isRemembered) where canSettle:
@@ -281,7 +281,7 @@ struct RouteDeliveries {
     /// - Parameters:
     ///   - mayTake: Whether the route could take suspects up now.
     ///   - mayReceive: Whether deliveries can still arrive.
-    mutating func shareSuspects(mayTake: Bool, mayReceive: Bool) {
+    func shareSuspects(mayTake: Bool, mayReceive: Bool) {
         suspects.share(hasSuspects: intake.hasSuspects && mayTake, isStill: !mayReceive && hasOnlySuspects)
     }
 
@@ -290,7 +290,7 @@ struct RouteDeliveries {
     /// Another lane asks about a delivery.
     ///
     /// - Returns: Whether the answer waits until the channel has proved that it is alive.
-    mutating func answer(_ delivery: DeliveryOnLane, isCopy: Bool, at moment: Moment) -> Bool {
+    func answer(_ delivery: DeliveryOnLane, isCopy: Bool, at moment: Moment) -> Bool {
         questions.answer(delivery, isCopy: isCopy, ledger: ledger, intake: intake, at: moment)
     }
 
@@ -316,7 +316,7 @@ struct RouteDeliveries {
     /// Time passed.
     ///
     /// - Returns: Deliveries about which a lane has not answered for too long, to be judged without it.
-    mutating func passTime(at moment: Moment) -> [AskedDeliveries.Asked] {
+    func passTime(at moment: Moment) -> [AskedDeliveries.Asked] {
         intake.tick(at: moment)
         return questions.overdue(now: moment.monotonic)
     }
@@ -326,13 +326,13 @@ struct RouteDeliveries {
     /// - Parameters:
     ///   - generation: Which opening it is.
     ///   - moment: The time.
-    mutating func generationBegan(_ generation: UInt32, at moment: Moment) {
+    func generationBegan(_ generation: UInt32, at moment: Moment) {
         intake.generationBegan(at: moment)
         ledger.begin(generation: generation)
     }
 
     /// The channel is gone. Jobs that were not sent come again, and those that were sent are remembered.
-    mutating func generationEnded(at moment: Moment) {
+    func generationEnded(at moment: Moment) {
         // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
         for (delivery, job) in intake.lentDeliveries { peers.tell(job.lane, .lost(delivery, of: job)) }
         let unasked = questions.takeAsked()
@@ -342,25 +342,25 @@ struct RouteDeliveries {
     }
 
     /// The lane ends: no other lane waits for its answers.
-    mutating func laneEnds() { questions.channelGone() }
+    func laneEnds() { questions.channelGone() }
 
     /// The consumer started. The first messages of the queue are on their way.
-    mutating func consumeStarted(at moment: Moment) { intake.consumeStarted(at: moment) }
+    func consumeStarted(at moment: Moment) { intake.consumeStarted(at: moment) }
 
     /// The channel has proved alive: no other lane has its deliveries.
-    mutating func channelProved() { questions.channelProved() }
+    func channelProved() { questions.channelProved() }
 
     /// A consumer is asked for: more may be delivered from now on.
     ///
     /// - Parameters:
     ///   - prefetch: How many deliveries it may hold.
     ///   - present: How many deliveries the other consumers may hold together.
-    mutating func granted(_ prefetch: Int, besideMessages present: Int) {
+    func granted(_ prefetch: Int, besideMessages present: Int) {
         ledger.granted(prefetch, besideMessages: present)
     }
 
     /// A turn ends.
     ///
     /// - Parameter isProving: Whether the channel is asked for a sign of life with the turn's methods.
-    mutating func turnEnded(isProving: Bool) { questions.turnEnded(isProving: isProving) }
+    func turnEnded(isProving: Bool) { questions.turnEnded(isProving: isProving) }
 }
