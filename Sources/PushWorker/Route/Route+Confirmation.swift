@@ -5,7 +5,7 @@ import PushModel
 extension Route {
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
-        outbox.ended(publication, fate, at: moment, counting: &counters)
+        outbox.ended(publication, fate, at: moment, counting: &tally.counters)
         if case .batch(let batch, _) = publication.content {
             for part in batch.parts {
                 if outbox.confirmed(part.job, part.count) { finish(part.job, at: moment) }
@@ -19,7 +19,7 @@ extension Route {
     /// letter.
     func finish(_ job: JobInFlight, at moment: Moment) {
         guard deliveries.finish(job, at: moment) else { return }
-        counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
+        tally.counters.jobDuration.record(microseconds: Int(1_000 * (job.settledAt.map { $0 - job.receivedAt } ?? 0)))
     }
 
     /// Sends what is owed for deliveries: acknowledgements that are due, and what goes back to the broker.

@@ -31,7 +31,7 @@ extension Route {
         let stopped = [devices] + broadcast.all.filter { $0.breaker.intake == .none }
         let situation = ExpiryLook.Situation(
             mayLook: mayLook, probeAt: devices.breaker.probeAt, isConsuming: consumer.isConsuming,
-            mayReceive: consumer.mayReceive, delivered: counters.jobsReceived,
+            mayReceive: consumer.mayReceive, delivered: tally.counters.jobsReceived,
             waiting: stopped.reduce(0) { $0 + $1.waiting.count + $1.resends.count },
             unacknowledged: deliveries.ledger.unacknowledged)
         expiryLook.next(situation, now: moment.monotonic, random: &random)

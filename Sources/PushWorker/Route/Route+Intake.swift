@@ -12,8 +12,8 @@ extension Route {
         let returns = isRedelivered ? DeliveryReader.returns(of: delivery) : 0
         let treatment = deliveries.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment)
         guard let treatment else { return false }
-        counters.jobsReceived += 1
-        if isRedelivered { counters.jobsRedelivered += 1 }
+        tally.counters.jobsReceived += 1
+        if isRedelivered { tally.counters.jobsRedelivered += 1 }
         switch treatment {
         case .ordinary: take(delivery, returns: returns, at: moment)
         case .alone: deliveries.hold(delivery, returns: returns, at: moment, random: &random)
@@ -51,15 +51,15 @@ extension Route {
         // Not kept in a constant, so that the job is moved, never copied.
         switch reader.read(
             delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall,
-            returned: { counters.retryReturns[$0] += 1 })
+            returned: { tally.counters.retryReturns[$0] += 1 })
         {
         case .success(let job):
             FailPoint.took(job)
             prefetch.arrived(job.jobClass, notifications: job.notificationCount, bytes: size)
             if !job.isEarly(at: moment.wall), let waited = job.queueMilliseconds(at: moment.wall) {
-                counters.queueAge.record(microseconds: 1_000 * Int(waited))
+                tally.counters.queueAge.record(microseconds: 1_000 * Int(waited))
             }
-            counters.unknownFields += job.unknownFields > 0 ? 1 : 0
+            tally.counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
                 job: job, refusal: nil, deliveryTag: tag, generation: deliveries.ledger.generation,
                 properties: properties, receivedAt: moment.wall, origin: origin)
@@ -133,7 +133,7 @@ extension Route {
         }
         job.isHeld = true
         while let index = job.nextIndex() {
-            counters.held += 1
+            tally.counters.held += 1
             postpone(Notification(job: job, index: index), to: tier, at: moment)
         }
     }
@@ -151,10 +151,10 @@ extension Route {
         switch verdict {
         case .taken: takeIn(job, at: moment)
         case .asked: break
-        case .suppressed: counters.duplicatesSuppressed += job.job.notificationCount
+        case .suppressed: tally.counters.duplicatesSuppressed += job.job.notificationCount
         case .resumed(let earlier):
             resume(earlier, at: moment)
-            counters.duplicatesSuppressed += job.job.notificationCount
+            tally.counters.duplicatesSuppressed += job.job.notificationCount
         }
     }
 
@@ -190,9 +190,9 @@ extension Route {
             for host in broadcast.all { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += outbox.takeUnreported() }
-        counters.jobsHandedBack += unsent.count
+        tally.counters.jobsHandedBack += unsent.count
         for job in unsent { deliveries.giveBack(job, at: moment) }
-        if canRequeue { counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
+        if canRequeue { tally.counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
     }
 
     /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every

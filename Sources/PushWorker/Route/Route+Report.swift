@@ -14,7 +14,7 @@ extension Route {
     /// - Returns: By how many seconds this clock is ahead, and whether it is wrong; nil for no news.
     func learnClock() -> (skew: Int64, isWrong: Bool)? {
         guard let skew = devices.pool?.status.clockSkew else { return nil }
-        counters.clockSkew = Int(clamping: skew)
+        tally.counters.clockSkew = Int(clamping: skew)
         return shared.clock.withLock { $0.learned(skew) }.map { (skew, $0) }
     }
 
@@ -27,29 +27,29 @@ extension Route {
         let pool = devices.pool?.status
         let limit = limit(isDraining: isDraining)
         let usable = pool.map { $0.proving + $0.open } ?? 0
-        counters.limitedBy = limit
+        tally.counters.limitedBy = limit
         // The lanes' reports are added up.
-        counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
-        counters.suspects = deliveries.intake.heldCount
-        counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
-        counters.inFlight = devices.inFlight
-        counters.unacknowledged = deliveries.ledger.unacknowledged
-        counters.bytesInFlight = deliveries.ledger.bytes
-        counters.connections = usable
-        counters.streamLimit = pool?.streamLimit ?? 0
-        counters.connectionsOpened = devices.earlier.opened + (pool?.opened ?? 0)
-        counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
-        counters.isAssigned = isServed
-        counters.isParked = devices.breaker.intake == .none
-        counters.deadTokens = shared.deadTokens.knowledge
-        counters.holdsTokens = counters.deadTokens?.holds == true
-        counters.state = state(isUnreachable: pool?.isConnected == false)
+        tally.counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
+        tally.counters.suspects = deliveries.intake.heldCount
+        tally.counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
+        tally.counters.inFlight = devices.inFlight
+        tally.counters.unacknowledged = deliveries.ledger.unacknowledged
+        tally.counters.bytesInFlight = deliveries.ledger.bytes
+        tally.counters.connections = usable
+        tally.counters.streamLimit = pool?.streamLimit ?? 0
+        tally.counters.connectionsOpened = devices.earlier.opened + (pool?.opened ?? 0)
+        tally.counters.goAways = devices.earlier.goAways + (pool?.goAways ?? 0)
+        tally.counters.isAssigned = isServed
+        tally.counters.isParked = devices.breaker.intake == .none
+        tally.counters.deadTokens = shared.deadTokens.knowledge
+        tally.counters.holdsTokens = tally.counters.deadTokens?.holds == true
+        tally.counters.state = state(isUnreachable: pool?.isConnected == false)
         let status = LaneStatus.Route(
-            name: name, state: counters.state, connections: usable,
+            name: name, state: tally.counters.state, connections: usable,
             credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit,
             refusal: isServed ? outbox.trouble : nil,
             consumers: takesAllJobs ? 1 : 0)
-        return (status, counters)
+        return (status, tally.counters)
     }
 
     /// A route that needs no connection is as ready as one whose first connect is under way.

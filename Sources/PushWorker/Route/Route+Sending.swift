@@ -38,7 +38,7 @@ extension Route {
             }
             FailPoint.reached(.beforeSend)
             guard destination.submit(notification, at: moment) else { return }
-            counters.requests += 1
+            tally.counters.requests += 1
             destination.sent(notification, in: &room)
         }
         goesOnAtOnce = goesOnAtOnce || unsent == Self.mostSettledUnsent
@@ -58,19 +58,19 @@ extension Route {
         case .over(let final): report(notification, final, at: moment)
         case .pushed(let record):
             // Its result is published once more, as the same message, because the broker may not have taken the first.
-            counters.duplicatesSuppressed += 1
+            tally.counters.duplicatesSuppressed += 1
             report(
                 notification, FinalReport(.accepted, .none, status: 200), at: moment,
                 finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
         case .expired: settle(notification, .expired, on: destination, at: moment)
         case .early(let tier):
-            counters.held += 1
+            tally.counters.held += 1
             postpone(notification, to: tier, at: moment)
         case .paused(let pause):
-            counters.paused += 1
+            tally.counters.paused += 1
             wait(notification, pause, at: moment)
         case .resting(let tier):
-            counters.cooled += 1
+            tally.counters.cooled += 1
             postpone(notification, to: tier, at: moment)
         }
         return true
@@ -127,7 +127,7 @@ extension Route {
     ) -> OutageLog.News? {
         guard let host = destination(kind) else { return nil }
         let failure = host.connected(result, for: request, at: moment)
-        if failure != nil, kind == .devices { counters.connectionsFailed += 1 }
+        if failure != nil, kind == .devices { tally.counters.connectionsFailed += 1 }
         return host.reached(failure, now: moment.monotonic)
     }
 

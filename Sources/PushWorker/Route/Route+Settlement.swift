@@ -11,8 +11,8 @@ extension Route {
         switch answer {
         case .response(let response):
             FailPoint.reached(.afterAnswer)
-            counters.answers.count(status: response.answer.status)
-            counters.requestDuration.record(microseconds: Int(response.microseconds))
+            tally.counters.answers.count(status: response.answer.status)
+            tally.counters.requestDuration.record(microseconds: Int(response.microseconds))
             if destination.kind == .devices {
                 learnHealth(from: response.answer, notification, at: moment)
                 rest(notification, after: response.answer, at: moment)
@@ -20,7 +20,7 @@ extension Route {
             settle(notification, .response(response.answer), on: destination, response, at: moment)
         case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
         case .unanswered(let cause):
-            counters.answers.countUnanswered()
+            tally.counters.answers.countUnanswered()
             settle(notification, .unanswered(cause), on: destination, at: moment)
         }
     }
@@ -43,7 +43,7 @@ extension Route {
                 && deadTokens.isSuspicious(inFlight: devices.inFlight),
             probeDelay: destination.breaker.probeDelay)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
-        if let kind = settlement.repeats(attempted) { counters.repeats.count(kind, attempted.reason) }
+        if let kind = settlement.repeats(attempted) { tally.counters.repeats.count(kind, attempted.reason) }
         learnCredential(from: response, settlement, on: destination, at: moment)
         switch settlement {
         case .report(var final):
@@ -147,7 +147,7 @@ extension Route {
             notification.job.postpone(again)
             return
         }
-        counters.resends += 1
+        tally.counters.resends += 1
         notification.job.resends(notification.index)
         destination.resend(again)
     }
@@ -183,8 +183,8 @@ extension Route {
             report: report, apnsUniqueID: uniqueID, broadcastChannel: broadcastChannel,
             finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
-        counters.outcomes.count(report.outcome, report.reason)
-        outbox.publish(notification, content, note: note, counting: &counters)
+        tally.counters.outcomes.count(report.outcome, report.reason)
+        outbox.publish(notification, content, note: note, counting: &tally.counters)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)

@@ -115,7 +115,7 @@ final class Route {
     /// What operators want of it.
     var control = RouteControl()
     /// What the route counted so far.
-    var counters: RouteCounters
+    let tally: RouteTally
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
     /// Reads deliveries as jobs.
@@ -158,7 +158,7 @@ final class Route {
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
-        counters = RouteCounters(tiers: surroundings.policy.allTiers.count)
+        tally = RouteTally(tiers: surroundings.policy.allTiers.count)
         reader = DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers)
     }
 

@@ -10,13 +10,13 @@ struct RouteTurnoverTests: RouteSuite {
         var turnover = RouteTurnover([first])
         turnover.add(second)
         #expect(turnover.route(1) === first && turnover.route(4) === second && turnover.route(0) == nil)
-        turnover.remove(first, counted: first.counters)
+        turnover.remove(first, counted: first.tally.counters)
         #expect(turnover.route(1) == nil && turnover.route(4) === second)
         let next = try route(number: 1)
         turnover.add(next)
         #expect(turnover.route(1) === next)
         // What left before takes nothing from the route that has the number now.
-        turnover.remove(first, counted: first.counters)
+        turnover.remove(first, counted: first.tally.counters)
         #expect(turnover.route(1) === next)
     }
 
@@ -26,7 +26,7 @@ struct RouteTurnoverTests: RouteSuite {
         #expect(turnover.counted == nil)
         for (requests, inFlight) in [(2, 1), (3, 0)] {
             let route = try route()
-            var counters = route.counters
+            var counters = route.tally.counters
             (counters.requests, counters.inFlight) = (requests, inFlight)
             turnover.remove(route, counted: counters)
         }

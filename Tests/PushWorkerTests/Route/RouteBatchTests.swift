@@ -162,7 +162,7 @@ struct RouteBatchTests: RouteSuite {
         let again = try #require(publisher.channels.replies.waiting.last)
         #expect(publisher.channels.replies.waiting.count == 2 && again.isReplyToQueue && job.unconfirmed == 2)
         route.published(again, .refused, at: Self.moment(2))
-        #expect(debts(route) == [] && route.counters.repliesLost == 2)
+        #expect(debts(route) == [] && route.tally.counters.repliesLost == 2)
         turn(route)
         let results = try #require(publisher.unsent.first)
         let batch = try #require(batches([results]).first)

@@ -68,7 +68,7 @@ struct RouteControlTests: RouteSuite {
         answer(.cancelConsuming(queue: 0), route, at: Self.moment(2))
         #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
         #expect(!route.devices.hasWaiting && route.deliveries.ledger.nextDebt == .requeue(1))
-        #expect(route.counters.jobsHandedBack == 1)
+        #expect(route.tally.counters.jobsHandedBack == 1)
         #expect(status(route).state == .paused && status(route).troubles.first == "paused by anna: too loud")
         #expect(status(route).consumers == 0)
         let payment = route.settleDeliveries(at: Self.moment(2), isDraining: false) { _ in true }
@@ -111,7 +111,7 @@ struct RouteControlTests: RouteSuite {
         }
         route.limit(to: SharedRate(perSecond: 0.001))
         #expect(settle(route, at: 3) == [.cancelConsuming(queue: 0)])
-        #expect(!route.devices.hasWaiting && route.counters.jobsHandedBack == 2)
+        #expect(!route.devices.hasWaiting && route.tally.counters.jobsHandedBack == 2)
         #expect(route.settleDeliveries(at: Self.moment(3), isDraining: false) { _ in true }.sent == 2)
         #expect(settle(route, at: 4).last == .startConsuming(queue: 0))
     }
@@ -143,7 +143,7 @@ struct RouteControlTests: RouteSuite {
         #expect(job.groups.map(\.indexes) == [[1]])
         // The answer of what was sent is settled as usual.
         route.answered(tag, .response(APNSResponse(status: 200)), on: route.devices, at: Self.moment(3))
-        #expect(job.unsettled == 0 && route.counters.outcomes.accepted == 1 && route.outbox.underWay == 2)
+        #expect(job.unsettled == 0 && route.tally.counters.outcomes.accepted == 1 && route.outbox.underWay == 2)
     }
 
     @Test("What was sent and is to be sent again waits in a tier as well")
@@ -182,7 +182,7 @@ struct RouteControlTests: RouteSuite {
         for leavesDeadLetters in [false, true] {
             let cancel = Self.command(.cancel, .campaign("c-7/"), leavesDeadLetters: leavesDeadLetters)
             let (route, isSettled) = try offer([cancel])
-            #expect(isSettled && route.counters.outcomes.count(of: .cancelled) == 1)
+            #expect(isSettled && route.tally.counters.outcomes.count(of: .cancelled) == 1)
             #expect(route.outbox.underWay == (leavesDeadLetters ? 2 : 1))
             #expect(route.isQuiet)
         }
@@ -200,12 +200,12 @@ struct RouteControlTests: RouteSuite {
     @Test("A notification of a paused campaign waits in a tier, and costs no attempt")
     func pausedCampaign() throws {
         let (route, isSettled) = try offer([Self.command(.pause, .campaign("c-7/"), until: Self.wallClock + 70_000)])
-        #expect(isSettled && route.counters.paused == 1 && route.outbox.underWay == 1)
-        #expect(route.counters.outcomes.count(of: .expired) == 0)
+        #expect(isSettled && route.tally.counters.paused == 1 && route.outbox.underWay == 1)
+        #expect(route.tally.counters.outcomes.count(of: .expired) == 0)
         let deadline = Self.wallClock + 1_000
         let pause = Self.command(.pause, .campaign("c-7/"))
         let late = try offer([pause], more: #","deadline":\#(deadline)"#).route
-        #expect(late.counters.outcomes.count(of: .expired) == 1, "no tier brings it back in time")
+        #expect(late.tally.counters.outcomes.count(of: .expired) == 1, "no tier brings it back in time")
     }
 
     @Test("What was sent already is settled as usual")

@@ -33,11 +33,11 @@ struct RouteCopyTests: RouteSuite {
         var second = delivery(returns: 0, headers: copies)
         second.deliveryTag = 2
         take(second, route, at: 2)
-        #expect(route.devices.waiting.isEmpty && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.isEmpty && route.tally.counters.duplicatesSuppressed == 2)
         // Without that word it is a job of its own, whatever id its producer chose.
         route.generationEnded(at: Self.moment(2))
         take(delivery(returns: 0), route, at: 2)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 2)
         // Another one, which was not pushed here, is; its result will say that it may not be the first.
         route.generationEnded(at: Self.moment(3))
         take(
@@ -95,7 +95,7 @@ struct RouteCopyTests: RouteSuite {
         var second = delivery(returns: 0, headers: copies)
         second.deliveryTag = 2
         take(second, route)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 2)
         var ledger = route.deliveries.ledger
         let settled = ledger.decide(at: Self.moment(1), flush: true)
         #expect(settled == 1 && ledger.nextDebt == .acknowledge(.init(deliveryTag: 2, multiple: false)))
@@ -105,12 +105,12 @@ struct RouteCopyTests: RouteSuite {
         var own = delivery(returns: 0, headers: copies)
         own.deliveryTag = 3
         take(own, route)
-        #expect(route.devices.waiting.count == 2 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 2 && route.tally.counters.duplicatesSuppressed == 2)
         // The next attempt is another matter.
         var next = delivery(returns: 0, headers: copies + [("x-apns-attempt", "2")])
         next.deliveryTag = 4
         take(next, route)
-        #expect(route.devices.waiting.count == 3 && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.count == 3 && route.tally.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A retry copy counts for its tier once the broker has it, and never where it fits no frame")
@@ -123,22 +123,22 @@ struct RouteCopyTests: RouteSuite {
             return Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 2, indexes: indexes))
         }
         route.published(publication(nil), .unfit, at: Self.moment(1))
-        #expect(route.counters.retries[0] == 0 && route.counters.retryCopies[0] == 0)
-        #expect(route.counters.outcomes.count(of: .exhausted) == 2)
+        #expect(route.tally.counters.retries[0] == 0 && route.tally.counters.retryCopies[0] == 0)
+        #expect(route.tally.counters.outcomes.count(of: .exhausted) == 2)
         route.published(publication(nil), .confirmed, at: Self.moment(1))
-        #expect(route.counters.retries[0] == 2 && route.counters.retryCopies[0] == 1)
+        #expect(route.tally.counters.retries[0] == 2 && route.tally.counters.retryCopies[0] == 1)
         route.published(publication([1]), .confirmed, at: Self.moment(1))
-        #expect(route.counters.retries[0] == 3 && route.counters.retryCopies[0] == 2)
+        #expect(route.tally.counters.retries[0] == 3 && route.tally.counters.retryCopies[0] == 2)
     }
 
     @Test("What comes back from a tier counts for it with each delivery, by the broker's word alone")
     func returned() throws {
         let route = try route()
         func returns(_ headers: [(String, String)], times: Int = 0) throws -> Int {
-            let before = route.counters.retryReturns
+            let before = route.tally.counters.retryReturns
             route.generationEnded(at: Self.moment(1))
             take(delivery(returns: times, headers: headers), route)
-            return route.counters.retryReturns[0] - before[0]
+            return route.tally.counters.retryReturns[0] - before[0]
         }
         let (copy, death) = (("x-apns-v", "1"), ("x-first-death-queue", "apns.q.retry.2s"))
         #expect(try returns([copy, death]) == 1)
@@ -147,7 +147,7 @@ struct RouteCopyTests: RouteSuite {
         #expect(try returns([death]) == 0, "a dead letter that somebody moved")
         #expect(try returns([copy]) == 0)
         #expect(try returns([copy, ("x-first-death-queue", "apns.q.retry.2")]) == 0)
-        #expect(route.counters.retryReturns.count == RetryPolicy().allTiers.count)
+        #expect(route.tally.counters.retryReturns.count == RetryPolicy().allTiers.count)
     }
 
     @Test("A retry copy of a job that was delivered before may be the second of its kind, and says so")

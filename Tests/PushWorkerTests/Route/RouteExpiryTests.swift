@@ -72,7 +72,7 @@ struct RouteExpiryTests: RouteSuite {
     }
 
     private func expired(_ route: Route) -> Int {
-        route.counters.outcomes.refused.entries.reduce(0) { $0 + ($1.kind == .expired ? $1.count : 0) }
+        route.tally.counters.outcomes.refused.entries.reduce(0) { $0 + ($1.kind == .expired ? $1.count : 0) }
     }
 
     @Test(
@@ -186,7 +186,7 @@ struct RouteExpiryTests: RouteSuite {
         let body = #"{"operation":"broadcast","channel_id":"dHN0LXNyY2gtY2hubA==","payload":{"aps":{}}}"#
         #expect(route.delivered(delivery(returns: 0, id: "job-1", body: body), at: Self.at(11)))
         for second: UInt64 in [11, 13, 14] { follow(route, second) }
-        #expect(route.counters.outcomes.refused.entries.isEmpty, "\(route.counters.outcomes.refused.entries)")
+        #expect(route.tally.counters.outcomes.refused.entries.isEmpty, "\(route.tally.counters.outcomes.refused.entries)")
         #expect(copies(route) == [1, 0, 0, 0, 0] && host.waiting.isEmpty && host.breaker.isHeld)
     }
 }

@@ -122,7 +122,7 @@ struct RouteHighTests {
             let driver = try HighDriver(simulator, tokens, rate: rate)
             defer { driver.app.close() }
             driver.deliver(.normal, token: Self.good)
-            try driver.turn { driver.app.counters.requests == 1 && driver.app.devices.inFlight == 0 }
+            try driver.turn { driver.app.tally.counters.requests == 1 && driver.app.devices.inFlight == 0 }
             try test(driver)
         } catch {
             await simulator.stop()
@@ -144,7 +144,7 @@ struct RouteHighTests {
             driver.turn()
             #expect(devices.inFlight == 7 && devices.waiting.count == 14)
             try driver.turn { devices.inFlight == 6 }
-            #expect(driver.app.counters.requests == 8)
+            #expect(driver.app.tally.counters.requests == 8)
             // High ones may have every stream that is free.
             for _ in 0..<3 { driver.deliver(.high, token: Self.silent) }
             driver.turn()
@@ -158,13 +158,13 @@ struct RouteHighTests {
         try await withRoute(streams: 100, rate: SharedRate(perSecond: 20)) { driver in
             let (route, devices) = (driver.app!, driver.app.devices)
             for _ in 0..<1_500 { driver.deliver(.normal, token: Self.good) }
-            let began = route.counters.requests
-            try driver.turn { route.counters.requests >= began + 4 }
-            let before = route.counters.requests
+            let began = route.tally.counters.requests
+            try driver.turn { route.tally.counters.requests >= began + 4 }
+            let before = route.tally.counters.requests
             driver.deliver(.high, token: Self.good)
             var after = 0
             try driver.turn {
-                after = route.counters.requests
+                after = route.tally.counters.requests
                 return !devices.hasHighWaiting
             }
             // A slow machine may let two requests go in one turn; the high one is the first of them.
@@ -182,10 +182,10 @@ struct RouteHighTests {
             driver.app.follow(RouteControl(campaigns: CampaignIndex([cancel])))
             let count = Route.mostSettledUnsent + 100
             for _ in 0..<count { driver.deliver(.normal, token: Self.good, campaign: "c-7/1") }
-            let settled = { driver.app.counters.outcomes.count(of: .cancelled) }
+            let settled = { driver.app.tally.counters.outcomes.count(of: .cancelled) }
             #expect(driver.turn() == .milliseconds(1) && settled() == Route.mostSettledUnsent)
             #expect(driver.turn() > .milliseconds(1) && settled() == count)
-            #expect(driver.app.counters.requests == 1, "only the first one, of no campaign")
+            #expect(driver.app.tally.counters.requests == 1, "only the first one, of no campaign")
         }
     }
 }

@@ -56,10 +56,10 @@ struct RouteHoldingTests: RouteSuite {
         let route = try openRoute()
         take(single(remaining), route)
         #expect(copies(route) == [Copy(tier: tier)])
-        #expect(route.devices.waiting.isEmpty && route.counters.held == 1)
+        #expect(route.devices.waiting.isEmpty && route.tally.counters.held == 1)
         let publication = try #require(route.surroundings.publisher.unsent.first)
         route.published(publication, .confirmed, at: Self.moment(1))
-        #expect(route.counters.retryCopies[tier] == 1 && route.counters.retries[tier] == 0, "it is no retry")
+        #expect(route.tally.counters.retryCopies[tier] == 1 && route.tally.counters.retries[tier] == 0, "it is no retry")
         var ledger = route.deliveries.ledger
         let settled = ledger.decide(at: Self.moment(1), flush: true)
         #expect(settled == 1, "its delivery is settled")
@@ -70,8 +70,8 @@ struct RouteHoldingTests: RouteSuite {
         let route = try openRoute()
         let enqueued = [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]
         take(single(-1_500, headers: enqueued), route)
-        #expect(route.devices.waiting.count == 1 && copies(route).isEmpty && route.counters.held == 0)
-        #expect(route.counters.queueAge.count == 1)
+        #expect(route.devices.waiting.count == 1 && copies(route).isEmpty && route.tally.counters.held == 0)
+        #expect(route.tally.counters.queueAge.count == 1)
         #expect(route.devices.waiting.first?.job.queueMilliseconds(at: Self.wallClock) == 1_500)
     }
 
@@ -79,7 +79,7 @@ struct RouteHoldingTests: RouteSuite {
     func age() throws {
         let route = try openRoute()
         take(single(9_000, headers: [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]), route)
-        #expect(route.counters.queueAge.count == 0)
+        #expect(route.tally.counters.queueAge.count == 0)
     }
 
     @Test("A multicast job waits as one copy, of the positions that its message is about")
@@ -90,7 +90,7 @@ struct RouteHoldingTests: RouteSuite {
             let route = try openRoute()
             take(delivery(returns: 0, headers: headers, body: body), route)
             #expect(copies(route).map(\.indexes) == [indexes])
-            #expect(route.counters.held == (indexes?.count ?? 3))
+            #expect(route.tally.counters.held == (indexes?.count ?? 3))
         }
     }
 
@@ -138,7 +138,7 @@ struct RouteHoldingTests: RouteSuite {
         let notification = try #require(route.devices.next())
         let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
         #expect(route.isSettledUnsent(notification, on: route.devices, at: back))
-        #expect(copies(route).map(\.tier) == [5] && route.counters.held == 1)
+        #expect(copies(route).map(\.tier) == [5] && route.tally.counters.held == 1)
     }
 
     @Test("A copy that comes back early waits on, and the second of two copies is as good as the first")
@@ -152,7 +152,7 @@ struct RouteHoldingTests: RouteSuite {
         second.deliveryTag = 2
         take(second, route)
         #expect(copies(route).map(\.tier) == [1, 1])
-        #expect(route.counters.duplicatesSuppressed == 0)
+        #expect(route.tally.counters.duplicatesSuppressed == 0)
     }
 
     @Test("Where the broker lacks holding tiers, it waits in the longest retry tier")

@@ -87,7 +87,7 @@ struct RouteIntakeTests: RouteSuite {
         // On 90 channels it may have been held, and lost with them; this is the next one.
         for _ in 0..<90 { route.shared.redeliveries.returnedUnread() }
         take(delivery(returns: 100), route, at: 3)
-        #expect(unsettled(route).first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(unsettled(route).first === job && route.tally.counters.duplicatesSuppressed == 2)
         #expect((0..<2).map(job.isSuppressed) == [true, false])
     }
 
@@ -99,7 +99,7 @@ struct RouteIntakeTests: RouteSuite {
         for _ in 0..<3 { route.channelOpened(at: Self.moment(2)) }
         take(delivery(returns: 2), route, at: 3)
         let again = try #require(route.devices.waiting.first)
-        #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
+        #expect(again !== job && again.isRedelivered && route.tally.counters.duplicatesSuppressed == 0)
     }
 
     @Test("A job is pushed or refused whatever its producer writes as the count", arguments: [Int.min, -1, .max])
@@ -110,7 +110,7 @@ struct RouteIntakeTests: RouteSuite {
             if let job = route.devices.waiting.first { _ = job.nextIndex() }
             route.generationEnded(at: Self.moment(1))
         }
-        #expect(route.counters.jobsReceived == 4)
+        #expect(route.tally.counters.jobsReceived == 4)
     }
 
     @Test("A suspect that this worker gave back itself was not elsewhere")
@@ -120,7 +120,7 @@ struct RouteIntakeTests: RouteSuite {
         // It came with 3 returns, was held, and went back.
         route.shared.redeliveries.returnedUnread()
         take(delivery(returns: 4), route, at: 3)
-        #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.first === job && route.tally.counters.duplicatesSuppressed == 2)
     }
 
     @Test("A suspect that was lost with its channel was not elsewhere")
@@ -131,7 +131,7 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.deliveries.intake.hasSuspects, "it waits to be taken up alone")
         route.generationEnded(at: Self.moment(3))
         take(delivery(returns: 4), route, at: 4)
-        #expect(route.devices.waiting.first === job && route.counters.duplicatesSuppressed == 2)
+        #expect(route.devices.waiting.first === job && route.tally.counters.duplicatesSuppressed == 2)
     }
 
     @Test(
@@ -205,7 +205,7 @@ struct RouteIntakeTests: RouteSuite {
         // Then the other worker dies, too.
         take(delivery(returns: 2), route, at: 5)
         let again = try #require(route.devices.waiting.first)
-        #expect(again !== job && again.isRedelivered && route.counters.duplicatesSuppressed == 0)
+        #expect(again !== job && again.isRedelivered && route.tally.counters.duplicatesSuppressed == 0)
     }
 
     @Test("The rest of a begun job whose time is over is reported so, though nothing can be sent")
@@ -220,7 +220,7 @@ struct RouteIntakeTests: RouteSuite {
         #expect(route.devices.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
         route.splitBegun(at: Self.moment(2, wall: 1_763_712_801_100), leaving)
         #expect(route.devices.waiting.isEmpty && job.unsettled == 1)
-        #expect(route.counters.outcomes.refused.entries.contains { $0.kind == .expired && $0.count == 2 })
+        #expect(route.tally.counters.outcomes.refused.entries.contains { $0.kind == .expired && $0.count == 2 })
     }
 
     @Test("A route follows another rate, and none: its prefetch does, too")
@@ -262,11 +262,11 @@ struct RouteIntakeTests: RouteSuite {
         _ = try interrupted(delivery(returns: 0, body: bodies[0]), route)
         route.channelOpened(at: Self.moment(2))
         take(delivery(returns: 1, body: bodies[1]), route, at: 3)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 0, "it was never pushed")
+        #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 0, "it was never pushed")
         var again = delivery(returns: 1, body: bodies[0])
         again.deliveryTag = 2
         take(again, route, at: 3)
-        #expect(route.devices.waiting.count == 1 && route.counters.duplicatesSuppressed == 1)
+        #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 1)
     }
 
     @Test("A refused job of many notifications becomes results only as far as these find their way out")
@@ -433,7 +433,7 @@ struct RouteIntakeTests: RouteSuite {
                 Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                 at: Self.moment(2))
         }
-        let counted = route.counters.repeats.entries.map { "\($0.kind.way) \($0.kind.status) \($0.reason) \($0.count)" }
+        let counted = route.tally.counters.repeats.entries.map { "\($0.kind.way) \($0.kind.status) \($0.reason) \($0.count)" }
         #expect(counted == ["retry 503 ServiceUnavailable 1"])
     }
 

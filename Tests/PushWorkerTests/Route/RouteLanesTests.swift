@@ -140,7 +140,7 @@ struct RouteLanesTests {
         pair.lose(0)
         pair.deliver(1, returns: 1)
         #expect(!pair.routes[1].devices.hasWaiting, "nothing is begun again")
-        #expect(pair.routes[1].counters.duplicatesSuppressed == 3)
+        #expect(pair.routes[1].tally.counters.duplicatesSuppressed == 3)
         pair.tell()
         #expect(pair.debts(1) == [])
         accept(sent, on: pair.routes[0])
