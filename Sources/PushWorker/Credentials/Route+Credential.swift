@@ -26,7 +26,7 @@ extension Route {
         guard let credential, let newest = credential.newest, let present = presentCredential else { return nil }
         // The same version as on the route's other connections. A version that APNs refused there would have no
         // fallback here.
-        let other = ([devices] + broadcast.all).lazy.compactMap(\.pool).first
+        let other = hosts.all.lazy.compactMap(\.pool).first
         return OpeningCredentials(
             present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? credential.spare)
     }
@@ -38,7 +38,7 @@ extension Route {
     func followCredential(at moment: Moment) {
         guard let isHeld = credential?.timePassed(moment.wall / 1_000, inUse: devices.pool?.credential) else { return }
         devices.hold(isHeld, at: moment)
-        for host in broadcast.all where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
+        for host in hosts.broadcastChannels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
         if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
     }
 
@@ -49,14 +49,14 @@ extension Route {
         if let mismatch = credential?.offered(newest) { return mismatch }
         // If there was no good version to lose, the pool has switched already.
         if devices.offer(newest, now: moment.monotonic) { credential?.refusalEnded() }
-        for host in broadcast.all { _ = host.offer(newest, now: moment.monotonic) }
+        for host in hosts.broadcastChannels { _ = host.offer(newest, now: moment.monotonic) }
         return nil
     }
 
     /// APNs refused a version on another route. Every connection made with that version is replaced.
     func refusedElsewhere(version: Int, at moment: Moment) {
         guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
-        for destination in [devices] + broadcast.all where destination.pool?.credential.version == version {
+        for destination in hosts.all where destination.pool?.credential.version == version {
             destination.pool?.refreshCredential(now: moment.monotonic)
         }
     }

@@ -71,8 +71,7 @@ extension Route {
     /// that were sent are remembered.
     func generationEnded(at moment: Moment) {
         outbox.generationEnded()
-        devices.generationEnded()
-        for host in broadcast.all { host.generationEnded() }
+        hosts.generationEnded()
         deliveries.generationEnded(at: moment)
     }
 }

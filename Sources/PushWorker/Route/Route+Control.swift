@@ -21,7 +21,7 @@ extension Route {
     /// a tier. From there it comes back to the queue, where all jobs of the route wait.
     func clearHalted(at moment: Moment) {
         guard control.isHalted else { return }
-        for host in [devices] + broadcast.all where host.hasWaiting {
+        for host in hosts.all where host.hasWaiting {
             for notification in host.takeTouched() {
                 wait(notification, preflight.pause(notification, for: .zero, at: moment), at: moment)
             }

@@ -24,11 +24,10 @@ extension Route {
         look(at: deliveries.ledger.nextDue)
         look(at: deliveries.intake.nextDue(after: now))
         look(at: deliveries.answersDue)
-        look(at: devices.nextDue)
+        look(at: hosts.nextDue)
         look(at: consumer.nextDue(now: now))
         look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
-        look(at: broadcast.nextDue)
         look(at: credentialDue(after: moment))
         look(at: prefetch.nextDue(after: now))
         look(at: expiryLook.nextDue(after: now))

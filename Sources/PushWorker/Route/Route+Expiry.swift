@@ -28,7 +28,7 @@ extension Route {
     }
 
     private func stepLook(mayLook: Bool, at moment: Moment) {
-        let stopped = [devices] + broadcast.all.filter { $0.breaker.intake == .none }
+        let stopped = hosts.all.filter { $0.kind == .devices || $0.breaker.intake == .none }
         let situation = ExpiryLook.Situation(
             mayLook: mayLook, probeAt: devices.breaker.probeAt, isConsuming: consumer.isConsuming,
             mayReceive: consumer.mayReceive, delivered: tally.counters.jobsReceived,
@@ -40,7 +40,7 @@ extension Route {
     /// Reports the jobs that have expired. Once no more jobs can arrive, the others go into tiers, so that the next
     /// look finds the jobs behind them. The first one stays if a probe needs it.
     private func sortOut(at moment: Moment) {
-        for host in [devices] + broadcast.all where host.breaker.intake == .none && host.refusal == nil {
+        for host in hosts.all where host.breaker.intake == .none && host.refusal == nil {
             var unsent = 0
             while !outbox.isCongested, unsent < Self.mostSettledUnsent,
                 let (job, tier) = takeOne(from: host, at: moment)

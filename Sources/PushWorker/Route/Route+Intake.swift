@@ -25,8 +25,7 @@ extension Route {
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
         guard deliveries.intake.hasSuspects else { return }
-        let isIdle = devices.isStill && broadcast.areStill
-        guard let delivery = deliveries.takeSuspect(isIdle: isIdle, at: moment) else { return }
+        guard let delivery = deliveries.takeSuspect(isIdle: hosts.areStill, at: moment) else { return }
         let returns = DeliveryReader.returns(of: delivery)
         take(delivery, returns: returns, at: moment)
     }
@@ -106,17 +105,13 @@ extension Route {
     func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall)
         if isSendingOn { return hold(job, at: moment) }
-        let kind = Destination.Kind(job.job.operation)
-        guard let destination = destination(kind) else {
-            let environment = (job.job.environment ?? .production).rawValue
-            let detail = "the worker knows no host for this: set \(kind.setting).\(environment) in its configuration"
-            report(
-                Notification(job: job, index: job.nextIndex() ?? 0),
-                FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
-            return
-        }
-        if destination.isForBroadcastChannels { broadcast.gotWork() }
-        destination.take(job)
+        guard !hosts.take(job) else { return }
+        let setting = Destination.Kind(job.job.operation).setting
+        let environment = (job.job.environment ?? .production).rawValue
+        let detail = "the worker knows no host for this: set \(setting).\(environment) in its configuration"
+        report(
+            Notification(job: job, index: job.nextIndex() ?? 0),
+            FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
     }
 
     /// Sends a whole job whose time has not come into the tier in which it waits next, its attempt unchanged: its
@@ -165,12 +160,7 @@ extension Route {
 
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
-        if let destination = destination(Destination.Kind(job.job.operation)) {
-            if destination.isForBroadcastChannels { broadcast.gotWork() }
-            destination.resume(job)
-        } else if job.hasMore {
-            takeIn(job, at: moment)
-        }
+        if !hosts.resume(job), job.hasMore { takeIn(job, at: moment) }
         publishGroupsIfSettled(job)
         if job.isFinished { finish(job, at: moment) }
     }
@@ -186,8 +176,8 @@ extension Route {
         let canRequeue = deliveries.ledger.isOpen && !consumer.mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
-        if broadcast.hasWork, condition.isDraining {
-            for host in broadcast.all { unsent += host.takeUnsent(where: mayGoBack) }
+        if hosts.hasBroadcastWork, condition.isDraining {
+            for host in hosts.broadcastChannels { unsent += host.takeUnsent(where: mayGoBack) }
         }
         if canRequeue { unsent += outbox.takeUnreported() }
         tally.counters.jobsHandedBack += unsent.count

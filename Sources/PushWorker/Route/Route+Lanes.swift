@@ -16,7 +16,7 @@ extension Route {
         case .lost(let delivery, let job):
             guard job.job.lent == delivery else { return }
             job.job.losesLent()
-            destination(Destination.Kind(job.job.job.operation))?.drop { $0 === job.job }
+            hosts.drop(job.job)
         case .credential(let news): learn(news, at: moment)
         // The lane looks at the route in any case.
         case .suspectsChanged: break

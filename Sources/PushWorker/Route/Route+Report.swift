@@ -83,7 +83,7 @@ extension Route {
             let trouble = devices.trouble ?? pool.lastError?.message ?? "connecting"
             troubles.append("APNs: \(trouble)")
         }
-        for host in broadcast.all { troubles += host.broadcastChannelTroubles }
+        for host in hosts.broadcastChannels { troubles += host.broadcastChannelTroubles }
         return troubles
     }
 

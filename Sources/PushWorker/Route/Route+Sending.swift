@@ -9,11 +9,6 @@ extension Route {
     /// bound them.
     static let mostSettledUnsent = 256
 
-    /// The host that is asked for an operation; nil where the configuration names none.
-    func destination(_ kind: Destination.Kind) -> Destination? {
-        kind == .devices ? devices : broadcast.all.first { $0.kind == kind }
-    }
-
     /// Sends as much as streams, window, rate and breaker of a destination allow.
     ///
     /// - Parameters:
@@ -125,7 +120,7 @@ extension Route {
         _ kind: Destination.Kind, _ result: Result<EstablishedConnection, APNSClientError>,
         for request: ConnectRequest, at moment: Moment
     ) -> OutageLog.News? {
-        guard let host = destination(kind) else { return nil }
+        guard let host = hosts[kind] else { return nil }
         let failure = host.connected(result, for: request, at: moment)
         if failure != nil, kind == .devices { tally.counters.connectionsFailed += 1 }
         return host.reached(failure, now: moment.monotonic)
@@ -176,7 +171,7 @@ extension Route {
 
     /// Opens, fills, flushes and closes the connections to the hosts of broadcast channels.
     func advanceBroadcastHosts(at moment: Moment) {
-        for host in broadcast.all where !host.isAsleep {
+        for host in hosts.broadcastChannels where !host.isAsleep {
             host.breaker.tick(now: moment.monotonic)
             connect(host, at: moment)
             if !outbox.isCongested, !control.isHalted { send(to: host, at: moment) }
@@ -184,7 +179,7 @@ extension Route {
             if host.breaker.intake != .none { host.pool?.retryCredential(now: moment.monotonic) }
             host.flush(hasBacklog: host.hasWaiting, at: moment)
         }
-        broadcast.advanced()
+        hosts.advanced()
     }
 
     /// Answers jobs with the refusal of the credential that was seen last, instead of asking APNs again: most wait in a tier.

@@ -84,10 +84,10 @@ final class Route {
     private(set) var tenure = RouteTenure.staying
     /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
     private(set) var isServed = true
+    /// The hosts that it sends to.
+    let hosts: RouteHosts
     /// Where pushes to devices go.
-    let devices: Destination
-    /// Where jobs about broadcast channels go.
-    var broadcast: BroadcastHosts
+    var devices: Destination { hosts.devices }
     /// What is known about its credential; nil for the route that answers `NoRoute`.
     var credential: RouteCredential?
     /// Decides what the log tells of a channel that the broker closes.
@@ -153,8 +153,7 @@ final class Route {
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch)
         preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
-        self.devices = devices
-        broadcast = BroadcastHosts(broadcastHosts)
+        hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
@@ -199,7 +198,7 @@ final class Route {
         if maySend { takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
         //    Only `high` pushes go before them.
-        if broadcast.hasWork {
+        if hosts.hasBroadcastWork {
             if maySend, devices.hasHighWaiting { send(to: devices, onlyHigh: true, at: moment) }
             advanceBroadcastHosts(at: moment)
         }
@@ -217,7 +216,7 @@ final class Route {
             deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: consumer.mayReceive)
         }
         prefetch.claimMemory(
-            isFull: devices.breaker.intake == .full, streams: streams, wanted: consumer.wantedPrefetch,
+            isFull: devices.breaker.intake == .full, streams: hosts.streams, wanted: consumer.wantedPrefetch,
             current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: moment.monotonic)
         lookForExpired(at: moment, condition)
         updateIntake(condition)
@@ -251,19 +250,14 @@ final class Route {
             return
         }
         let situation = RoutePrefetch.Situation(
-            intake: devices.breaker.intake, streams: streams, makesRoom: deliveries.suspects.makesRoom,
+            intake: devices.breaker.intake, streams: hosts.streams, makesRoom: deliveries.suspects.makesRoom,
             hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow, isQuiet: devices.isQuiet,
-            isUnconnected: isUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
+            // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
+            // had, and be delivered once more each time.
+            isUnconnected: hosts.areUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
         consumer.wantedWindow = prefetch.wanted(
             in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
     }
-
-    /// How many streams its connections have, open or free; the most before the first connection.
-    private var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
-
-    /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be
-    /// given back where no connection can be had, and be delivered once more each time.
-    private var isUnconnected: Bool { devices.isUntried && broadcast.areUnconnected }
 
     /// Holds the route to another configured rate from now on.
     ///
@@ -306,7 +300,7 @@ final class Route {
 
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool {
-        devices.isQuiet && outbox.refused.isEmpty && !deliveries.intake.hasSuspects && broadcast.areQuiet
+        hosts.areQuiet && outbox.refused.isEmpty && !deliveries.intake.hasSuspects
     }
 
     /// Whether it has no delivery.
@@ -332,7 +326,7 @@ final class Route {
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
         guard outbox.refused.isEmpty else { return true }
-        let wantsToSend = devices.hasWaiting || deliveries.intake.hasSuspects || !broadcast.areQuiet
+        let wantsToSend = hosts.wantToSend || deliveries.intake.hasSuspects
         return outbox.isHeldUp || wantsToSend && outbox.isCongested
     }
 
@@ -376,7 +370,7 @@ final class Route {
     func end(at moment: Moment) {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
-        for host in broadcast.all { host.rest() }
+        for host in hosts.broadcastChannels { host.rest() }
         prefetch.releaseMemory()
         consumer.end(now: moment.monotonic)
     }
@@ -394,7 +388,6 @@ final class Route {
     /// The lane ends: closes all connections to APNs, and lets no other lane wait.
     func close() {
         deliveries.laneEnds()
-        devices.close()
-        for host in broadcast.all { host.close() }
+        hosts.close()
     }
 }
