@@ -20,7 +20,7 @@ extension Lane {
         case .stepped:
             counters.clockSteps += 1
             for route in routes {
-                route.clockStepped()
+                route.credential.clockStepped()
                 mark(route)
             }
         case .settled:

@@ -42,7 +42,7 @@ extension Lane {
             tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
         let route = settings.makeRoute(own, at: position, in: surroundings)
         // Where other routes can use the files, nobody else says why this one begins without a credential.
-        if let name = route.credentialName, let reason = route.credentialDefect,
+        if let name = route.credential.name, let reason = route.credential.defect,
             settings.credentials.unusable(name) == nil
         {
             log.credentials.beginsUnfit(route, credential: name, reason)
@@ -52,7 +52,7 @@ extension Lane {
 
     /// Gives a destination connections, with the credential that the route's pushes use.
     private func open(_ destination: Destination, of route: Route) {
-        guard let connector = destination.connector, let credentials = route.openingCredentials else { return }
+        guard let connector = destination.connector, let credentials = route.credential.opening else { return }
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: settings.pool(of: destination, ofRoute: route.position), loop: loop,

@@ -9,8 +9,6 @@ extension Route {
     static let patrolInterval = Duration.milliseconds(500)
     /// By how much what is only forgotten may be late, so that many routes forget in one turn.
     private static let forgettingInterval = Duration.seconds(1)
-    /// After how long the credential's time is looked at again at the latest, in milliseconds.
-    private static let longestValidity: Int64 = 3_600_000
 
     /// When the route is to be looked at although nothing happens to it; the far end of the clock for not at all.
     ///
@@ -28,7 +26,7 @@ extension Route {
         look(at: consumer.nextDue(now: now))
         look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
-        look(at: credentialDue(after: moment))
+        look(at: credential.nextDue(after: moment))
         look(at: prefetch.nextDue(after: now))
         look(at: expiryLook.nextDue(after: now))
         look(at: Self.later(deliveries.intake.nextForgetting, by: Self.forgettingInterval))
@@ -44,16 +42,6 @@ extension Route {
 
     /// Whether pushes wait for a place on connections whose number follows them; the first connection is an event.
     private var mayWiden: Bool { devices.hasWaiting && devices.pool?.streamLimit != 0 }
-
-    /// When the credential's time begins or ends, or has to be looked at again.
-    private func credentialDue(after moment: Moment) -> MonotonicTime? {
-        guard let validity = presentCredential?.validity else { return nil }
-        let seconds = moment.wall / 1_000
-        guard seconds <= validity.upperBound else { return nil }
-        let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1
-        let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - moment.wall
-        return moment.monotonic + .milliseconds(wait)
-    }
 
     /// The first multiple of an interval after a time, so that what is not urgent falls due together.
     private static func later(_ time: MonotonicTime?, by interval: Duration) -> MonotonicTime? {

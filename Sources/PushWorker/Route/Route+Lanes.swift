@@ -17,7 +17,7 @@ extension Route {
             guard job.job.lent == delivery else { return }
             job.job.losesLent()
             hosts.drop(job.job)
-        case .credential(let news): learn(news, at: moment)
+        case .credential(let news): credential.learn(news, at: moment)
         // The lane looks at the route in any case.
         case .suspectsChanged: break
         }

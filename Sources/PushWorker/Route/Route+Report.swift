@@ -6,9 +6,6 @@ import Topology
 
 // The reports of a route about itself.
 extension Route {
-    /// The name of its credential; nil for the route that answers `NoRoute`.
-    var credentialName: String? { credential?.name }
-
     /// Learns how far this clock is ahead of APNs'.
     ///
     /// - Returns: By how many seconds this clock is ahead, and whether it is wrong; nil for no news.
@@ -46,7 +43,7 @@ extension Route {
         tally.counters.state = state(isUnreachable: pool?.isConnected == false)
         let status = LaneStatus.Route(
             name: name, state: tally.counters.state, connections: usable,
-            credentialVersion: presentCredential?.version, troubles: troubles(pool), limitedBy: limit,
+            credentialVersion: credential.present?.version, troubles: troubles(pool), limitedBy: limit,
             refusal: isServed ? outbox.trouble : nil,
             consumers: takesAllJobs ? 1 : 0)
         return (status, tally.counters)
@@ -72,11 +69,11 @@ extension Route {
 
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {
         // Other troubles of a route that is not served here do not matter.
-        guard isServed else { return credentialTroubles }
+        guard isServed else { return credential.troubles }
         var troubles = [control.reason].compactMap(\.self)
         if let trouble = consumer.trouble { troubles.append(trouble) }
         if let trouble = outbox.trouble { troubles.append(trouble) }
-        troubles += credentialTroubles
+        troubles += credential.troubles
         if devices.breaker.isTroubled { troubles.append("APNs: it answers with nothing but errors of its own") }
         if let pool, pool.isConnected != true {
             // A connection that ends right after it opened says why only when it ends.

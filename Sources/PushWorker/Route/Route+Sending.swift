@@ -159,11 +159,8 @@ extension Route {
     }
 
     /// Closes connections that nobody needs.
-    ///
-    /// The next connections to devices start with the credential versions that this pool proved. An unfinished proof
-    /// starts again.
     func rest(_ host: Destination) {
-        if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { credential?.keep(pool) }
+        credential.keepVersions(of: host)
         host.rest()
     }
 

@@ -44,7 +44,7 @@ extension Route {
             probeDelay: destination.breaker.probeDelay)
         let settlement = surroundings.policy.settle(attempted, job: facts, now: moment.wall)
         if let kind = settlement.repeats(attempted) { tally.counters.repeats.count(kind, attempted.reason) }
-        learnCredential(from: response, settlement, on: destination, at: moment)
+        if let answer = response?.answer { credential.learn(from: answer, settlement, on: destination, at: moment) }
         switch settlement {
         case .report(var final):
             if destination.kind == .devices, response != nil, final.action != .fixCredential {
@@ -99,42 +99,6 @@ extension Route {
         let job = notification.job
         guard let rest = surroundings.policy.rest(after: answer, attempt: job.job.attempt) else { return }
         shared.cooling.cool(notification.coolingKey, until: moment.monotonic + rest, now: moment.monotonic)
-    }
-
-    /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.
-    private func learnCredential(
-        from response: APNSResponse?, _ settlement: Settlement, on destination: Destination, at moment: Moment
-    ) {
-        guard let answer = response?.answer else { return }
-        switch settlement {
-        // A notification that is sent again at once will hear more.
-        case .resend, .resendOnNewConnection: return
-        case .report, .retry, .park: break
-        }
-        let isRefused: Bool
-        switch answer.meaning.credential {
-        case .accepted, .unexamined: return credentialProved(on: destination)
-        // Without a pause, each job of the queue would be rejected for a reason that nobody knows. The probes find out
-        // whether it lasts, and the pool keeps its connections.
-        case .unexplained, .refused, .tokenChangedTooOften: isRefused = true
-        case .doubted, .tokenExpired: isRefused = settlement.blamesCredential
-        }
-        guard isRefused else { return }
-        let refusal = CredentialRefusal.answer(answer)
-        // The pool has news only of what it is to act on; an operator wants to know the reason in any case.
-        if destination.kind == .devices { credential?.refused(refusal.text) }
-        destination.credentialRefused(refusal, at: moment)
-    }
-
-    /// An answer shows that the credential is accepted: what was said against it holds no more.
-    private func credentialProved(on destination: Destination) {
-        guard destination.breaker.state != .working else { return }
-        destination.breaker.credentialAccepted()
-        guard destination.kind == .devices, destination.breaker.state == .working else { return }
-        credential?.refusalEnded()
-        if let version = destination.pool?.credential.version {
-            peers.tellOthers(.credential(.accepted(version: version)))
-        }
     }
 
     // MARK: What becomes of a notification

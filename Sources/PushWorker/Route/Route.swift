@@ -13,8 +13,8 @@ import WorkerSettings
 /// The route's state is its own. Most of it is in parts such as `Outbox` and `RouteDeliveries`, which keep theirs
 /// private. The extensions of `Route` stand in several files, so the parts themselves cannot be `private`; but no other
 /// type reads or writes them (`.ci/lint` looks). A lane reads constants such as `name`, asks for facts and calls
-/// methods. A destination is lent to the lane that opens its connections and passes their events on. The only state that
-/// the lane writes itself is its own: `marks`.
+/// methods. Two parts hear from the lane themselves: `credential`, and a destination, which is lent to the lane that opens
+/// its connections and passes their events on. The only state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`), unless it was pushed before (`RouteDeliveries`)
@@ -88,8 +88,8 @@ final class Route {
     let hosts: RouteHosts
     /// Where pushes to devices go.
     var devices: Destination { hosts.devices }
-    /// What is known about its credential; nil for the route that answers `NoRoute`.
-    var credential: RouteCredential?
+    /// Its credential. The lane tells it what happens to the credential elsewhere.
+    let credential: CredentialUse
     /// Decides what the log tells of a channel that the broker closes.
     var channelOutage = OutageLog()
     /// Looks at each notification before it is sent.
@@ -146,7 +146,6 @@ final class Route {
             of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
         deliveries = RouteDeliveries(shared, among: peers)
         rates = RouteRates(configured: rate)
-        self.credential = credential
         deadTokens = DeadTokenTally(shared.deadTokens)
         self.surroundings = surroundings
         outbox = Outbox(
@@ -154,6 +153,7 @@ final class Route {
             resultsBatch: surroundings.resultsBatch)
         preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
         hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
+        self.credential = CredentialUse(credential, on: hosts, peers: peers)
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
@@ -237,7 +237,7 @@ final class Route {
         devices.breaker.tick(now: moment.monotonic)
         for unanswered in deliveries.passTime(at: moment) { goOn(with: unanswered, at: moment) }
         shared.cooling.forgetIfDue(now: moment.monotonic)
-        followCredential(at: moment)
+        credential.passTime(at: moment)
     }
 
     /// Sets the prefetch that breaker, credit and connections want.

@@ -63,7 +63,7 @@ struct CredentialAnswerTests: RouteSuite {
                 route.devices.breaker.tick(now: Self.moment(6).monotonic)
             }
             #expect(route.devices.breaker.state == (isProbing ? .probing : .working))
-            route.credential = RouteCredential(name: "c")
+            route.credential.known = RouteCredential(name: "c")
             take(delivery(returns: 0), route)
             var notification = try #require(route.devices.next())
             notification.resends = row.resends
@@ -74,7 +74,7 @@ struct CredentialAnswerTests: RouteSuite {
             #expect(route.devices.breaker.state == (isProbing ? row.probing : row.working))
             // What operators read in `/readyz` names the reason, listed or not.
             let said = row.reason ?? "status \(row.status)"
-            #expect(route.credential?.refusal == (route.devices.breaker.isParked ? said : nil))
+            #expect(route.credential.known?.refusal == (route.devices.breaker.isParked ? said : nil))
         }
     }
 }

@@ -47,7 +47,7 @@ struct RouteCredentialTests {
                 let route = Route(
                     name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
                     credit: RouteCredit(fixed: nil, rate: nil), shared: shared, surroundings: surroundings)
-                route.credential = RouteCredential(name: "c")
+                route.credential.known = RouteCredential(name: "c")
                 let pool = APNSPool(
                     configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
                     endpoint: RouteCredentialTests.endpoint, credential: credential, delegate: delegate)
@@ -59,7 +59,7 @@ struct RouteCredentialTests {
         /// A pool of the first lane has news, which the other lane hears of.
         func happens(_ event: CredentialEvent) {
             let moment = RouteCredentialTests.moment(1)
-            _ = routes[0].credentialEvent(event, on: routes[0].devices, at: moment)
+            _ = routes[0].credential.happened(event, on: routes[0].devices, at: moment)
             tell()
         }
 
@@ -72,7 +72,7 @@ struct RouteCredentialTests {
         }
 
         func offer(_ credential: APNSCredential) {
-            for route in routes { route.offer(credential, at: RouteCredentialTests.moment(1)) }
+            for route in routes { route.credential.offer(credential, at: RouteCredentialTests.moment(1)) }
         }
     }
 
@@ -89,7 +89,7 @@ struct RouteCredentialTests {
         let pair = try Pair(credential(1))
         pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
         for route in pair.routes {
-            #expect(route.devices.breaker.isParked && route.credential?.refusal == "InvalidProviderToken")
+            #expect(route.devices.breaker.isParked && route.credential.known?.refusal == "InvalidProviderToken")
         }
         pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
         let probed = pair.routes[0]
@@ -120,9 +120,9 @@ struct RouteCredentialTests {
     @Test("What is heard of a version that is not in use here changes nothing")
     func stale() throws {
         let pair = try Pair(credential(2))
-        pair.routes[1].learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
-        pair.routes[1].learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
-        pair.routes[1].learn(.accepted(version: 3), at: Self.moment(1))
+        pair.routes[1].credential.learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].credential.learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
+        pair.routes[1].credential.learn(.accepted(version: 3), at: Self.moment(1))
         #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
         #expect(pair.routes[1].credential?.candidateTrouble == nil)
         #expect(pair.routes[1].devices.pool?.credential.version == 2)
@@ -140,7 +140,7 @@ struct RouteCredentialTests {
             }
         }
         #expect(route.devices.breaker.isTroubled)
-        route.learn(.accepted(version: 1), at: Self.moment(11))
+        route.credential.learn(.accepted(version: 1), at: Self.moment(11))
         #expect(route.devices.breaker.isParked)
     }
 
@@ -167,17 +167,17 @@ struct RouteCredentialTests {
     func unfit() throws {
         let pair = try Pair(credential(1))
         let route = pair.routes[0]
-        let first = try #require(route.presentCredential)
+        let first = try #require(route.credential.present)
         let mismatch: (APNSCredential) -> String? = { $0.version == 2 ? "the certificate is not for it" : nil }
-        route.credential = RouteCredential(name: "c", newest: first, mismatch: mismatch)
-        #expect(route.offer(try credential(2), at: Self.moment(1)) == "the certificate is not for it")
-        route.followCredential(at: Self.moment(1))
-        #expect(route.presentCredential === first && route.credential?.newest === first)
+        route.credential.known = RouteCredential(name: "c", newest: first, mismatch: mismatch)
+        #expect(route.credential.offer(try credential(2), at: Self.moment(1)) == "the certificate is not for it")
+        route.credential.passTime(at: Self.moment(1))
+        #expect(route.credential.present === first && route.credential.known?.newest === first)
         #expect(!route.devices.breaker.isHeld)
         let trouble = "the new version of credential c is not used: the certificate is not for it; "
-        #expect(route.credentialTroubles == [trouble + "the one before stays in use"])
-        #expect(route.offer(try credential(3), at: Self.moment(2)) == nil)
-        #expect(route.credential?.newest?.version == 3 && route.credential?.candidateTrouble == nil)
+        #expect(route.credential.troubles == [trouble + "the one before stays in use"])
+        #expect(route.credential.offer(try credential(3), at: Self.moment(2)) == nil)
+        #expect(route.credential.known?.newest?.version == 3 && route.credential.known?.candidateTrouble == nil)
 
         var fresh = RouteCredential(name: "c", newest: try credential(2), mismatch: mismatch)
         #expect(fresh.newest == nil && fresh.trusted == nil && fresh.unusable == "the certificate is not for it")
@@ -187,18 +187,18 @@ struct RouteCredentialTests {
     @Test("A route whose credential's files cannot be used consumes nothing and says why, until they can")
     func unusable() throws {
         let route = try Pair(credential(1)).routes[0]
-        route.credential = RouteCredential(name: "c", unusable: "gone.p8: No such file or directory")
-        route.followCredential(at: Self.moment(1))
+        route.credential.known = RouteCredential(name: "c", unusable: "gone.p8: No such file or directory")
+        route.credential.passTime(at: Self.moment(1))
         #expect(route.devices.breaker.isHeld && route.devices.breaker.intake == .none)
         let trouble = "parked: the credential c cannot be used: "
-        #expect(route.credentialTroubles == [trouble + "gone.p8: No such file or directory"])
-        route.credential?.failed("gone.p8: no key")
-        #expect(route.credentialTroubles == [trouble + "gone.p8: no key"])
-        route.offer(try credential(1), at: Self.moment(2))
-        route.followCredential(at: Self.moment(2))
+        #expect(route.credential.troubles == [trouble + "gone.p8: No such file or directory"])
+        route.credential.known?.failed("gone.p8: no key")
+        #expect(route.credential.troubles == [trouble + "gone.p8: no key"])
+        route.credential.offer(try credential(1), at: Self.moment(2))
+        route.credential.passTime(at: Self.moment(2))
         #expect(!route.devices.breaker.isHeld && route.devices.breaker.intake == .full)
-        route.credential?.failed("gone.p8: later")
-        #expect(route.credentialTroubles.isEmpty, "what could be used once stays in use")
+        route.credential.known?.failed("gone.p8: later")
+        #expect(route.credential.troubles.isEmpty, "what could be used once stays in use")
     }
 
     @Test("Connections that close leave what they proved, and what was refused before one in use goes on waiting")
@@ -210,17 +210,17 @@ struct RouteCredentialTests {
         #expect(pool.learn(.accepted, of: 2, now: Self.moment(1).monotonic))
         pair.offer(try credential(3))
         #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(1).monotonic))
-        route.credential?.keep(pool)
-        let known = try #require(route.credential)
+        route.credential.known?.keep(pool)
+        let known = try #require(route.credential.known)
         #expect(known.trusted?.version == 2 && known.newest?.version == 2 && known.spare?.version == 3)
         route.devices.rest()
-        #expect(route.presentCredential?.version == 2 && !route.devices.breaker.wasConnected)
+        #expect(route.credential.present?.version == 2 && !route.devices.breaker.wasConnected)
         // Another lane finds that the refusal came too early.
-        route.learn(.accepted(version: 3), at: Self.moment(2))
-        #expect(route.presentCredential?.version == 3 && route.credential?.spare == nil)
+        route.credential.learn(.accepted(version: 3), at: Self.moment(2))
+        #expect(route.credential.present?.version == 3 && route.credential.known?.spare == nil)
         // And a version that is read meanwhile is proved with the next job.
-        route.offer(try credential(4), at: Self.moment(3))
-        #expect(route.presentCredential?.version == 3 && route.credential?.newest?.version == 4)
+        route.credential.offer(try credential(4), at: Self.moment(3))
+        #expect(route.credential.present?.version == 3 && route.credential.known?.newest?.version == 4)
     }
 
     @Test("Without a connection, one whose time is over gives way to one that was refused before, in its time")

@@ -80,7 +80,7 @@ struct DestinationTests {
                 replyPattern: try ReplyPattern("")),
             broadcastHosts: [host])
         let event = CredentialEvent.refused(version: 1, reason: "revoked certificate", concerns: .oneRoute)
-        #expect(route.credentialEvent(event, on: host, at: Self.moment(0)))
+        #expect(route.credential.happened(event, on: host, at: Self.moment(0)))
         #expect(host.refusal == .connection("revoked certificate"))
         #expect(host.broadcastChannelTroubles == ["apns.broadcast: APNs refuses the credential: revoked certificate"])
         let answer = Answer(status: 403, reason: .badCertificateEnvironment)
@@ -111,17 +111,17 @@ struct DestinationTests {
         }
         let (devices, channels) = (pool(), pool())
         route.devices.open(devices, events: delegate)
-        route.credential = RouteCredential(name: "c")
+        route.credential.known = RouteCredential(name: "c")
         host.open(channels, events: delegate)
-        route.followCredential(at: Self.moment(1_500_000))
+        route.credential.passTime(at: Self.moment(1_500_000))
         #expect(!host.breaker.isHeld && host.breaker.intake == .full)
-        route.followCredential(at: Self.moment(2_001_000))
+        route.credential.passTime(at: Self.moment(2_001_000))
         #expect(host.breaker.isHeld && host.breaker.intake == .none)
         // A pool whose credential's time is over takes a new version without a proof.
         let next = APNSCredential(name: "c", version: 2, context: try certificates.clientContext())
         for pool in [devices, channels] { pool.offer(next, now: Self.now) }
         #expect(devices.credential.version == 2 && channels.credential.version == 2)
-        route.followCredential(at: Self.moment(2_001_000))
+        route.credential.passTime(at: Self.moment(2_001_000))
         #expect(!host.breaker.isHeld && host.breaker.intake == .full)
         host.close()
     }

@@ -18,7 +18,7 @@ struct RouteExpiryTests: RouteSuite {
     private func stoppedRoute(broadcastHosts: [Destination] = []) throws -> Route {
         let route = try route(broadcastHosts: broadcastHosts, credit: RouteCredit(fixed: 300, rate: nil))
         route.surroundings.publisher.confirmsSelected(1)
-        route.credential = RouteCredential(name: "c", unusable: "gone.p8: not there")
+        route.credential.known = RouteCredential(name: "c", unusable: "gone.p8: not there")
         route.connected()
         // The breaker sees in the next turn what this one learns of the credential.
         for _ in 0..<2 { follow(route, 1) }
@@ -124,7 +124,7 @@ struct RouteExpiryTests: RouteSuite {
         follow(route, 11)
         deliver(1, deadline: nil, to: route, at: 11)
         follow(route, 11)
-        route.offer(
+        route.credential.offer(
             APNSCredential(name: "c", context: try ThrowawayCertificates().clientContext()), at: Self.at(12))
         // The consumers of a look stand behind those of all other workers, so that they are replaced.
         #expect(follow(route, 12) == [.cancelConsuming(queue: 0)])

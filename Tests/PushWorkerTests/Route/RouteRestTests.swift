@@ -42,11 +42,11 @@ struct RouteRestTests: RouteSuite {
         ) { [loop, delegate] route, destination in
             let pool = APNSPool(
                 configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
-                endpoint: endpoint, credential: route.presentCredential ?? first, delegate: delegate)
+                endpoint: endpoint, credential: route.credential.present ?? first, delegate: delegate)
             destination.open(pool, events: delegate)
         }
         route.surroundings.publisher.confirmsSelected(1)
-        route.credential = RouteCredential(name: "c", newest: first)
+        route.credential.known = RouteCredential(name: "c", newest: first)
         route.connected()
         for _ in 0..<3 { follow(route, at: 1) }
         #expect(route.consumer.currentPrefetch == 1 && route.devices.pool == nil)
@@ -158,13 +158,13 @@ struct RouteRestTests: RouteSuite {
     func keepsCredential() throws {
         let route = try connectedRoute()
         let pool = try #require(route.devices.pool)
-        route.offer(try credential(2), at: Self.moment(20))
+        route.credential.offer(try credential(2), at: Self.moment(20))
         #expect(pool.learn(.accepted, of: 2, now: Self.moment(20).monotonic))
-        route.offer(try credential(3), at: Self.moment(21))
+        route.credential.offer(try credential(3), at: Self.moment(21))
         #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(21).monotonic))
         follow(route, at: 102)
-        #expect(route.devices.pool == nil && route.presentCredential?.version == 2)
-        #expect(route.credential?.newest?.version == 2 && route.credential?.spare?.version == 3)
+        #expect(route.devices.pool == nil && route.credential.present?.version == 2)
+        #expect(route.credential.known?.newest?.version == 2 && route.credential.known?.spare?.version == 3)
         openChannel(of: route, at: 300)
         try push(route, at: 300)
         #expect(route.devices.pool?.credential.version == 2 && route.devices.pool?.provingVersion == nil)

@@ -1,0 +1,220 @@
+import APNSClient
+import EventLoop
+import PushModel
+
+/// How a route uses its credential: which version each of its hosts has, and what is learned about the credential from
+/// answers, from connections, and from the same route on other lanes.
+///
+/// - `RouteCredential` decides which version is trusted; each host proves a new version for itself.
+/// - A refusal goes to the breaker of the host that was refused. It stops no other host.
+///
+/// Confined to its lane. Time comes in.
+final class CredentialUse {
+    /// The versions with which a host begins that gets connections.
+    struct Opening {
+        /// The version that it uses.
+        let present: APNSCredential
+        /// The newest version, which it proves where that is another one.
+        let newest: APNSCredential
+        /// A version that was given up; nil without one.
+        let spare: APNSCredential?
+    }
+
+    /// After how long the credential's time is looked at again at the latest, in milliseconds.
+    private static let longestValidity: Int64 = 3_600_000
+
+    /// What is known about the credential; nil for the route that answers `NoRoute`.
+    var known: RouteCredential?
+    private let hosts: RouteHosts
+    private let peers: RoutePeers
+
+    /// The use of a credential on hosts without connections.
+    ///
+    /// - Parameters:
+    ///   - known: What is known about it; nil for the route that answers `NoRoute`.
+    ///   - hosts: The route's hosts.
+    ///   - peers: The same route on other lanes.
+    init(_ known: RouteCredential?, on hosts: RouteHosts, peers: RoutePeers) {
+        (self.known, self.hosts, self.peers) = (known, hosts, peers)
+    }
+
+    /// The credential's name; nil for the route that answers `NoRoute`.
+    var name: String? { known?.name }
+
+    /// The version that pushes use, or would use if there were connections.
+    var present: APNSCredential? { devices.pool?.credential ?? known?.trusted }
+
+    /// Why the credential's files cannot be used; nil if they can.
+    var defect: String? { known?.unusable }
+
+    /// Why the credential keeps the route from pushing, or what else is to be known about it, in one line each.
+    var troubles: [String] {
+        known?.troubles(devices.breaker, isProving: devices.pool?.provingVersion != nil) ?? []
+    }
+
+    private var devices: Destination { hosts.devices }
+
+    // MARK: Connections
+
+    /// The versions with which a host begins; nil where the route has no version that it can use.
+    var opening: Opening? {
+        guard let known, let newest = known.newest, let present else { return nil }
+        // The same version as on the route's other connections. A version that APNs refused there would have no
+        // fallback here.
+        let other = hosts.all.lazy.compactMap(\.pool).first
+        return Opening(
+            present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? known.spare)
+    }
+
+    /// The connections to a host are about to rest. The next ones to devices start with the versions that these have
+    /// proved. An unfinished proof starts again.
+    func keepVersions(of host: Destination) {
+        if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { known?.keep(pool) }
+    }
+
+    // MARK: Time
+
+    /// Lets the credential's validity and the breaker decide whether there are connections.
+    func passTime(at moment: Moment) {
+        guard let isHeld = known?.timePassed(moment.wall / 1_000, inUse: devices.pool?.credential) else { return }
+        devices.hold(isHeld, at: moment)
+        for host in hosts.broadcastChannels where host.breaker.isHeld != isHeld { host.hold(isHeld, at: moment) }
+        if !isHeld, !devices.breaker.isParked { devices.pool?.retryCredential(now: moment.monotonic) }
+    }
+
+    /// When the credential's time begins or ends, or has to be looked at again; nil for never.
+    func nextDue(after moment: Moment) -> MonotonicTime? {
+        guard let validity = present?.validity else { return nil }
+        let seconds = moment.wall / 1_000
+        guard seconds <= validity.upperBound else { return nil }
+        let change = seconds < validity.lowerBound ? validity.lowerBound : validity.upperBound + 1
+        let wait = change - seconds > Self.longestValidity / 1_000 ? Self.longestValidity : change * 1_000 - moment.wall
+        return moment.monotonic + .milliseconds(wait)
+    }
+
+    // MARK: What the worker says
+
+    /// The credential's files still cannot be used.
+    func failed(_ reason: String) { known?.failed(reason) }
+
+    /// A new version of the credential was read. Each destination proves it for itself.
+    ///
+    /// - Returns: Why the route cannot use it; nil if it can.
+    @discardableResult func offer(_ newest: APNSCredential, at moment: Moment) -> String? {
+        if let mismatch = known?.offered(newest) { return mismatch }
+        // If there was no good version to lose, the pool has switched already.
+        if devices.offer(newest, now: moment.monotonic) { known?.refusalEnded() }
+        for host in hosts.broadcastChannels { _ = host.offer(newest, now: moment.monotonic) }
+        return nil
+    }
+
+    /// APNs refused a version on another route. Every connection made with that version is replaced.
+    func refusedElsewhere(version: Int, at moment: Moment) {
+        guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
+        for destination in hosts.all where destination.pool?.credential.version == version {
+            destination.pool?.refreshCredential(now: moment.monotonic)
+        }
+    }
+
+    /// This machine's clock was set. A route whose token carries a wrong time need not wait for its next probe.
+    func clockStepped() {
+        if devices.pool?.credential.tokens != nil { devices.breaker.credentialReplaced() }
+    }
+
+    // MARK: What the hosts say
+
+    /// A host's pool has news about the credential.
+    ///
+    /// - Returns: False only for the refusal of a version that was replaced already.
+    func happened(_ event: CredentialEvent, on destination: Destination, at moment: Moment) -> Bool {
+        let isRoute = destination.kind == .devices
+        switch event {
+        // A parked route asks with the new version at once.
+        case .tried: destination.credentialReplaced()
+        case .switched(let version) where isRoute:
+            known?.accepted(version)
+            known?.refusalEnded()
+            known?.candidateTroubleEnded()
+            peers.tellOthers(.credential(.accepted(version: version)))
+        case .candidateRefused(let version, let reason) where isRoute:
+            known?.candidateRefused(reason)
+            peers.tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
+        case .retried where isRoute: known?.candidateTroubleEnded()
+        case .refused(let version, let reason, _):
+            guard destination.pool?.isReplaced(version) != true else { return false }
+            if isRoute {
+                known?.refused(reason)
+                peers.tellOthers(.credential(.refused(version: version, reason: reason)))
+            }
+            // If an answer refused it, the destination hears of that answer next.
+            destination.credentialRefused(.connection(reason), at: moment)
+        case .switched, .candidateRefused, .retried: break
+        }
+        return true
+    }
+
+    /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.
+    func learn(from answer: Answer, _ settlement: Settlement, on destination: Destination, at moment: Moment) {
+        switch settlement {
+        // A notification that is sent again at once will hear more.
+        case .resend, .resendOnNewConnection: return
+        case .report, .retry, .park: break
+        }
+        let isRefused: Bool
+        switch answer.meaning.credential {
+        case .accepted, .unexamined: return proved(on: destination)
+        // Without a pause, each job of the queue would be rejected for a reason that nobody knows. The probes find out
+        // whether it lasts, and the pool keeps its connections.
+        case .unexplained, .refused, .tokenChangedTooOften: isRefused = true
+        case .doubted, .tokenExpired: isRefused = settlement.blamesCredential
+        }
+        guard isRefused else { return }
+        let refusal = CredentialRefusal.answer(answer)
+        // The pool has news only of what it is to act on; an operator wants to know the reason in any case.
+        if destination.kind == .devices { known?.refused(refusal.text) }
+        destination.credentialRefused(refusal, at: moment)
+    }
+
+    /// An answer shows that the credential is accepted: what was said against it holds no more.
+    private func proved(on destination: Destination) {
+        guard destination.breaker.state != .working else { return }
+        destination.breaker.credentialAccepted()
+        guard destination.kind == .devices, destination.breaker.state == .working else { return }
+        known?.refusalEnded()
+        if let version = destination.pool?.credential.version {
+            peers.tellOthers(.credential(.accepted(version: version)))
+        }
+    }
+
+    // MARK: What other lanes say
+
+    /// The same route on another lane heard something about the credential.
+    ///
+    /// News about a version that is neither in use nor on trial here is ignored.
+    func learn(_ news: CredentialNews, at moment: Moment) {
+        func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
+            devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
+        }
+        switch news {
+        case .accepted(let version):
+            if learned(.accepted, of: version) { devices.credentialReplaced() }
+            known?.accepted(version)
+            guard present?.version == version else { return }
+            known?.refusalEnded()
+            known?.candidateTroubleEnded()
+            guard !devices.breaker.isTroubled, devices.breaker.state != .working else { return }
+            devices.credentialReplaced()
+            devices.breaker.credentialAccepted()
+        case .candidateRefused(let version, let reason):
+            if learned(.refused(.oneRoute), of: version) || known?.giveUp(version) == true {
+                known?.candidateRefused(reason)
+            }
+        case .refused(let version, let reason):
+            guard present?.version == version, !devices.breaker.isParked else { return }
+            _ = learned(.refused(.oneRoute), of: version)
+            guard present?.version == version else { return }
+            known?.refused(reason)
+            devices.credentialRefused(.connection(reason), at: moment)
+        }
+    }
+}
