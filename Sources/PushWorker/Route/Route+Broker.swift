@@ -1,7 +1,8 @@
 import EventLoop
 import Logging
+import PushModel
 
-// The events of a route's channel on the consume connection.
+// What the broker does: the events of a route's channel on the consume connection, and the fates of its publications.
 extension Route {
     /// The tag of the present consumer of a queue.
     ///
@@ -73,5 +74,24 @@ extension Route {
         outbox.generationEnded()
         hosts.generationEnded()
         deliveries.generationEnded(at: moment)
+    }
+
+    /// Sends what is owed for deliveries: acknowledgements that are due, and what goes back to the broker.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - isDraining: Whether the lane drains. Acknowledgements then do not wait for others.
+    ///   - send: Sends one method; false where the connection has no room for it.
+    /// - Returns: What was sent.
+    /// - Throws: What `send` throws.
+    func settleDeliveries<Failure: Error>(
+        at moment: Moment, isDraining: Bool, _ send: (DeliveryLedger.Debt) throws(Failure) -> Bool
+    ) throws(Failure) -> DeliveryLedger.Payment {
+        try deliveries.settle(at: moment, isDraining: isDraining, send)
+    }
+
+    /// The broker took a publication, or lost a reply.
+    func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+        settlement.published(publication, fate, at: moment)
     }
 }

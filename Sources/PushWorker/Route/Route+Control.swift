@@ -12,6 +12,7 @@ extension Route {
     func follow(_ control: RouteControl) -> Bool {
         guard claim != nil, control != self.control else { return false }
         self.control = control
+        settlement.campaigns = control.campaigns
         // One lane tells the others, because they share what is trusted.
         if isFirstLane, let trust = control.trust { shared.deadTokens.trust(by: trust) }
         return true
@@ -22,17 +23,7 @@ extension Route {
     func clearHalted(at moment: Moment) {
         guard control.isHalted else { return }
         for host in hosts.all where host.hasWaiting {
-            for notification in host.takeTouched() {
-                wait(notification, preflight.pause(notification, for: .zero, at: moment), at: moment)
-            }
-        }
-    }
-
-    /// Lets a notification wait until something goes on that an operator paused.
-    func wait(_ notification: Notification, _ pause: RetryPolicy.Pause, at moment: Moment) {
-        switch pause {
-        case .tier(let tier): postpone(notification, to: tier, at: moment)
-        case .over(let final): report(notification, final, at: moment)
+            for notification in host.takeTouched() { settlement.pause(notification, at: moment) }
         }
     }
 }

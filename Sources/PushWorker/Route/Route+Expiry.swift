@@ -48,8 +48,8 @@ extension Route {
                 while let index = job.nextIndex() {
                     unsent += 1
                     let notification = Notification(job: job, index: index)
-                    if isSettledUnsent(notification, on: host, at: moment) { continue }
-                    if let tier { postpone(notification, to: tier, at: moment) }
+                    if settlement.isSettledUnsent(notification, on: host, at: moment) { continue }
+                    if let tier { settlement.postpone(notification, to: tier, at: moment) }
                 }
             }
             goesOnAtOnce = goesOnAtOnce || unsent >= Self.mostSettledUnsent

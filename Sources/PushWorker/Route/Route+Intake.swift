@@ -75,11 +75,11 @@ extension Route {
             deliveries.took(job)
             if let tier {
                 while let index = job.nextIndex() {
-                    waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
+                    settlement.waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
                 }
             } else {
                 outbox.refuse(job)
-                reportRefused(at: moment)
+                settlement.reportRefused(at: moment)
             }
         }
     }
@@ -104,41 +104,14 @@ extension Route {
     /// Lets a job wait for the host that it asks something of.
     func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall)
-        if isSendingOn { return hold(job, at: moment) }
+        if isSendingOn { return settlement.hold(job, at: moment) }
         guard !hosts.take(job) else { return }
         let setting = Destination.Kind(job.job.operation).setting
         let environment = (job.job.environment ?? .production).rawValue
         let detail = "the worker knows no host for this: set \(setting).\(environment) in its configuration"
-        report(
+        settlement.report(
             Notification(job: job, index: job.nextIndex() ?? 0),
             FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
-    }
-
-    /// Sends a whole job whose time has not come into the tier in which it waits next, its attempt unchanged: its
-    /// notifications in one copy. It needs neither a connection to APNs nor a place of the rate.
-    private func hold(_ job: JobInFlight, at moment: Moment) {
-        guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
-            let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
-            while let index = job.nextIndex() {
-                report(
-                    Notification(job: job, index: index),
-                    FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
-            }
-            return
-        }
-        job.isHeld = true
-        while let index = job.nextIndex() {
-            tally.counters.held += 1
-            postpone(Notification(job: job, index: index), to: tier, at: moment)
-        }
-    }
-
-    /// Reports jobs that are refused, as long as results find their way out.
-    func reportRefused(at moment: Moment) {
-        while let notification = outbox.nextRefused() {
-            guard let refusal = notification.job.refusal else { continue }
-            report(notification, refusal, at: moment)
-        }
     }
 
     /// Does what was judged of the job that a delivery became.
@@ -161,8 +134,7 @@ extension Route {
     /// Goes on with a job that has a delivery again.
     func resume(_ job: JobInFlight, at moment: Moment) {
         if !hosts.resume(job), job.hasMore { takeIn(job, at: moment) }
-        publishGroupsIfSettled(job)
-        if job.isFinished { finish(job, at: moment) }
+        settlement.resumed(job, at: moment)
     }
 
     /// Gives jobs that were not begun back to the broker, where another worker may do better with them.

@@ -27,7 +27,7 @@ extension Route {
         // A notification that is settled without a request needs no free stream. Its result needs room.
         var unsent = 0
         while !outbox.isCongested, unsent < Self.mostSettledUnsent, let notification = destination.next(in: room) {
-            if isSettledUnsent(notification, on: destination, at: moment) {
+            if settlement.isSettledUnsent(notification, on: destination, at: moment) {
                 unsent += 1
                 continue
             }
@@ -37,38 +37,6 @@ extension Route {
             destination.sent(notification, in: &room)
         }
         goesOnAtOnce = goesOnAtOnce || unsent == Self.mostSettledUnsent
-    }
-
-    /// Settles a notification that must not be sent, or need not.
-    ///
-    /// - Returns: Whether it is settled.
-    func isSettledUnsent(
-        _ notification: Notification, on destination: Destination, at moment: Moment
-    ) -> Bool {
-        let finding = preflight.look(
-            at: notification, isPush: destination.kind == .devices,
-            campaigns: control.campaigns.isEmpty ? nil : control.campaigns, missing: outbox.missingTiers, at: moment)
-        switch finding {
-        case nil: return false
-        case .over(let final): report(notification, final, at: moment)
-        case .pushed(let record):
-            // Its result is published once more, as the same message, because the broker may not have taken the first.
-            tally.counters.duplicatesSuppressed += 1
-            report(
-                notification, FinalReport(.accepted, .none, status: 200), at: moment,
-                finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
-        case .expired: settle(notification, .expired, on: destination, at: moment)
-        case .early(let tier):
-            tally.counters.held += 1
-            postpone(notification, to: tier, at: moment)
-        case .paused(let pause):
-            tally.counters.paused += 1
-            wait(notification, pause, at: moment)
-        case .resting(let tier):
-            tally.counters.cooled += 1
-            postpone(notification, to: tier, at: moment)
-        }
-        return true
     }
 
     /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
@@ -89,9 +57,9 @@ extension Route {
         for notification in begun {
             let job = notification.job
             if let tier = tier(of: job) {
-                postpone(notification, to: tier, at: moment)
+                settlement.postpone(notification, to: tier, at: moment)
             } else {
-                settle(notification, .expired, on: devices, at: moment)
+                settlement.settle(notification, .expired, on: devices, at: moment)
             }
         }
     }
@@ -106,9 +74,16 @@ extension Route {
                     remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
             else { continue }
             for notification in devices.takeBegun(where: { $0 === job }) {
-                postpone(notification, to: tier, at: moment)
+                settlement.postpone(notification, to: tier, at: moment)
             }
         }
+    }
+
+    // MARK: Answers
+
+    /// APNs answered a request, or provably or possibly did not.
+    func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
+        settlement.answered(tag, answer, on: destination, at: moment)
     }
 
     // MARK: Connections
@@ -189,7 +164,7 @@ extension Route {
         while let notification = host.next() {
             let job = notification.job.job
             if job.isExpired(at: moment.wall) {
-                settle(notification, .expired, on: host, at: moment)
+                settlement.settle(notification, .expired, on: host, at: moment)
                 continue
             }
             let facts = AttemptFacts(job, probeDelay: host.breaker.probeDelay)
@@ -199,7 +174,7 @@ extension Route {
                 probe = notification
                 continue
             }
-            settle(notification, heldBack, on: host, at: moment)
+            settlement.settle(notification, heldBack, on: host, at: moment)
         }
         if let probe { host.resend(probe) }
     }
@@ -207,6 +182,6 @@ extension Route {
     /// Tells all jobs that wait for a host that it cannot be reached.
     private func giveUp(_ host: Destination, at moment: Moment) {
         let why = host.trouble ?? "no connection to \(host.connector?.endpoint.description ?? "the host") is usable"
-        while let notification = host.next() { settle(notification, .unreachable(why), on: host, at: moment) }
+        while let notification = host.next() { settlement.settle(notification, .unreachable(why), on: host, at: moment) }
     }
 }

@@ -19,8 +19,8 @@ import WorkerSettings
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`), unless it was pushed before (`RouteDeliveries`)
 /// 2. sent (`Route+Sending.swift`), unless it must not be or need not be (`Preflight`)
-/// 3. answered and settled (`Route+Settlement.swift`); the messages that this leads to are queued (`Outbox`)
-/// 4. confirmed by RabbitMQ (`Route+Confirmation.swift`), and acknowledged or given back (`RouteDeliveries`)
+/// 3. answered and settled (`RouteSettlement`); the messages that this leads to are queued (`Outbox`)
+/// 4. confirmed by RabbitMQ, and acknowledged or given back (`RouteDeliveries`)
 ///
 /// `RoutePeers` are the same route on other lanes. It is connected with them by `SharedRouteState`, and by messages
 /// (`Route+Lanes.swift`).
@@ -92,8 +92,8 @@ final class Route {
     let credential: CredentialUse
     /// Decides what the log tells of a channel that the broker closes.
     var channelOutage = OutageLog()
-    /// Looks at each notification before it is sent.
-    let preflight: Preflight
+    /// Settles notifications, and jobs.
+    let settlement: RouteSettlement
     /// Its deliveries, until they are settled.
     let deliveries: RouteDeliveries
     /// Decides the methods on the consume channel.
@@ -110,8 +110,6 @@ final class Route {
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
     var goesOnAtOnce = false
-    /// Watches the share of dead tokens among final answers.
-    var deadTokens: DeadTokenTally
     /// What operators want of it.
     var control = RouteControl()
     /// What the route counted so far.
@@ -146,18 +144,19 @@ final class Route {
             of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
         deliveries = RouteDeliveries(shared, among: peers)
         rates = RouteRates(configured: rate)
-        deadTokens = DeadTokenTally(shared.deadTokens)
         self.surroundings = surroundings
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch)
-        preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
         hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
         self.credential = CredentialUse(credential, on: hosts, peers: peers)
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
             high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
         tally = RouteTally(tiers: surroundings.policy.allTiers.count)
+        settlement = RouteSettlement(
+            surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
+            deliveries: deliveries, tally: tally)
         reader = DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers)
     }
 
@@ -192,7 +191,7 @@ final class Route {
         clearHalted(at: moment)
         if givesBackExcess, !consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
-        reportRefused(at: moment)
+        settlement.reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         let maySend = !outbox.isCongested && !control.isHalted
         if maySend { takeSuspect(at: moment) }

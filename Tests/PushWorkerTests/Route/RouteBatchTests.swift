@@ -30,7 +30,7 @@ struct RouteBatchTests: RouteSuite {
 
     private func report(_ index: Int, of job: JobInFlight, _ outcome: Outcome = .accepted, to route: Route) {
         let final = FinalReport(outcome, .none, status: outcome == .accepted ? 200 : 410)
-        route.report(PushWorker.Notification(job: job, index: index), final, at: Self.moment(2))
+        route.settlement.report(PushWorker.Notification(job: job, index: index), final, at: Self.moment(2))
     }
 
     /// The batches among publications.

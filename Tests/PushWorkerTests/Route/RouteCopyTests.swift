@@ -23,7 +23,7 @@ struct RouteCopyTests: RouteSuite {
         #expect(header("x-apns-duplicate", in: message) == "possible")
 
         while let notification = route.devices.next() {
-            route.report(notification, FinalReport(.accepted, .none, status: 200), at: Self.moment(1))
+            route.settlement.report(notification, FinalReport(.accepted, .none, status: 200), at: Self.moment(1))
         }
         for publication in route.surroundings.publisher.unsent {
             route.published(publication, .confirmed, at: Self.moment(1))

@@ -80,7 +80,7 @@ struct RouteDeadTokenTests: RouteSuite {
                     isDead
                     ? APNSResponse(status: 410, reason: .unregistered, timestamp: Self.wallClock)
                     : APNSResponse(status: 200)
-                route.settle(
+                route.settlement.settle(
                     Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                     at: Self.moment(1))
             }

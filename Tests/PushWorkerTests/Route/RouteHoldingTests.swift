@@ -137,7 +137,7 @@ struct RouteHoldingTests: RouteSuite {
         take(single(-10), route)
         let notification = try #require(route.devices.next())
         let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
-        #expect(route.isSettledUnsent(notification, on: route.devices, at: back))
+        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: back))
         #expect(copies(route).map(\.tier) == [5] && route.tally.counters.held == 1)
     }
 

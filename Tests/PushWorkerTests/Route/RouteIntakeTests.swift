@@ -279,11 +279,11 @@ struct RouteIntakeTests: RouteSuite {
         #expect(job.unsettled == 1_000 && !route.isQuiet, "there is no channel for results")
         let publisher = route.surroundings.publisher
         publisher.confirmsSelected(1)
-        route.reportRefused(at: Self.moment(1))
+        route.settlement.reportRefused(at: Self.moment(1))
         #expect(job.unsettled == 1_000 - RefusedJobs.window && !publisher.isCongested, "pushes go on")
         for publication in publisher.unsent.prefix(28) { route.published(publication, .confirmed, at: Self.moment(1)) }
         #expect(route.waitsForPublisher && route.mayGoOn, "there is room again")
-        route.reportRefused(at: Self.moment(1))
+        route.settlement.reportRefused(at: Self.moment(1))
         #expect(job.unsettled == 1_000 - RefusedJobs.window - 28, "as many as were confirmed follow")
         #expect(!route.mayGoOn, "the rest waits for confirms")
         var second = delivery(returns: 0, id: "job-2", body: body)
@@ -389,7 +389,7 @@ struct RouteIntakeTests: RouteSuite {
         let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
         let known = (0..<2).map {
-            route.isSettledUnsent(Notification(job: again, index: $0), on: route.devices, at: Self.moment(1))
+            route.settlement.isSettledUnsent(Notification(job: again, index: $0), on: route.devices, at: Self.moment(1))
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")
@@ -407,7 +407,7 @@ struct RouteIntakeTests: RouteSuite {
         for (index, response) in [APNSResponse(status: 200), APNSResponse(status: 410, reason: .unregistered)]
             .enumerated()
         {
-            route.settle(
+            route.settlement.settle(
                 Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                 at: Moment(monotonic: now, wall: Self.wallClock))
         }
@@ -429,7 +429,7 @@ struct RouteIntakeTests: RouteSuite {
         let job = try #require(route.devices.waiting.first)
         for (index, status) in [503, 200].enumerated() {
             let response = APNSResponse(status: status, reason: status == 503 ? .serviceUnavailable : nil)
-            route.settle(
+            route.settlement.settle(
                 Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                 at: Self.moment(2))
         }

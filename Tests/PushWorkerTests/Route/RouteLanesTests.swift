@@ -121,7 +121,7 @@ struct RouteLanesTests {
     private func accept(_ notifications: [PushWorker.Notification], on route: Route) {
         for notification in notifications {
             let final = FinalReport(.accepted, .none)
-            route.report(notification, final, at: Self.moment(4))
+            route.settlement.report(notification, final, at: Self.moment(4))
             let content = ResultContent(
                 report: final, apnsUniqueID: nil, broadcastChannel: nil, finishedAt: 0, apnsMilliseconds: nil,
                 isSuppressed: false)

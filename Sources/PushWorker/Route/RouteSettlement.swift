@@ -1,0 +1,335 @@
+import APNSClient
+import EventLoop
+import PushModel
+
+/// How the notifications of a route are settled: from an answer, its absence, or what makes a request needless, to the
+/// messages that follow. It also ends a job once the broker has all of these.
+///
+/// What an attempt leads to is decided by `RetryPolicy`, and what need not be sent by `Preflight`; here it is carried out.
+///
+/// A class, because the parts of the route share it. Confined to its lane. Time comes in.
+final class RouteSettlement {
+    private let policy: RetryPolicy
+    private let journal: JournalWriter?
+    private let preflight: Preflight
+    private let cooling: SharedCoolingTokens
+    private let hosts: RouteHosts
+    private let credential: CredentialUse
+    private let outbox: Outbox
+    private let deliveries: RouteDeliveries
+    private let tally: RouteTally
+    /// Watches the share of dead tokens among final answers.
+    private var deadTokens: DeadTokenTally
+    private var random = SystemRandomNumberGenerator()
+    /// The campaigns that are paused or cancelled.
+    var campaigns = CampaignIndex()
+
+    /// A settlement without campaigns.
+    ///
+    /// - Parameters:
+    ///   - surroundings: The policy, and the journal of what is accepted.
+    ///   - shared: What the lanes of the route share: which device tokens rest, and how many are dead.
+    ///   - hosts: The route's hosts.
+    ///   - credential: Learns from answers.
+    ///   - outbox: Publishes what follows.
+    ///   - deliveries: The deliveries that end.
+    ///   - tally: Counts.
+    init(
+        _ surroundings: Route.Surroundings, shared: SharedRouteState, hosts: RouteHosts, credential: CredentialUse,
+        outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
+    ) {
+        policy = surroundings.policy
+        journal = surroundings.journal
+        preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
+        cooling = shared.cooling
+        deadTokens = DeadTokenTally(shared.deadTokens)
+        (self.hosts, self.credential, self.outbox) = (hosts, credential, outbox)
+        (self.deliveries, self.tally) = (deliveries, tally)
+    }
+
+    // MARK: Answers
+
+    /// APNs answered a request, or provably or possibly did not.
+    ///
+    /// - Parameters:
+    ///   - tag: What the request was submitted with.
+    ///   - answer: What became of it.
+    ///   - destination: Where it went.
+    ///   - moment: The time.
+    func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
+        let isHeard = if case .response = answer { true } else { false }
+        guard let notification = destination.answered(tag, isHeard: isHeard) else { return }
+        switch answer {
+        case .response(let response):
+            FailPoint.reached(.afterAnswer)
+            tally.counters.answers.count(status: response.answer.status)
+            tally.counters.requestDuration.record(microseconds: Int(response.microseconds))
+            if destination.kind == .devices {
+                learnHealth(of: destination, from: response.answer, notification, at: moment)
+                rest(notification, after: response.answer, at: moment)
+            }
+            settle(notification, .response(response.answer), on: destination, response, at: moment)
+        case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
+        case .unanswered(let cause):
+            tally.counters.answers.countUnanswered()
+            settle(notification, .unanswered(cause), on: destination, at: moment)
+        }
+    }
+
+    /// Lets the policy decide about one notification and carries the decision out.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - attempted: How the attempt ended.
+    ///   - destination: Where it was to go.
+    ///   - response: What APNs answered; nil where it did not.
+    ///   - moment: The time.
+    func settle(
+        _ notification: Notification, _ attempted: Attempted, on destination: Destination,
+        _ response: APNSResponse? = nil, at moment: Moment
+    ) {
+        let facts = AttemptFacts(
+            notification.job.job, resends: notification.resends, refusals: notification.refusals,
+            holdsDeadTokens: response?.answer.meaning.isDeadToken == true
+                && deadTokens.isSuspicious(inFlight: hosts.devices.inFlight),
+            probeDelay: destination.breaker.probeDelay)
+        let settlement = policy.settle(attempted, job: facts, now: moment.wall)
+        if let kind = settlement.repeats(attempted) { tally.counters.repeats.count(kind, attempted.reason) }
+        if let answer = response?.answer { credential.learn(from: answer, settlement, on: destination, at: moment) }
+        switch settlement {
+        case .report(var final):
+            if destination.kind == .devices, response != nil, final.action != .fixCredential {
+                deadTokens.answered(isDeadToken: final.outcome == .deadToken, inFlight: destination.inFlight)
+            }
+            let milliseconds = response.map { $0.microseconds / 1_000 }
+            var note: UInt64?
+            if final.outcome == .accepted, journal != nil {
+                note = self.note(notification, finishedAt: moment.wall, apnsMilliseconds: milliseconds)
+            }
+            if response?.broadcastChannel?.isIncomplete == true {
+                final.addDetail("APNs listed more than the result holds, or something that is not an identifier")
+            }
+            report(
+                notification, final, at: moment, apnsMilliseconds: milliseconds, uniqueID: response?.apnsUniqueID,
+                broadcastChannel: response?.broadcastChannel, note: note)
+        case .resend: resend(notification, to: destination, counted: false)
+        case .resendOnNewConnection: resend(notification, to: destination, counted: true)
+        case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
+        // APNs refused the credential, or would have. The job waits for another one no longer than `retry.max_age`.
+        case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
+        }
+    }
+
+    /// Notes that APNs accepted a notification.
+    ///
+    /// - Returns: The number of the note that the result waits for; nil if nothing is noted.
+    private func note(_ notification: Notification, finishedAt: Int64, apnsMilliseconds: Int64?) -> UInt64? {
+        guard let journal, let key = notification.journalKey else { return nil }
+        return journal.append(JournalRecord(key: key, finishedAt: finishedAt, apnsMilliseconds: apnsMilliseconds))
+    }
+
+    /// Tells the breaker whether an answer says that APNs cannot serve the route.
+    ///
+    /// While the route works, a 429 for a token that already rests counts neither way. A probe answered 429 does not end
+    /// the outage.
+    private func learnHealth(
+        of devices: Destination, from answer: Answer, _ notification: Notification, at moment: Moment
+    ) {
+        let now = moment.monotonic
+        let service = answer.meaning.service
+        if service == .deviceThrottled, devices.breaker.state == .working,
+            cooling.remaining(notification.coolingKey, now: now) != nil
+        {
+            return
+        }
+        devices.breaker.answered(isTrouble: service != .working, now: now, random: &random)
+    }
+
+    /// Lets a device token rest where APNs has had too many notifications for it.
+    private func rest(_ notification: Notification, after answer: Answer, at moment: Moment) {
+        guard let rest = policy.rest(after: answer, attempt: notification.job.job.attempt) else { return }
+        cooling.cool(notification.coolingKey, until: moment.monotonic + rest, now: moment.monotonic)
+    }
+
+    // MARK: Without a request
+
+    /// Settles a notification that must not be sent, or need not.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - destination: Where it was to go.
+    ///   - moment: The time.
+    /// - Returns: Whether it is settled.
+    func isSettledUnsent(_ notification: Notification, on destination: Destination, at moment: Moment) -> Bool {
+        let finding = preflight.look(
+            at: notification, isPush: destination.kind == .devices, campaigns: campaigns.isEmpty ? nil : campaigns,
+            missing: outbox.missingTiers, at: moment)
+        switch finding {
+        case nil: return false
+        case .over(let final): report(notification, final, at: moment)
+        case .pushed(let record):
+            // Its result is published once more, as the same message, because the broker may not have taken the first.
+            tally.counters.duplicatesSuppressed += 1
+            report(
+                notification, FinalReport(.accepted, .none, status: 200), at: moment,
+                finishedAt: record.finishedAt, apnsMilliseconds: record.apnsMilliseconds, isSuppressed: true)
+        case .expired: settle(notification, .expired, on: destination, at: moment)
+        case .early(let tier):
+            tally.counters.held += 1
+            postpone(notification, to: tier, at: moment)
+        case .paused(let pause):
+            tally.counters.paused += 1
+            wait(notification, pause, at: moment)
+        case .resting(let tier):
+            tally.counters.cooled += 1
+            postpone(notification, to: tier, at: moment)
+        }
+        return true
+    }
+
+    /// Lets a notification of a paused route wait in a tier until the route goes on.
+    func pause(_ notification: Notification, at moment: Moment) {
+        wait(notification, preflight.pause(notification, for: .zero, at: moment), at: moment)
+    }
+
+    private func wait(_ notification: Notification, _ pause: RetryPolicy.Pause, at moment: Moment) {
+        switch pause {
+        case .tier(let tier): postpone(notification, to: tier, at: moment)
+        case .over(let final): report(notification, final, at: moment)
+        }
+    }
+
+    /// Sends a whole job whose time has not come into the tier in which it waits next, its attempt unchanged: its
+    /// notifications in one copy. It needs neither a connection to APNs nor a place of the rate.
+    func hold(_ job: JobInFlight, at moment: Moment) {
+        guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
+            let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
+            while let index = job.nextIndex() {
+                report(
+                    Notification(job: job, index: index),
+                    FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            }
+            return
+        }
+        job.isHeld = true
+        while let index = job.nextIndex() {
+            tally.counters.held += 1
+            postpone(Notification(job: job, index: index), to: tier, at: moment)
+        }
+    }
+
+    /// Reports jobs that are refused, as long as results find their way out.
+    func reportRefused(at moment: Moment) {
+        while let notification = outbox.nextRefused() {
+            guard let refusal = notification.job.refusal else { continue }
+            report(notification, refusal, at: moment)
+        }
+    }
+
+    // MARK: What becomes of a notification
+
+    /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
+    private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
+        var again = notification
+        if counted { again.resends += 1 } else { again.refusals += 1 }
+        guard deliveries.holds(notification.job) else {
+            notification.job.postpone(again)
+            return
+        }
+        tally.counters.resends += 1
+        notification.job.resends(notification.index)
+        destination.resend(again)
+    }
+
+    /// Lets a notification go on as a copy of its job that comes back after a tier's delay.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - tier: The tier's position.
+    ///   - attempt: The number of the attempt that the copy is for.
+    ///   - wasAttempted: Whether an attempt was made, from which on the age of the job counts.
+    ///   - moment: The time.
+    func waitInTier(
+        _ notification: Notification, _ tier: Int, attempt: Int, wasAttempted: Bool = true, at moment: Moment
+    ) {
+        goOn(
+            with: notification, as: .retry(tier: tier, attempt: attempt, wasAttempted: wasAttempted), at: moment)
+    }
+
+    /// Lets a notification that cannot be sent now wait in a tier, its attempt unchanged.
+    func postpone(_ notification: Notification, to tier: Int, at moment: Moment) {
+        waitInTier(
+            notification, tier, attempt: notification.job.job.attempt, wasAttempted: notification.wasSent, at: moment)
+    }
+
+    /// Reports a notification as final: a result, and a dead letter where the outcome wants one.
+    func report(
+        _ notification: Notification, _ report: FinalReport, at moment: Moment, finishedAt: Int64? = nil,
+        apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, broadcastChannel: BroadcastChannelAnswer? = nil,
+        isSuppressed: Bool = false, note: UInt64? = nil
+    ) {
+        let content = ResultContent(
+            report: report, apnsUniqueID: uniqueID, broadcastChannel: broadcastChannel,
+            finishedAt: finishedAt ?? moment.wall,
+            apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
+        tally.counters.outcomes.count(report.outcome, report.reason)
+        outbox.publish(notification, content, note: note, counting: &tally.counters)
+        // A rejected delivery's dead letter is the broker's to write.
+        if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
+            goOn(with: notification, as: .deadLetter(report), at: moment)
+        } else {
+            notification.job.settled(at: moment.wall)
+            publishGroupsIfSettled(notification.job)
+        }
+    }
+
+    /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
+    /// gathered where the job's channel is gone, because the delivery may never come back to this worker.
+    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
+        let job = notification.job
+        job.settled(at: moment.wall)
+        if job.job.isMulticast || !deliveries.holds(job) {
+            job.gather(purpose, index: notification.index)
+            publishGroupsIfSettled(job)
+        } else {
+            outbox.publish(purpose.content(for: nil), for: job)
+        }
+    }
+
+    /// Publishes one copy per group once every notification of a multicast job is settled.
+    private func publishGroupsIfSettled(_ job: JobInFlight) {
+        // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
+        guard job.unsettled == 0, !job.groups.isEmpty, deliveries.holds(job) else { return }
+        for group in job.takeGroups() {
+            outbox.publish(group.content(tokenCount: job.job.tokenCount), for: job)
+        }
+    }
+
+    // MARK: What becomes of a job
+
+    /// The broker took a publication, or lost a reply.
+    func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+        outbox.ended(publication, fate, at: moment, counting: &tally.counters)
+        if case .batch(let batch, _) = publication.content {
+            for part in batch.parts {
+                if outbox.confirmed(part.job, part.count) { finish(part.job, at: moment) }
+            }
+        } else if outbox.confirmed(publication.job) {
+            finish(publication.job, at: moment)
+        }
+    }
+
+    /// A job has a delivery again. What waited for that is published, or the delivery is settled.
+    func resumed(_ job: JobInFlight, at moment: Moment) {
+        publishGroupsIfSettled(job)
+        if job.isFinished { finish(job, at: moment) }
+    }
+
+    /// Everything a job asked for is confirmed. Its delivery is acknowledged, or rejected if the broker writes the dead
+    /// letter.
+    private func finish(_ job: JobInFlight, at moment: Moment) {
+        guard deliveries.finish(job, at: moment) else { return }
+        let milliseconds = job.settledAt.map { $0 - job.receivedAt } ?? 0
+        tally.counters.jobDuration.record(microseconds: Int(1_000 * milliseconds))
+    }
+}
