@@ -1,6 +1,6 @@
 import EventLoop
 import Logging
-import PushModel
+import RabbitMQ
 
 // What the broker does: the events of a route's channel on the consume connection, and the fates of its publications.
 extension Route {
@@ -66,6 +66,13 @@ extension Route {
         consumer.consumeCancelled(
             queue: queue, byBroker: byBroker, now: moment.monotonic, random: &random)
         return queues[queue]
+    }
+
+    /// Takes one delivery of the route's channel.
+    ///
+    /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
+    func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
+        arrivals.delivered(delivery, at: moment)
     }
 
     /// The channel generation ended. Jobs that were not sent are dropped, because the broker delivers them again. Jobs

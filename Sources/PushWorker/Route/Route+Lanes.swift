@@ -9,9 +9,9 @@ extension Route {
         case .asked(let delivery, let isCopy):
             if deliveries.answer(delivery, isCopy: isCopy, at: moment) { consumer.askForProof() }
         case .answered(let delivery, let isKnown):
-            if let one = deliveries.answered(delivery, isKnown: isKnown) { goOn(with: one, at: moment) }
+            if let one = deliveries.answered(delivery, isKnown: isKnown) { arrivals.goOn(with: one, at: moment) }
         case .lent(let delivery, let job):
-            if deliveries.takeLent(delivery, for: job) { resume(job.job, at: moment) }
+            if deliveries.takeLent(delivery, for: job) { arrivals.resume(job.job, at: moment) }
         case .settled(let delivery, let job, let fate): deliveries.takeBack(delivery, of: job, fate, at: moment)
         case .lost(let delivery, let job):
             guard job.job.lent == delivery else { return }

@@ -182,6 +182,37 @@ extension Route {
     /// Tells all jobs that wait for a host that it cannot be reached.
     private func giveUp(_ host: Destination, at moment: Moment) {
         let why = host.trouble ?? "no connection to \(host.connector?.endpoint.description ?? "the host") is usable"
-        while let notification = host.next() { settlement.settle(notification, .unreachable(why), on: host, at: moment) }
+        while let notification = host.next() {
+            settlement.settle(notification, .unreachable(why), on: host, at: moment)
+        }
+    }
+
+    /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
+    func handBack(at moment: Moment, _ condition: LaneCondition) {
+        // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
+        let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
+        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
+        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
+        // lent goes back on another lane's channel.
+        let canRequeue = deliveries.ledger.isOpen && !consumer.mayReceive
+        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
+        var unsent = devices.takeUnsent(where: mayGoBack)
+        if hosts.hasBroadcastWork, condition.isDraining {
+            for host in hosts.broadcastChannels { unsent += host.takeUnsent(where: mayGoBack) }
+        }
+        if canRequeue { unsent += outbox.takeUnreported() }
+        tally.counters.jobsHandedBack += unsent.count
+        for job in unsent { deliveries.giveBack(job, at: moment) }
+        if canRequeue { tally.counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
+    }
+
+    /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
+    /// return counts towards poison.
+    var shouldHandBack: Bool {
+        // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
+        guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
+        guard devices.breaker.awaitsProbe else { return true }
+        return devices.waiting.count + devices.resends.count + deliveries.intake.heldCount > queues.count
     }
 }

@@ -17,7 +17,7 @@ import WorkerSettings
 /// its connections and passes their events on. The only state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
-/// 1. delivered by RabbitMQ, and taken in (`Route+Intake.swift`), unless it was pushed before (`RouteDeliveries`)
+/// 1. delivered by RabbitMQ, and taken in (`RouteArrivals`), unless it was pushed before (`RouteDeliveries`)
 /// 2. sent (`Route+Sending.swift`), unless it must not be or need not be (`Preflight`)
 /// 3. answered and settled (`RouteSettlement`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`RouteDeliveries`)
@@ -99,11 +99,9 @@ final class Route {
     /// Decides the methods on the consume channel.
     var consumer: RouteConsumer
     /// Decides the prefetch.
-    var prefetch: RoutePrefetch
+    let prefetch: RoutePrefetch
     /// Holds the route back.
     var rates: RouteRates
-    /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
-    var isSendingOn = false
     /// Decides when it looks for expired jobs while it is stopped.
     var expiryLook = ExpiryLook()
     /// Whether jobs go back because a lower rate would keep them here for too long.
@@ -116,8 +114,8 @@ final class Route {
     let tally: RouteTally
     /// Randomness for waits and generated ids.
     var random = SystemRandomNumberGenerator()
-    /// Reads deliveries as jobs.
-    let reader: DeliveryReader
+    /// Makes jobs of deliveries.
+    let arrivals: RouteArrivals
 
     /// Creates a route that consumes nothing yet.
     ///
@@ -157,7 +155,10 @@ final class Route {
         settlement = RouteSettlement(
             surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
-        reader = DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers)
+        arrivals = RouteArrivals(
+            DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers), surroundings,
+            prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,
+            tally: tally)
     }
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
@@ -194,7 +195,7 @@ final class Route {
         settlement.reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         let maySend = !outbox.isCongested && !control.isHalted
-        if maySend { takeSuspect(at: moment) }
+        if maySend { arrivals.takeSuspect(at: moment) }
         // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
         //    Only `high` pushes go before them.
         if hosts.hasBroadcastWork {
@@ -234,7 +235,7 @@ final class Route {
     private func passTime(_ moment: Moment) {
         outbox.passTime(now: moment.monotonic)
         devices.breaker.tick(now: moment.monotonic)
-        for unanswered in deliveries.passTime(at: moment) { goOn(with: unanswered, at: moment) }
+        for unanswered in deliveries.passTime(at: moment) { arrivals.goOn(with: unanswered, at: moment) }
         shared.cooling.forgetIfDue(now: moment.monotonic)
         credential.passTime(at: moment)
     }
@@ -253,7 +254,7 @@ final class Route {
             hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow, isQuiet: devices.isQuiet,
             // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
             // had, and be delivered once more each time.
-            isUnconnected: hosts.areUnconnected, isSendingOn: isSendingOn, isLooking: expiryLook.isLooking)
+            isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn, isLooking: expiryLook.isLooking)
         consumer.wantedWindow = prefetch.wanted(
             in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
     }

@@ -2,8 +2,10 @@ import EventLoop
 import PushModel
 
 /// How many messages the broker may deliver to a route on one lane: the credit of its queues, within their share of the
-/// worker's memory. Time comes in.
-struct RoutePrefetch {
+/// worker's memory.
+///
+/// A class, because it learns from whatever arrives. Confined to its lane. Time comes in.
+final class RoutePrefetch {
     /// What decides how many messages a route may take now.
     struct Situation {
         /// What the route's breaker lets in.
@@ -59,7 +61,7 @@ struct RoutePrefetch {
     /// Learns that the route has another rate.
     ///
     /// - Parameter rate: Notifications per second and lane; nil for no limit.
-    mutating func limit(to rate: Double?) {
+    func limit(to rate: Double?) {
         credit.limit(to: rate)
         highCredit?.limit(to: rate)
     }
@@ -70,7 +72,7 @@ struct RoutePrefetch {
     ///   - jobClass: The class of its job.
     ///   - notifications: How many notifications it stands for.
     ///   - bytes: The size of its headers and body.
-    mutating func arrived(_ jobClass: JobClass, notifications: Int, bytes: Int) {
+    func arrived(_ jobClass: JobClass, notifications: Int, bytes: Int) {
         guard jobClass == .high, highCredit != nil else {
             return credit.arrived(notifications: notifications, bytes: bytes)
         }
@@ -143,7 +145,7 @@ struct RoutePrefetch {
     ///   - current: What the broker knows.
     ///   - unacknowledged: How many messages the route has.
     ///   - now: The time.
-    mutating func claimMemory(
+    func claimMemory(
         isFull: Bool, streams: Int, wanted: Int, current: Window, unacknowledged: Int, now: MonotonicTime
     ) {
         let mayArrive = max(current.normal, wanted, unacknowledged / max(1, queues))
@@ -156,7 +158,7 @@ struct RoutePrefetch {
     }
 
     /// Gives all of it back: the route ends.
-    mutating func releaseMemory() { memory.release() }
+    func releaseMemory() { memory.release() }
 
     /// When time alone gives `claimMemory` something to do; nil for never.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? { memory.nextDue(after: now) }

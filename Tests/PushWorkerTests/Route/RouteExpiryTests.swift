@@ -186,7 +186,8 @@ struct RouteExpiryTests: RouteSuite {
         let body = #"{"operation":"broadcast","channel_id":"dHN0LXNyY2gtY2hubA==","payload":{"aps":{}}}"#
         #expect(route.delivered(delivery(returns: 0, id: "job-1", body: body), at: Self.at(11)))
         for second: UInt64 in [11, 13, 14] { follow(route, second) }
-        #expect(route.tally.counters.outcomes.refused.entries.isEmpty, "\(route.tally.counters.outcomes.refused.entries)")
+        #expect(
+            route.tally.counters.outcomes.refused.entries.isEmpty, "\(route.tally.counters.outcomes.refused.entries)")
         #expect(copies(route) == [1, 0, 0, 0, 0] && host.waiting.isEmpty && host.breaker.isHeld)
     }
 }

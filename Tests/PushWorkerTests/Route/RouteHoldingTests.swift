@@ -59,7 +59,8 @@ struct RouteHoldingTests: RouteSuite {
         #expect(route.devices.waiting.isEmpty && route.tally.counters.held == 1)
         let publication = try #require(route.surroundings.publisher.unsent.first)
         route.published(publication, .confirmed, at: Self.moment(1))
-        #expect(route.tally.counters.retryCopies[tier] == 1 && route.tally.counters.retries[tier] == 0, "it is no retry")
+        #expect(
+            route.tally.counters.retryCopies[tier] == 1 && route.tally.counters.retries[tier] == 0, "it is no retry")
         var ledger = route.deliveries.ledger
         let settled = ledger.decide(at: Self.moment(1), flush: true)
         #expect(settled == 1, "its delivery is settled")

@@ -262,7 +262,8 @@ struct RouteIntakeTests: RouteSuite {
         _ = try interrupted(delivery(returns: 0, body: bodies[0]), route)
         route.channelOpened(at: Self.moment(2))
         take(delivery(returns: 1, body: bodies[1]), route, at: 3)
-        #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 0, "it was never pushed")
+        #expect(
+            route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 0, "it was never pushed")
         var again = delivery(returns: 1, body: bodies[0])
         again.deliveryTag = 2
         take(again, route, at: 3)
@@ -433,7 +434,9 @@ struct RouteIntakeTests: RouteSuite {
                 Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                 at: Self.moment(2))
         }
-        let counted = route.tally.counters.repeats.entries.map { "\($0.kind.way) \($0.kind.status) \($0.reason) \($0.count)" }
+        let counted = route.tally.counters.repeats.entries.map {
+            "\($0.kind.way) \($0.kind.status) \($0.reason) \($0.count)"
+        }
         #expect(counted == ["retry 503 ServiceUnavailable 1"])
     }
 

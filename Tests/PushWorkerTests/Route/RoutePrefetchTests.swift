@@ -58,7 +58,7 @@ struct RoutePrefetchTests {
 
     /// The prefetch of a route whose jobs are small.
     private func prefetch(takesHighFirst: Bool = false, rate: Double? = nil) -> RoutePrefetch {
-        var prefetch = RoutePrefetch(
+        let prefetch = RoutePrefetch(
             RouteCredit(fixed: nil, rate: rate), takesHighFirst: takesHighFirst, budget: SharedMemoryBudget(), queues: 2
         )
         for jobClass in JobClass.allCases {
@@ -86,7 +86,7 @@ struct RoutePrefetchTests {
 
     @Test("A rate bounds what may wait here, and the queue of high jobs counts on its part of it")
     func rate() {
-        var prefetch = prefetch(takesHighFirst: true)
+        let prefetch = prefetch(takesHighFirst: true)
         prefetch.limit(to: 1)
         let wanted = prefetch.wanted(in: Situation(streams: 1_000), instead: Window(), current: Window())
         #expect((299...300).contains(wanted.normal), "five minutes of the rate")

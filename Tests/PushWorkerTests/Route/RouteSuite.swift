@@ -86,7 +86,7 @@ extension RouteSuite {
     func take(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) {
         #expect(route.delivered(delivery, at: Self.moment(seconds)))
         // Later than any suspect waits.
-        route.takeSuspect(at: Self.moment(seconds + 60))
+        route.arrivals.takeSuspect(at: Self.moment(seconds + 60))
     }
 
     /// What a broker answers to a method of a route's channel.

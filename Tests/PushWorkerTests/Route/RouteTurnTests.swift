@@ -121,7 +121,8 @@ struct RouteTurnTests {
         #expect(route.devices.hasWaiting && !route.isDrained)
         _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
-        #expect(!route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.tally.counters.jobsHandedBack == 1)
+        #expect(
+            !route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.tally.counters.jobsHandedBack == 1)
         #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
         let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
         #expect(!route.letGo() && payment.sent == 1 && route.mayEnd())

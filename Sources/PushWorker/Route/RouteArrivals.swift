@@ -2,15 +2,59 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-// From a delivery to a job, or to a result that says what is wrong with it. Whatever arrives, nothing else happens.
-extension Route {
+/// What a route makes of its deliveries: a job that waits for a host, or a result that says what is wrong with it. Whatever
+/// arrives, nothing else happens.
+///
+/// A delivery that is no first one may belong to a job that is known. `RouteDeliveries` judges that; here the verdict is
+/// followed.
+///
+/// Confined to its lane. Time comes in.
+final class RouteArrivals {
+    private let reader: DeliveryReader
+    private let claim: RouteClaim?
+    private let policy: RetryPolicy
+    private let earlier: Journal?
+    private let prefetch: RoutePrefetch
+    private let deliveries: RouteDeliveries
+    private let hosts: RouteHosts
+    private let outbox: Outbox
+    private let settlement: RouteSettlement
+    private let tally: RouteTally
+    private var random = SystemRandomNumberGenerator()
+    /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
+    private(set) var isSendingOn = false
+
+    /// Nothing has arrived yet.
+    ///
+    /// - Parameters:
+    ///   - reader: Reads deliveries as jobs.
+    ///   - surroundings: The policy, and what an earlier process noted.
+    ///   - prefetch: Learns the shape of what arrives.
+    ///   - deliveries: The route's deliveries.
+    ///   - hosts: Where jobs wait to be sent.
+    ///   - outbox: Has the jobs that are refused.
+    ///   - settlement: Settles what is not sent.
+    ///   - tally: Counts.
+    init(
+        _ reader: DeliveryReader, _ surroundings: Route.Surroundings, prefetch: RoutePrefetch,
+        deliveries: RouteDeliveries, hosts: RouteHosts, outbox: Outbox, settlement: RouteSettlement, tally: RouteTally
+    ) {
+        (self.reader, claim) = (reader, reader.claim)
+        (policy, earlier) = (surroundings.policy, surroundings.earlier)
+        (self.prefetch, self.deliveries, self.hosts) = (prefetch, deliveries, hosts)
+        (self.outbox, self.settlement, self.tally) = (outbox, settlement, tally)
+    }
+
     /// Takes one delivery of the route's channel.
     ///
+    /// - Parameters:
+    ///   - delivery: The delivery.
+    ///   - moment: The time.
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
         let isRedelivered = delivery.redelivered
         let returns = isRedelivered ? DeliveryReader.returns(of: delivery) : 0
-        let treatment = deliveries.arrived(delivery, returns: returns, earlier: surroundings.earlier, at: moment)
+        let treatment = deliveries.arrived(delivery, returns: returns, earlier: earlier, at: moment)
         guard let treatment else { return false }
         tally.counters.jobsReceived += 1
         if isRedelivered { tally.counters.jobsRedelivered += 1 }
@@ -75,7 +119,8 @@ extension Route {
             deliveries.took(job)
             if let tier {
                 while let index = job.nextIndex() {
-                    settlement.waitInTier(Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
+                    settlement.waitInTier(
+                        Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
                 }
             } else {
                 outbox.refuse(job)
@@ -98,11 +143,11 @@ extension Route {
         job.appendRoutingKey(to: &key)
         guard job.bytes.span.extracting(job.routingKey).isEqual(to: key.span) else { return nil }
         let waited = Duration.milliseconds(job.firstAttemptAt.map { moment.wall.milliseconds(since: $0) } ?? 0)
-        return surroundings.policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
+        return policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
     }
 
     /// Lets a job wait for the host that it asks something of.
-    func takeIn(_ job: JobInFlight, at moment: Moment) {
+    private func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall)
         if isSendingOn { return settlement.hold(job, at: moment) }
         guard !hosts.take(job) else { return }
@@ -135,34 +180,5 @@ extension Route {
     func resume(_ job: JobInFlight, at moment: Moment) {
         if !hosts.resume(job), job.hasMore { takeIn(job, at: moment) }
         settlement.resumed(job, at: moment)
-    }
-
-    /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
-    func handBack(at moment: Moment, _ condition: LaneCondition) {
-        // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
-        let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
-        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
-        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
-        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
-        // lent goes back on another lane's channel.
-        let canRequeue = deliveries.ledger.isOpen && !consumer.mayReceive
-        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
-        var unsent = devices.takeUnsent(where: mayGoBack)
-        if hosts.hasBroadcastWork, condition.isDraining {
-            for host in hosts.broadcastChannels { unsent += host.takeUnsent(where: mayGoBack) }
-        }
-        if canRequeue { unsent += outbox.takeUnreported() }
-        tally.counters.jobsHandedBack += unsent.count
-        for job in unsent { deliveries.giveBack(job, at: moment) }
-        if canRequeue { tally.counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
-    }
-
-    /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
-    /// return counts towards poison.
-    var shouldHandBack: Bool {
-        // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
-        guard devices.breaker.mayHandBack, !expiryLook.hasBegun else { return false }
-        guard devices.breaker.awaitsProbe else { return true }
-        return devices.waiting.count + devices.resends.count + deliveries.intake.heldCount > queues.count
     }
 }
